@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+// The map of Loop: targets in the order data flows, from the pure loop to the executables.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Loop",
+    products: [
+        .library(name: "LoopCore", targets: ["LoopCore"]),
+        .library(name: "LoopNode", targets: ["LoopNode"]),
+        .library(name: "LoopTesting", targets: ["LoopTesting"]),
+        .executable(name: "loop-reducer", targets: ["loop-reducer"]),
+        .executable(name: "loop-effect", targets: ["loop-effect"]),
+        .executable(name: "loopctl", targets: ["loopctl"]),
+    ],
+    targets: [
+        // C libraries: module maps and inline shims.
+        .systemLibrary(name: "CZMQ"),
+        .systemLibrary(name: "CCurl"),
+        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0"),
+        .systemLibrary(name: "CHTTPD"),
+        .systemLibrary(name: "CLinux"),
+
+        // The pure loop: what happens, what should be going on, and nothing that touches the world.
+        library("LoopLock"),
+        library("LoopCore", ["LoopLock"]),
+        // Bytes: the CBOR coder and every message between nodes.
+        library("LoopWire", ["LoopCore"]),
+        // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
+        library("LoopCluster", ["LoopCore", "LoopWire"]),
+        // Where records go.
+        library("LoopJournal", ["LoopCore", "LoopWire", "LoopCluster"]),
+        // One owner type per ZeroMQ handle.
+        library("ZMQ", ["CZMQ", "CLinux"]),
+        // Command lines and environment variables.
+        library("LoopOptions"),
+        // The shells around the machines: threads, sockets, signals, effects.
+        library(
+            "LoopNode",
+            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions", "ZMQ"]),
+        // Clusters under a virtual clock, network and journal; checkers of the promises.
+        library("LoopTesting", ["LoopCore", "LoopWire", "LoopCluster"]),
+        // Fetching by libcurl, links and anchors by libxml2.
+        library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
+        // Serving a folder by libmicrohttpd.
+        library("LoopWeb", ["CHTTPD", "LoopLock"]),
+        // The loops this project brings: the link checker first.
+        library("LoopExamples", ["LoopCore", "LoopNode", "LoopFetch", "LoopOptions"]),
+        // What loopctl does.
+        library(
+            "LoopCommands",
+            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ"]),
+
+        executable("loop-reducer", ["LoopExamples", "LoopNode"]),
+        executable("loop-effect", ["LoopExamples", "LoopNode"]),
+        executable("loopctl", ["LoopCommands"]),
+
+        tests("LoopCoreTests", ["LoopCore"]),
+        tests("LoopWireTests", ["LoopCore", "LoopWire"]),
+        tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests("ZMQTests", ["ZMQ"]),
+        tests("LoopOptionsTests", ["LoopOptions"]),
+        tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "ZMQ"]),
+        tests("LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting"]),
+        tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
+        tests("LoopWebTests", ["LoopWeb"]),
+        tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopWire"]),
+        tests("LoopCommandsTests", ["LoopCommands", "LoopOptions"]),
+        tests("ProjectTests", []),
+    ],
+    swiftLanguageModes: [.v6]
+)
