@@ -3,7 +3,8 @@
 /// A key that vanished is cancelled, one that stays is untouched, a new one starts; a changed request of a kept key is
 /// an update of its effect. Work is in proportion to the number of keys when they changed, and constant when the
 /// dictionary is the same as before.
-package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable>: FeedbackQuery {
+package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable>: FeedbackQuery
+{
     private let requests: @Sendable (State) -> [Key: Request]
     private let isSame: @Sendable (Request, Request) -> Bool
     private let isUnchanged: @Sendable ([Key: Request], [Key: Request]) -> Bool
