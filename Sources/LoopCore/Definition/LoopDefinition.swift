@@ -1,0 +1,95 @@
+/// One loop: its initial state, its reducer and its feedbacks. One definition runs in a process (`Loop`), across
+/// processes (`ReducerNode`, `EffectNode`) and in a simulation, without a change.
+///
+/// `reduce` must be a function of its arguments: no clock, no UUIDs, no unseeded random numbers, no dependence on the
+/// order of a `Set` or `Dictionary`. What it needs of these comes in the `Transition`.
+public protocol LoopDefinition<State, Event>: Sendable {
+    associatedtype State: Codable & Sendable
+    associatedtype Event: Codable & Sendable
+
+    /// The loop's name, the same in every process; part of every address. At most 64 bytes of UTF-8.
+    static var name: String { get }
+
+    /// The version of `State` and `Event` as they are encoded; peers of another version are refused.
+    static var schema: Int { get }
+
+    /// The state before the first event.
+    var initial: State { get }
+
+    /// Folds one event into the state.
+    func reduce(_ state: inout State, _ event: Event)
+
+    /// Folds one event into the state, with the transition's number, journaled time and random numbers at hand.
+    func reduce(_ state: inout State, _ event: Event, _ transition: Transition)
+
+    /// What should be going on, as a function of the state. Names are unique within the loop.
+    var feedbacks: [Feedback<State, Event>] { get }
+
+    /// The loop's result, once it has one: the loop then ends. Nil: it runs on.
+    func outcome(of state: State) -> Outcome?
+
+    /// How far a loop that is a job has come, for people. Nil: it does not say.
+    func progress(of state: State) -> Progress?
+}
+
+extension LoopDefinition {
+    public static var schema: Int { 1 }
+
+    public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
+
+    public func outcome(of state: State) -> Outcome? { nil }
+
+    public func progress(of state: State) -> Progress? { nil }
+}
+
+/// What a reducer may know beside state and event; the same again at replay.
+public struct Transition: Sendable {
+    /// The number of this transition.
+    public let seq: Seq
+    /// When the reducer journaled the event; never goes back from one transition to the next.
+    public let time: WallTime
+    /// Random numbers seeded by the history and the seq.
+    public var random: SeededRandom
+
+    public init(seq: Seq, time: WallTime, seed: UInt64) {
+        self.seq = seq
+        self.time = time
+        random = SeededRandom(seed: seed ^ (seq.value &* 0xd6e8_feb8_6659_fd93))
+    }
+}
+
+/// The end of a loop that is a job.
+public struct Outcome: Codable, Equatable, Sendable {
+    /// What is printed for people.
+    public var text: String
+    /// The same as a JSON document, for programs; nil where there is none.
+    public var json: String?
+    /// The exit code that carries the verdict: 0 and 1 are the job's; 2 and 64 are reserved for "could not run" and
+    /// "wrong usage".
+    public var exitCode: Int32
+
+    public init(text: String, json: String? = nil, exitCode: Int32 = 0) {
+        self.text = text
+        self.json = json
+        self.exitCode = exitCode
+    }
+}
+
+/// How far a job has come.
+public struct Progress: Codable, Equatable, Sendable {
+    /// Units finished.
+    public var done: Int
+    /// Units known so far, finished ones included; may grow.
+    public var found: Int
+    /// What is counted, in the plural: "pages".
+    public var unit: String
+    /// Anything worth a few words beside the numbers: "3 broken".
+    public var note: String?
+
+    public init(done: Int, found: Int, unit: String, note: String? = nil) {
+        self.done = done
+        self.found = found
+        self.unit = unit
+        self.note = note
+    }
+}

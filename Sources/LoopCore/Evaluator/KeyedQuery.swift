@@ -1,0 +1,84 @@
+/// The query of keyed feedbacks: one live effect for each key.
+///
+/// A key that vanished is cancelled, one that stays is untouched, a new one starts; a changed request of a kept key is
+/// an update of its effect. Work is in proportion to the number of keys when they changed, and constant when the
+/// dictionary is the same as before.
+package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable>: FeedbackQuery
+{
+    private let requests: @Sendable (State) -> [Key: Request]
+    private let isSame: @Sendable (Request, Request) -> Bool
+    private let isUnchanged: @Sendable ([Key: Request], [Key: Request]) -> Bool
+    private let order: KeyOrder<Key>
+    private var feedback: UInt32 = 0
+    private var coder: (any ValueCoder)?
+    private var wanted: [Key: Request] = [:]
+    private var live: [Key: EffectID] = [:]
+
+    package init(requests: @escaping @Sendable (State) -> [Key: Request]) where Request: Equatable {
+        self.requests = requests
+        isSame = { $0 == $1 }
+        isUnchanged = { $0 == $1 }
+        order = KeyOrder()
+    }
+
+    package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) {
+        self.feedback = feedback
+        self.coder = coder
+    }
+
+    package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
+        let now = requests(state)
+        if isUnchanged(wanted, now) { return }
+        cancelVanished(now, into: &changes)
+        updateChanged(now, into: &changes)
+        startNew(now, seq: seq, into: &changes)
+        wanted = now
+    }
+
+    private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
+        var vanished: [(key: Key, id: EffectID)] = []
+        for (key, id) in live where now[key] == nil { vanished.append((key, id)) }
+        vanished.sort { $0.id < $1.id }
+        for (key, id) in vanished {
+            live[key] = nil
+            changes.append(.cancel(id))
+        }
+    }
+
+    private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
+        var changed: [(id: EffectID, request: Request)] = []
+        for (key, id) in live {
+            if let old = wanted[key], let new = now[key], !isSame(old, new) { changed.append((id, new)) }
+        }
+        changed.sort { $0.id < $1.id }
+        for (id, request) in changed { changes.append(.update(id, request: request)) }
+    }
+
+    private mutating func startNew(_ now: [Key: Request], seq: Seq, into changes: inout [EffectChange]) {
+        if live.count == now.count { return }
+        let new = order.sorted(now.keys.filter { live[$0] == nil }, coder: coder)
+        for (index, key) in new.enumerated() {
+            guard let request = now[key] else { continue }
+            let id = EffectID(feedback: feedback, seq: seq, index: UInt32(index))
+            live[key] = id
+            changes.append(.start(id, request: request))
+        }
+    }
+}
+
+/// Orders keys by their encoded bytes, so that every process numbers the same starts alike.
+package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
+    private let coding = RequestCoding(Key.self)
+
+    package init() {}
+
+    /// The keys by their encoded bytes, or, without a coder or for keys that are not `Codable`, by their description.
+    package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
+        if keys.count < 2 { return keys }
+        if let coder, let coding {
+            let encoded = keys.map { key in (key: key, bytes: (try? coding.encode(key, coder)) ?? []) }
+            return encoded.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.key)
+        }
+        return keys.map { (key: $0, text: String(describing: $0)) }.sorted { $0.text < $1.text }.map(\.key)
+    }
+}

@@ -1,0 +1,131 @@
+/// The work that fulfils one request: a value, run by whoever owns the effect.
+///
+/// An effect may send any number of events, ends when its body returns, and is cancelled with its Swift task. What it
+/// sends after its cancellation is refused. An error that leaves the body follows the feedback's policy.
+public struct Effect<Event: Sendable>: Sendable {
+    package enum Body: Sendable {
+        case events([Event])
+        case run(@Sendable (Send<Event>) async throws -> Void)
+    }
+
+    package let body: Body
+
+    package init(body: Body) { self.body = body }
+
+    /// Does nothing and completes at once.
+    public static var none: Effect { Effect(body: .events([])) }
+
+    /// Sends these events, in order, at once.
+    public static func events(_ events: Event...) -> Effect { Effect(body: .events(events)) }
+
+    /// Runs `body` in a task of its own.
+    public static func run(_ body: @escaping @Sendable (Send<Event>) async throws -> Void) -> Effect {
+        Effect(body: .run(body))
+    }
+}
+
+/// What an effect is told about itself.
+public struct EffectContext: Sendable {
+    /// The effect's name in the loop.
+    public let id: EffectID
+    /// How often this effect has failed before; 0 at the first try.
+    public let failures: Int
+    /// Whether an earlier attempt may have had events applied before its worker was lost.
+    public let isResumed: Bool
+    /// A key for the outside world that is the same at every attempt of this effect: `loop/feedback.seq.index`.
+    public let idempotencyKey: String
+    /// Newer requests for a keyed effect that goes on, erased.
+    package let updates: AsyncStream<any Sendable>
+
+    package init(
+        id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: String, updates: AsyncStream<any Sendable>
+    ) {
+        self.id = id
+        self.failures = failures
+        self.isResumed = isResumed
+        self.idempotencyKey = idempotencyKey
+        self.updates = updates
+    }
+}
+
+/// Sends events into the loop on behalf of one effect or one remote handle.
+public struct Send<Event: Sendable>: Sendable {
+    private let submit: @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
+
+    /// - Parameter submit: hands one event over. Returns when it was accepted, or, if `confirmed`, when it was applied,
+    ///   with the seq at which that was. The seq of an unconfirmed one is `.initial`.
+    package init(submit: @escaping @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq) {
+        self.submit = submit
+    }
+
+    /// Hands one event over; suspends only while the outbox is full. An accepted event is applied, or refused for a
+    /// reason the loop records.
+    public func callAsFunction(_ event: Event) async throws(SendRefusal) {
+        _ = try await submit(event, false)
+    }
+
+    /// Hands one event over and waits until it was applied.
+    /// - Returns: the seq at which it was applied.
+    @discardableResult
+    public func confirmed(_ event: Event) async throws(SendRefusal) -> Seq {
+        try await submit(event, true)
+    }
+}
+
+/// Why an event was not applied.
+public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+    /// One word for each cause; the raw values stand on the wire and in the journal.
+    public enum Reason: UInt8, Codable, CaseIterable, Sendable {
+        /// The effect is no longer live: cancelled, or completed.
+        case stale = 1
+        /// The effect is live, but this attempt of it is void.
+        case attempt = 2
+        /// The event's bytes are not an event of this loop.
+        case undecodable = 3
+        /// The encoded event is larger than the limit.
+        case tooLarge = 4
+        /// The loop has ended.
+        case ended = 5
+        /// The journal that numbered the stream is gone; whether the event was applied is not known.
+        case historyChanged = 6
+        /// More events are waiting than the limit allows.
+        case overloaded = 7
+        /// The effect was cancelled while its event waited to be accepted.
+        case cancelled = 8
+        /// The event was set aside because it brings the reducer down.
+        case quarantined = 9
+    }
+
+    public var reason: Reason
+    /// The value and the remedy, where there is one to tell.
+    public var detail: String
+
+    public init(_ reason: Reason, detail: String = "") {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    public var description: String {
+        let what =
+            switch reason {
+            case .stale: "the effect is no longer live"
+            case .attempt: "this attempt of the effect was taken away"
+            case .undecodable: "the bytes are not an event of this loop"
+            case .tooLarge: "the event is too large"
+            case .ended: "the loop has ended"
+            case .historyChanged: "the reducer began a new history"
+            case .overloaded: "too many events are waiting"
+            case .cancelled: "the effect was cancelled while its event waited"
+            case .quarantined: "the event was set aside because it brought the reducer down"
+            }
+        return detail.isEmpty ? "refused: \(what)" : "refused: \(what) (\(detail))"
+    }
+}
+
+/// An error that says how its effect should be tried again. Errors that do not are retried as the policy says.
+public protocol RetryAdvice: Error {
+    /// False: trying again cannot help.
+    var isTransient: Bool { get }
+    /// The earliest next try that the other side asked for.
+    var retryAfter: Duration? { get }
+}

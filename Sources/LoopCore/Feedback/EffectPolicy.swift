@@ -1,0 +1,81 @@
+/// How the effects of one feedback are retried, limited and bounded in time.
+public struct EffectPolicy: Hashable, Sendable {
+    public var retry: Retry
+    /// The longest time one attempt may take; nil: no limit.
+    public var timeout: Duration?
+    /// How many effects of the feedback run at once; nil: as many as there is capacity.
+    public var concurrency: Int?
+    /// How many effects of one group of the feedback run at once; nil: no limit.
+    public var concurrencyPerGroup: Int?
+    /// How often effects of the feedback may start; nil: no limit.
+    public var rate: RateLimit?
+    /// How often effects of one group may start; nil: no limit.
+    public var ratePerGroup: RateLimit?
+
+    public init(
+        retry: Retry = .never, timeout: Duration? = nil, concurrency: Int? = nil, concurrencyPerGroup: Int? = nil,
+        rate: RateLimit? = nil, ratePerGroup: RateLimit? = nil
+    ) {
+        self.retry = retry
+        self.timeout = timeout
+        self.concurrency = concurrency
+        self.concurrencyPerGroup = concurrencyPerGroup
+        self.rate = rate
+        self.ratePerGroup = ratePerGroup
+    }
+}
+
+/// When a failed effect is tried again.
+public struct Retry: Hashable, Sendable {
+    /// How many attempts may fail before the effect has failed for good; at least 1.
+    public var attemptsMax: Int
+    public var firstDelay: Duration
+    public var delayMax: Duration
+    /// What each further delay is multiplied by; at least 1.
+    public var factor: Double
+    /// The share of a delay that is drawn at random, 0 … 1, so that many failures do not come back at once.
+    public var jitter: Double
+
+    public init(attemptsMax: Int, firstDelay: Duration, delayMax: Duration, factor: Double = 2, jitter: Double = 0.5) {
+        precondition(attemptsMax >= 1, "attemptsMax is \(attemptsMax); an effect is tried at least once")
+        precondition(factor >= 1, "factor is \(factor); a back-off does not shrink")
+        precondition((0...1).contains(jitter), "jitter is \(jitter); it is a share between 0 and 1")
+        self.attemptsMax = attemptsMax
+        self.firstDelay = firstDelay
+        self.delayMax = delayMax
+        self.factor = factor
+        self.jitter = jitter
+    }
+
+    /// The first failure is final.
+    public static let never = Retry(attemptsMax: 1, firstDelay: .zero, delayMax: .zero, factor: 1, jitter: 0)
+
+    /// Doubling delays from `first` up to `longest`, half of each drawn at random.
+    public static func exponential(
+        max attempts: Int, first: Duration = .milliseconds(200), longest: Duration = .seconds(30)
+    ) -> Retry {
+        Retry(attemptsMax: attempts, firstDelay: first, delayMax: longest)
+    }
+
+    /// The delay before the next try after `failures` failed ones, or nil when the effect has failed for good.
+    public func delay(afterFailures failures: Int, random: inout SeededRandom) -> Duration? {
+        guard failures < attemptsMax else { return nil }
+        var seconds = firstDelay.inSeconds
+        for _ in 1..<max(failures, 1) where seconds < delayMax.inSeconds { seconds *= factor }
+        seconds = min(seconds, delayMax.inSeconds)
+        return .seconds(seconds * (1 - jitter * random.fraction()))
+    }
+}
+
+/// A token bucket: `perSecond` starts a second, up to `burst` at once.
+public struct RateLimit: Hashable, Sendable {
+    public var perSecond: Double
+    public var burst: Int
+
+    public init(perSecond: Double, burst: Int = 1) {
+        precondition(perSecond > 0, "perSecond is \(perSecond); a rate is above zero")
+        precondition(burst >= 1, "burst is \(burst); a bucket holds at least one")
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+}

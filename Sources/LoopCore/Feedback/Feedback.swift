@@ -1,0 +1,107 @@
+/// Joins a pure query, which derives requests from the state, to an effect, which fulfils a request and sends events.
+///
+/// A feedback's name is the same in every process. Where its effects run is its `placement`; how they are retried and
+/// limited is its `policy`. The request type is erased here; `Feedback+….swift` hold the ways to make one.
+public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
+    public let name: String
+    public var placement: Placement
+    public var policy: EffectPolicy
+
+    /// A fresh query machine, or nil for a feedback that derives no requests (`custom`).
+    package let makeQuery: (@Sendable () -> any FeedbackQuery<State, Event>)?
+    /// Fulfils a request.
+    package let effect: @Sendable (any Sendable, EffectContext) -> Effect<Event>
+    /// How requests cross a process; nil where the request type is not `Codable`.
+    package let requestCoding: RequestCoding?
+    /// The concurrency and rate group of a request, where limits per group are wanted.
+    package var group: (@Sendable (any Sendable) -> String)?
+    /// The event for an effect that has failed for good; nil: the effect is parked.
+    package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
+    /// A feedback that sees every transition and contributes only what it sends: (transitions, send).
+    package let custom: CustomFeedback<State, Event>?
+
+    package init<Request: Sendable>(
+        name: String,
+        placement: Placement,
+        policy: EffectPolicy,
+        query: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) {
+        self.name = name
+        self.placement = placement
+        self.policy = policy
+        makeQuery = query
+        self.effect = { request, context in
+            guard let request = request as? Request else {
+                preconditionFailure("feedback \(name) was handed a \(type(of: request)) for a \(Request.self)")
+            }
+            return effect(request, context)
+        }
+        requestCoding = RequestCoding(Request.self)
+        group = nil
+        failureEvent = nil
+        custom = nil
+    }
+
+    package init(name: String, custom: @escaping CustomFeedback<State, Event>) {
+        self.name = name
+        placement = .local
+        policy = EffectPolicy()
+        makeQuery = nil
+        effect = { _, _ in .none }
+        requestCoding = nil
+        group = nil
+        failureEvent = nil
+        self.custom = custom
+    }
+}
+
+/// The body of a `custom` feedback: follows the transitions until they end, and sends what it likes.
+package typealias CustomFeedback<State, Event> =
+    @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
+
+/// Where a feedback's effects run.
+public enum Placement: Hashable, Sendable, CustomStringConvertible {
+    /// In the process that owns the state.
+    case local
+    /// On any worker that serves this group.
+    case workers(String)
+
+    /// On the workers of the group "default".
+    public static let workers = Placement.workers("default")
+
+    public var description: String {
+        switch self {
+        case .local: "local"
+        case .workers(let group): "workers(\(group))"
+        }
+    }
+}
+
+/// Encodes and decodes a request whose type is erased.
+package struct RequestCoding: Sendable {
+    package let encode: @Sendable (any Sendable, any ValueCoder) throws -> [UInt8]
+    package let decode: @Sendable ([UInt8], any ValueCoder) throws -> any Sendable
+
+    package init?<Request: Sendable>(_ type: Request.Type) {
+        guard let codable = type as? any (Codable & Sendable).Type else { return nil }
+        self.init(opening: codable)
+    }
+
+    private init<Request: Codable & Sendable>(opening type: Request.Type) {
+        encode = { request, coder in
+            guard let request = request as? Request else {
+                preconditionFailure("a \(Swift.type(of: request)) was handed to the coding of \(Request.self)")
+            }
+            return try coder.encode(request)
+        }
+        decode = { bytes, coder in try coder.decode(Request.self, from: bytes) }
+    }
+}
+
+/// The coder that nodes use for values that cross a process or reach a journal. Deterministic: equal values give equal
+/// bytes in every process.
+public protocol ValueCoder: Sendable {
+    func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
+}

@@ -1,0 +1,49 @@
+/// The number of a transition: 1 for the first event applied; 0 names the initial state. Numbered without gaps.
+public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    public var value: UInt64
+
+    public init(_ value: UInt64) { self.value = value }
+
+    /// The initial state's number.
+    public static let initial = Seq(0)
+
+    public var next: Seq { Seq(value + 1) }
+
+    public static func < (a: Seq, b: Seq) -> Bool { a.value < b.value }
+
+    public init(from decoder: any Decoder) throws {
+        value = try decoder.singleValueContainer().decode(UInt64.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+
+    public var description: String { String(value) }
+}
+
+/// Names one lifetime of one request of one feedback.
+///
+/// Assigned by the `Evaluator`, a pure function of the transitions, so that a replay gives the same names.
+public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The feedback's number in its loop.
+    public var feedback: UInt32
+    /// The transition that started the effect.
+    public var seq: Seq
+    /// The index among this feedback's starts in that transition, keys sorted by their encoded bytes.
+    public var index: UInt32
+
+    public init(feedback: UInt32, seq: Seq, index: UInt32) {
+        self.feedback = feedback
+        self.seq = seq
+        self.index = index
+    }
+
+    public static func < (a: EffectID, b: EffectID) -> Bool {
+        (a.seq, a.feedback, a.index) < (b.seq, b.feedback, b.index)
+    }
+
+    /// `feedback.seq.index`, as tools print and read it.
+    public var description: String { "\(feedback).\(seq).\(index)" }
+}
