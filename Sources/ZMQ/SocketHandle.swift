@@ -1,0 +1,38 @@
+internal import CZMQ
+
+/// The libzmq socket behind a ``Socket`` and the poll sets that watch it: nil once the socket was closed, so that a
+/// poll set can outlive its sockets without touching a dead pointer. Of one thread, like the socket.
+final class SocketHandle {
+    private let context: ZMQContext
+    /// The pointer while the socket is open.
+    private(set) var raw: UnsafeMutableRawPointer?
+    /// The pointer as it was created, for the ``Socket`` that is open as long as it can be used.
+    let created: UnsafeMutableRawPointer
+    /// Names of `inproc://`, which libzmq would give back only some time after the close.
+    var boundNames: Set<String> = []
+
+    init(_ kind: SocketKind, in context: ZMQContext, options: SocketOptions) throws(ZMQError) {
+        self.context = context
+        created = try context.makeSocket(kind)
+        raw = created
+        for (option, value) in options.settings(for: kind) {
+            try set(option, to: value)
+        }
+        try set(ZMQ_MAXMSGSIZE, to: Int64(max(1, options.messageBytesMax)))
+    }
+
+    private func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) throws(ZMQError) {
+        var value = value
+        let result = loopzmq_set(created, option, &value, MemoryLayout<Value>.size)
+        if result < 0 { throw ZMQError(.setOption, code: -result) }
+    }
+
+    func close() {
+        guard let raw else { return }
+        self.raw = nil
+        for name in boundNames { _ = loopzmq_unbind(raw, name) }
+        _ = loopzmq_close(raw)
+    }
+
+    deinit { close() }
+}
