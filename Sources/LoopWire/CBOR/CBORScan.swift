@@ -23,13 +23,6 @@ struct CBORScan {
         var lastKeyEnd = 0
     }
 
-    init(base: UnsafePointer<UInt8>, count: Int, depthMax: Int, isValid: Bool) {
-        self.base = base
-        self.count = count
-        self.depthMax = depthMax
-        self.isValid = isValid
-    }
-
     func run(_ index: CBORIndex) throws(WireError) {
         let frames = UnsafeMutablePointer<Frame>.allocate(capacity: depthMax + 1)
         defer { frames.deallocate() }
