@@ -83,8 +83,9 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
                 observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), observed: { _ in })
-            return switch try shell.run(
-                stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+            return
+                switch try shell.run(
+                    stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })
             {
             case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
             case .stopped: .stopped

@@ -18,11 +18,9 @@ struct PeerShell: ~Copyable {
     private var sub: Socket?
     private var push: Socket?
     private var collector = ""
-    private var polls = PollSet()
-    private let dealerItem: PollSet.Item
+    private var polls: PollSet
     private var subItem: PollSet.Item?
     private var pushItem: PollSet.Item?
-    private let mailItem: PollSet.Item
     private var message = Message()
 
     /// How a peer's life ends.
@@ -36,16 +34,19 @@ struct PeerShell: ~Copyable {
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
         observed: @escaping @Sendable (ObserverAction) -> Void
     ) throws(ZMQError) {
+        var dealer = try Socket(.dealer, in: context, options: .peer)
+        try dealer.connect(endpoint)
+        var polls = PollSet()
+        polls.add(dealer)
+        polls.add(descriptor: driver.mailbox.descriptor)
         self.context = context
         self.endpoint = endpoint
         self.driver = driver
         self.observer = observer
         self.observed = observed
         self.log = log
-        dealer = try Socket(.dealer, in: context, options: .peer)
-        try dealer.connect(endpoint)
-        dealerItem = polls.add(dealer)
-        mailItem = polls.add(descriptor: driver.mailbox.descriptor)
+        self.dealer = dealer
+        self.polls = polls
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.

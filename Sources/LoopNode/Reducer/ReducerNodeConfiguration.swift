@@ -1,5 +1,3 @@
-public import LoopCluster
-import LoopCore
 public import ZMQ
 
 /// How a reducer node runs.

@@ -18,13 +18,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var router: Socket
     private var publisher: Socket
     private var collector: Socket
-    private var polls = PollSet()
-    private let routerItem: PollSet.Item
-    private let publisherItem: PollSet.Item
-    private let collectorItem: PollSet.Item
+    private var polls: PollSet
     private var message = Message()
     private var sender = RoutingID()
     private var mail: [ReducerMail] = []
+    private var malformedSeen: UInt64 = 0
 
     /// How much one turn takes from the collector, so that control is never far away.
     private static var messagesPerTurn: Int { 1024 }
@@ -33,44 +31,54 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>
     ) throws {
-        self.configuration = configuration
-        self.mailbox = mailbox
-        log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
-        loop = LoopID(name: Definition.name)
-        context = try configuration.context ?? ZMQContext()
-
+        let log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
+        let context = try configuration.context ?? ZMQContext()
         let endpoints = try ReducerEndpoints(bind: configuration.bind)
-        router = try Socket(.router, in: context, options: .reducer)
-        publisher = try Socket(.xpub, in: context, options: .reducer)
-        collector = try Socket(.pull, in: context, options: .reducer)
+        var router = try Socket(.router, in: context, options: .reducer)
+        var publisher = try Socket(.xpub, in: context, options: .reducer)
+        var collector = try Socket(.pull, in: context, options: .reducer)
         let bound = try router.bind(endpoints.router)
         let boundPublisher = try publisher.bind(endpoints.publisher)
         let boundCollector = try collector.bind(endpoints.collector)
-        routerItem = polls.add(router)
-        publisherItem = polls.add(publisher)
-        collectorItem = polls.add(collector)
+        var polls = PollSet()
+        polls.add(router)
+        polls.add(publisher)
+        polls.add(collector)
         polls.add(descriptor: mailbox.descriptor)
 
         let now = SystemClock.now
-        machine = ReducerMachine(
+        var machine = ReducerMachine(
             definition: definition,
             configuration: ReducerConfiguration(
                 silenceLimit: configuration.silenceLimit,
                 publisher: ReducerEndpoints.advertised(boundPublisher),
                 collector: ReducerEndpoints.advertised(boundCollector)),
             coder: CBORCoder(), history: History(SystemRandom.uint64()), seed: SystemRandom.uint64(), at: now)
-        journal = MemoryJournal()
         machine.begin(nonce: SystemRandom.uint64(), at: now)
+        var local: LocalPeer?
         if definition.feedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
-            local = try LocalPeer(
+            let peer = try LocalPeer(
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
                 at: now.monotonic)
-            if let descriptor = local?.descriptor { polls.add(descriptor: descriptor) }
+            polls.add(descriptor: peer.descriptor)
+            local = peer
         }
         if !ReducerEndpoints.isLocal(bound) {
             log.note("\(bound) can be reached from other machines, and there are no keys (--insecure)")
         }
         log.note("listening at \(bound), history \(machine.history), epoch \(machine.epoch)")
+        self.configuration = configuration
+        self.context = context
+        self.mailbox = mailbox
+        self.log = log
+        loop = LoopID(name: Definition.name)
+        self.machine = machine
+        journal = MemoryJournal()
+        self.local = local
+        self.router = router
+        self.publisher = publisher
+        self.collector = collector
+        self.polls = polls
         configuration.onListening(bound)
     }
 
@@ -97,6 +105,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         try drainRouter()
         try drainSubscriptions()
         try drainCollector()
+        countMalformed()
         let now = SystemClock.now
         if var local {
             local.turn(&machine, at: now)
@@ -136,7 +145,6 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 log.malformed("a peer's control connection", error)
             }
         }
-        if router.malformedMessages > 0 { countMalformed(&router.malformedMessages) }
     }
 
     /// The publisher hears who subscribes: a byte 1 or 0 and the topic.
@@ -175,23 +183,20 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 log.malformed("a peer's batches", error)
             }
         }
-        if collector.malformedMessages > 0 { countMalformed(&collector.malformedMessages) }
     }
 
-    private mutating func countMalformed(_ counted: inout UInt64) {
-        machine.count(.malformedFrame, counted)
-        counted = 0
+    /// Messages of several frames never reach a machine; the sockets count them.
+    private mutating func countMalformed() {
+        let total = router.malformedMessages + collector.malformedMessages
+        if total > malformedSeen { machine.count(.malformedFrame, total - malformedSeen) }
+        malformedSeen = total
     }
 
     private mutating func send(_ outbound: Outbound, at now: MonotonicTime) throws {
         switch outbound {
-        case .inbox(let peer, let frame) where peer == local?.peer, .reply(.local, let frame):
-            // What is for the local peer never touches a socket.
-            if case .inbox = outbound {
-                local?.receivePublished(frame, at: now)
-            } else {
-                local?.receiveReply(frame, at: now)
-            }
+        // What is for the local peer never touches a socket.
+        case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
+        case .reply(.local, let frame): local?.receiveReply(frame, at: now)
         case .inbox(let peer, let frame):
             _ = try publisher.send(frame.bytes(topic: .inbox(loop, peer)))
         case .publish(let topic, let frame):

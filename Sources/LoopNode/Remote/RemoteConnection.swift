@@ -1,7 +1,7 @@
 public import LoopCluster
 public import LoopCore
 import LoopLock
-public import LoopWire
+import LoopWire
 public import ZMQ
 
 /// A session with a loop whose definition need not be known: events are bytes, states and transitions are CBOR.

@@ -1,7 +1,7 @@
 import LoopCluster
 public import LoopCore
 import LoopLock
-public import LoopWire
+import LoopWire
 public import ZMQ
 
 /// A handle on a loop that runs elsewhere: follow its state, send it events.

@@ -1,6 +1,6 @@
-public import LoopWire
 import LoopCore
-import ZMQ
+public import LoopWire
+public import ZMQ
 
 /// Asks a reducer of any loop how it is. Blocks; for tools and health checks.
 public enum StatusProbe {
