@@ -51,6 +51,11 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
             guard names.insert(feedback.name).inserted else {
                 throw .definition("two feedbacks of \(Definition.name) are named \"\(feedback.name)\"; rename one")
             }
+            guard feedback.custom == nil else {
+                throw .definition(
+                    "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
+                        + " Loop can give it; let it be a RemoteLoop that observes and sends")
+            }
             if feedback.makeQuery != nil && feedback.requestCoding == nil {
                 throw .definition(
                     "the requests of the feedback \"\(feedback.name)\" cannot be handed to an effect node:"
