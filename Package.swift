@@ -75,7 +75,7 @@ let package = Package(
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
 
-        tests("LoopCoreTests", ["LoopCore"]),
+        tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("ZMQTests", ["ZMQ"]),
