@@ -132,7 +132,9 @@ struct EncodingCore {
 
     /// Turns an unset node into a container, or finds that it is one already; anything else is a failure.
     func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
-        guard isLive(node, serial) else { return fail("an encoder was used after its value was encoded", nil) }
+        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
+        // written through it is refused.
+        guard isLive(node, serial) else { return }
         if nodes[node].kind == kind { return }
         guard nodes[node].kind == .unset else {
             return fail("a value asked for containers of two kinds", node)
@@ -162,14 +164,15 @@ struct EncodingCore {
 
     @inline(never)
     private func refusal(_ node: Int, _ serial: UInt32) -> any Error {
-        if let failure { return failure }
-        return WireError.refused(
-            path: isLive(node, serial) ? path(of: node) : "?",
-            why: "a container was written to after its value was encoded")
+        guard isLive(node, serial) else {
+            return WireError.refused(path: "?", why: "a container was written to after its value was encoded")
+        }
+        return failure
+            ?? .refused(path: path(of: node), why: "a value was encoded twice, or in containers of two kinds")
     }
 
-    func fail(_ why: String, _ node: Int?) {
-        failure = failure ?? .refused(path: node.map { path(of: $0) } ?? "?", why: why)
+    func fail(_ why: String, _ node: Int) {
+        failure = failure ?? .refused(path: path(of: node), why: why)
     }
 
     /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
