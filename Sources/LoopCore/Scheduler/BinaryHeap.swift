@@ -1,11 +1,13 @@
 /// A binary heap with the smallest element on top. Copyable; `push` and `pop` cost O(log n).
-struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
+package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     private var elements: [Element] = []
 
-    var count: Int { elements.count }
-    var top: Element? { elements.first }
+    package init() {}
 
-    mutating func push(_ element: Element) {
+    package var count: Int { elements.count }
+    package var top: Element? { elements.first }
+
+    package mutating func push(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
         while child > 0 {
@@ -17,7 +19,7 @@ struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     }
 
     @discardableResult
-    mutating func pop() -> Element? {
+    package mutating func pop() -> Element? {
         guard let last = elements.popLast() else { return nil }
         guard let first = elements.first else { return last }
         elements[0] = last

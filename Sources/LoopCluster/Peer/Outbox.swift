@@ -1,0 +1,73 @@
+package import LoopWire
+
+/// One session's numbered entries, from the moment they are accepted until their outcome is known. (Protocol, 2.)
+///
+///     settled ◀─ sent, outcome unknown ─▶ ◀─ accepted, not sent ─▶
+///     ────────┼──────────────────────────┼─────────────────────────
+///          settled                     sent                  last
+package struct Outbox: Equatable, Sendable {
+    private var entries: [Entry] = []
+    /// Entries before this index of `entries` are settled and wait to be dropped together.
+    private var head = 0
+    /// Every outcome up to this number is known.
+    package private(set) var settled: UInt64 = 0
+    /// The newest number that was handed to the socket since the last going back.
+    package private(set) var sent: UInt64 = 0
+    package private(set) var byteCount = 0
+
+    package init() {}
+
+    package var last: UInt64 { settled + UInt64(entries.count - head) }
+    package var isEmpty: Bool { entries.count == head }
+    package var count: Int { entries.count - head }
+
+    /// Numbers an entry and keeps it.
+    package mutating func accept(_ entry: Entry) -> UInt64 {
+        entries.append(entry)
+        byteCount += entry.payload.count + Entry.overhead
+        return last
+    }
+
+    /// The next entries to be sent, at most so many and so large together; nil when all are sent.
+    package mutating func next(entriesMax: Int, bytesMax: Int) -> (first: UInt64, entries: [Entry])? {
+        guard sent < last else { return nil }
+        let start = head + Int(sent - settled)
+        var end = start
+        var bytes = 0
+        while end < entries.count, end - start < entriesMax {
+            bytes += entries[end].payload.count + Entry.overhead
+            if bytes > bytesMax, end > start { break }
+            end += 1
+        }
+        let first = sent + 1
+        sent += UInt64(end - start)
+        return (first, Array(entries[start..<end]))
+    }
+
+    /// Everything after `number` is to be sent again.
+    package mutating func goBack(to number: UInt64) { sent = min(sent, max(number, settled)) }
+
+    /// The outcomes up to `watermark` are known.
+    /// - Returns: the settled entries with their numbers.
+    package mutating func settle(upTo watermark: UInt64) -> [(number: UInt64, entry: Entry)] {
+        var done: [(number: UInt64, entry: Entry)] = []
+        while settled < watermark, head < entries.count {
+            settled += 1
+            let entry = entries[head]
+            byteCount -= entry.payload.count + Entry.overhead
+            done.append((settled, entry))
+            head += 1
+        }
+        sent = max(sent, settled)
+        if head > 1024 || head == entries.count {
+            entries.removeFirst(head)
+            head = 0
+        }
+        return done
+    }
+
+    /// Every entry whose outcome is not known, with its number.
+    package var unsettled: [(number: UInt64, entry: Entry)] {
+        entries[head...].enumerated().map { (settled + 1 + UInt64($0.offset), $0.element) }
+    }
+}

@@ -1,0 +1,80 @@
+public import LoopCore
+public import LoopWire
+
+/// Who a peer is and how much it may hold.
+public struct PeerConfiguration: Sendable {
+    public var peer: PeerID
+    /// The loop's name; empty for a tool that works with any loop.
+    public var loop: String
+    /// 0 for a tool that works with any schema.
+    public var schema: UInt64
+    /// 0 for a peer without a definition.
+    public var fingerprint: UInt64
+    /// The groups of effects it serves; none for a peer that only sends.
+    public var groups: [String]
+    /// How many effects it may hold at once.
+    public var capacity: Int
+    /// A name for people.
+    public var name: String
+    /// How many entries may wait for their outcome.
+    public var outboxEntriesMax: Int
+    /// How many of them are reserved for the ends of effects.
+    public var outboxEntriesReserved: Int
+    /// How many bytes of entries may wait for their outcome.
+    public var outboxBytesMax: Int
+    /// How often a step of the greeting or a request is repeated until it is answered.
+    public var repeatInterval: Duration
+
+    public init(
+        peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, groups: [String] = [],
+        capacity: Int = 0, name: String = "", outboxEntriesMax: Int = 4096, outboxEntriesReserved: Int = 512,
+        outboxBytesMax: Int = 32 << 20, repeatInterval: Duration = .milliseconds(200)
+    ) {
+        self.peer = peer
+        self.loop = loop
+        self.schema = schema
+        self.fingerprint = fingerprint
+        self.groups = groups
+        self.capacity = capacity
+        self.name = name
+        self.outboxEntriesMax = outboxEntriesMax
+        self.outboxEntriesReserved = outboxEntriesReserved
+        self.outboxBytesMax = outboxBytesMax
+        self.repeatInterval = repeatInterval
+    }
+}
+
+/// What a peer machine asks of its shell.
+public enum PeerAction: Equatable, Sendable {
+    /// Over DEALER.
+    case send(ToReducer)
+    /// Connect (again, with new sockets) to where the reducer's publisher and collector are, and subscribe the inbox.
+    case connect(Introduction)
+    /// Build a new PUSH: the old one does not deliver.
+    case rebuildPush
+    /// Run the body of an effect.
+    case run(Grant)
+    /// A running effect has a newer request.
+    case update(EffectID, Attempt, request: [UInt8])
+    /// Cancel the body of an effect.
+    case stop(EffectID, Attempt)
+    /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq.
+    case settled(number: UInt64, EntryOutcome)
+    /// The outbox has room again.
+    case hasRoom
+    /// The reducer does not let this peer in; it will not come back by itself.
+    case refused(Refused)
+    /// The loop has ended.
+    case loopEnded(exitCode: Int32, text: String)
+    /// Everything is handed back and known: the process may go.
+    case finished
+}
+
+/// What became of the wish to send.
+public enum SendResult: Equatable, Sendable {
+    /// It stands in the outbox under this number.
+    case accepted(number: UInt64)
+    /// The outbox is full: try again after `PeerAction.hasRoom`.
+    case full
+    case refused(SendRefusal)
+}

@@ -1,0 +1,182 @@
+public import LoopCore
+public import LoopWire
+
+/// What runs here: commands, assignments, sends and ends. (Protocol, sections 2 and 5.)
+extension PeerMachine {
+    // MARK: From the reducer
+
+    mutating func apply(_ number: UInt64, _ commands: [Command]) {
+        guard number > applied else { return }
+        let isNext = number == applied + 1 && !needsAssignments
+        guard stage == .joined, isNext || breaks(.inboxGapsAreRepaired) else {
+            needsAssignments = true
+            return
+        }
+        applied = number
+        for command in commands { apply(command) }
+    }
+
+    private mutating func apply(_ command: Command) {
+        switch command {
+        case .start(let grant): start(grant)
+        case .update(let effect, let attempt, let version, let request):
+            update(effect, attempt, version, request)
+        case .cancel(let effect, let attempt): cancel(effect, upTo: attempt)
+        }
+    }
+
+    /// Parts of one assignment are applied together.
+    mutating func assemble(_ part: Assignments) {
+        guard stage == .claiming || stage == .joined else { return }
+        var whole = part
+        if part.part > 0 {
+            guard let begun = assembling, begun.number == part.number, begun.watermark == part.watermark,
+                begun.parts == part.parts, begun.part + 1 == part.part
+            else {
+                assembling = nil
+                return
+            }
+            whole.grants = begun.grants + part.grants
+        }
+        assembling = whole
+        guard whole.part + 1 == whole.parts else { return }
+        assembling = nil
+        apply(whole)
+    }
+
+    private mutating func apply(_ assignments: Assignments) {
+        // What was taken before something this peer already knows must not undo it.
+        let isOlder = assignments.number < applied && !breaks(.assignmentsAreNotOlder)
+        let isUnaware = assignments.watermark < outbox.settled && !breaks(.assignmentsKnowTheWatermark)
+        if isOlder || isUnaware {
+            needsAssignments = true
+            return
+        }
+        applied = max(applied, assignments.number)
+        needsAssignments = false
+        var wanted: [EffectID: Attempt] = [:]
+        for grant in assignments.grants { wanted[grant.effect] = grant.attempt }
+        for effect in running.keys.sorted() {
+            guard let attempt = running[effect]?.attempt, wanted[effect] != attempt else { continue }
+            cancel(effect, upTo: attempt)
+        }
+        for grant in assignments.grants {
+            if running[grant.effect] == nil {
+                start(grant)
+            } else {
+                update(grant.effect, grant.attempt, grant.version, grant.request)
+            }
+        }
+        if stage == .claiming {
+            stage = .joined
+            nextHeartbeat = now
+        }
+    }
+
+    private mutating func start(_ grant: Grant) {
+        let key = FinishedAttempt(effect: grant.effect, attempt: grant.attempt)
+        if finished.contains(key) && !breaks(.finishedAttemptsAreRemembered) { return }
+        if let current = running[grant.effect] {
+            if current.attempt >= grant.attempt { return }
+            cancel(grant.effect, upTo: current.attempt)
+        }
+        running[grant.effect] = RunningAttempt(attempt: grant.attempt, version: grant.version)
+        if isStopping {
+            release(grant.effect)
+        } else {
+            actions.append(.run(grant))
+        }
+    }
+
+    private mutating func update(_ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: [UInt8]) {
+        guard let current = running[effect], current.attempt == attempt, current.version < version else { return }
+        running[effect]?.version = version
+        actions.append(.update(effect, attempt, request: request))
+    }
+
+    mutating func cancel(_ effect: EffectID, upTo attempt: Attempt) {
+        guard let current = running[effect], current.attempt <= attempt else { return }
+        running[effect] = nil
+        actions.append(.stop(effect, current.attempt))
+    }
+
+    // MARK: From the effects and the process
+
+    /// An event of a client, or of an effect that runs here.
+    public mutating func send(
+        _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool
+    ) -> SendResult {
+        if stage == .over { return .refused(SendRefusal(.ended)) }
+        if let effect, running[effect.id]?.attempt != effect.attempt { return .refused(SendRefusal(.stale)) }
+        if payload.count > eventBytesMax {
+            return .refused(
+                SendRefusal(.tooLarge, detail: "\(payload.count) bytes encoded, the limit is \(eventBytesMax)"))
+        }
+        guard hasRoomForEvents else {
+            hadNoRoom = true
+            return .full
+        }
+        let entry = Entry(
+            kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
+            wantsSeq: wantsSeq)
+        return .accepted(number: accept(entry))
+    }
+
+    /// The body of an effect returned, or threw.
+    public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
+        guard running[effect]?.attempt == attempt else { return }
+        running[effect] = nil
+        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
+        let entry =
+            failure.map { Entry(kind: .failed, effect: effect, attempt: attempt, payload: $0.bytes[...]) }
+            ?? Entry(kind: .completed, effect: effect, attempt: attempt)
+        _ = accept(entry)
+    }
+
+    /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
+    public mutating func stop(at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard !isStopping, stage != .over else { return }
+        isStopping = true
+        for effect in running.keys.sorted() {
+            guard let attempt = running[effect]?.attempt else { continue }
+            actions.append(.stop(effect, attempt))
+            release(effect)
+        }
+        nextHeartbeat = self.now
+        finishIfEmpty()
+    }
+
+    private mutating func release(_ effect: EffectID) {
+        guard let attempt = running.removeValue(forKey: effect)?.attempt else { return }
+        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
+        _ = accept(Entry(kind: .released, effect: effect, attempt: attempt))
+    }
+
+    mutating func finishIfEmpty() {
+        guard isStopping, outbox.isEmpty, stage != .over else { return }
+        if session != .none { actions.append(.send(.goodbye(session))) }
+        actions.append(.finished)
+        stage = .over
+    }
+
+    private mutating func accept(_ entry: Entry) -> UInt64 {
+        if outbox.isEmpty { progressAt = now }
+        return outbox.accept(entry)
+    }
+
+    // MARK: To the socket
+
+    /// The next batch to push, while there is one. Batches grow with the backlog and never wait.
+    public mutating func nextBatch() -> Batch? {
+        guard stage == .joined, let (first, entries) = outbox.next(entriesMax: 512, bytesMax: 256 << 10) else {
+            return nil
+        }
+        return Batch(
+            loop: loop, history: history, session: session, settled: outbox.settled,
+            applied: applied, first: first, entries: entries)
+    }
+
+    /// The socket did not take a batch: it is to be sent again.
+    public mutating func couldNotPush(_ batch: Batch) { outbox.goBack(to: batch.first - 1) }
+}

@@ -1,0 +1,396 @@
+public import LoopCore
+public import LoopWire
+
+/// A worker's or a sender's side of the protocol, without sockets, clocks, threads or chance.
+///
+///     introducing ── introduction ──▶ greeting ── welcome through the inbox ──▶ claiming ── assignments ──▶ joined
+///          ▲                             ▲                                                                   │
+///          └── silence ──────────────────┴── a newer epoch or another history ───────────────────────────────┘
+///
+/// Every step is repeated until the next one is seen. Effects go on through all of this: only the reducer's word, or
+/// another history, ends them (protocol, sections 5 and 6). Actions wait in order until the shell takes them.
+public struct PeerMachine: Sendable {
+    enum Stage: Equatable, Sendable {
+        /// Hello is repeated: where the other sockets are is not known, or they have been silent for too long.
+        case introducing
+        /// The sockets are connected; the subscription is proven by the welcome that comes through it.
+        case greeting
+        /// Welcomed in this epoch; the reducer is told what this peer holds.
+        case claiming
+        /// The whole assignment was applied; batches and commands flow.
+        case joined
+        /// Refused, ended or gone: nothing more happens.
+        case over
+    }
+
+    public let configuration: PeerConfiguration
+    package var brokenRules = BrokenRules()
+
+    var stage = Stage.introducing
+    /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
+    public private(set) var loop: LoopID
+    public internal(set) var history = History.none
+    public internal(set) var epoch = Epoch.none
+    public internal(set) var session = SessionID.none
+    var silenceLimit = Duration.seconds(3)
+    var tickInterval = Duration.milliseconds(500)
+    var eventBytesMax = Int.max
+
+    // The stream to the reducer.
+    package internal(set) var outbox = Outbox()
+    var progressAt = MonotonicTime.zero
+    var pushRebuilds = 0
+    var needsOutcomes = false
+    var hadNoRoom = false
+
+    // The inbox.
+    var applied: UInt64 = 0
+    var reportedApplied: UInt64 = 0
+    var echo: UInt64 = 0
+    var needsAssignments = false
+    var assembling: Assignments?
+    var heardAt: MonotonicTime
+
+    // Effects.
+    package internal(set) var running: [EffectID: RunningAttempt] = [:]
+    /// Attempts that have ended here and whose last entry is not settled.
+    var finished: Set<FinishedAttempt> = []
+    var isStopping = false
+
+    // Timers: when each is due next.
+    var nextStep = MonotonicTime.zero
+    var nextHeartbeat = MonotonicTime.zero
+    var nextRequest = MonotonicTime.zero
+
+    var now: MonotonicTime
+    var actions: [PeerAction] = []
+    /// Frames that were not for this peer's present session, epoch or history.
+    public internal(set) var droppedCount: UInt64 = 0
+
+    public init(configuration: PeerConfiguration, at now: MonotonicTime) {
+        self.configuration = configuration
+        loop = LoopID(name: configuration.loop)
+        self.now = now
+        heardAt = now
+    }
+
+    public var isJoined: Bool { stage == .joined }
+    public var isOver: Bool { stage == .over }
+
+    /// The wishes of all inputs since the last call, in order.
+    public mutating func takeActions() -> [PeerAction] {
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    /// When the machine wants to be told the time, if nothing arrives before.
+    public var deadline: MonotonicTime {
+        switch stage {
+        case .introducing, .greeting, .claiming: nextStep
+        case .joined: needsAssignments || needsOutcomes ? min(nextHeartbeat, nextRequest) : nextHeartbeat
+        case .over: MonotonicTime(nanoseconds: .max)
+        }
+    }
+
+    // MARK: Time
+
+    /// Takes notice of time: repeats what was not answered, and notices silence.
+    public mutating func advance(to now: MonotonicTime) {
+        self.now = max(self.now, now)
+        noticeSilence()
+        switch stage {
+        case .introducing: step { .hello(name: $0.configuration.loop, schema: $0.configuration.schema) }
+        case .greeting: step { .greet($0.greeting) }
+        case .claiming: step { .claim($0.session, $0.epoch, $0.claims) }
+        case .joined:
+            heartbeatIfDue()
+            requestIfDue()
+            resendIfStuck()
+        case .over: break
+        }
+    }
+
+    private mutating func step(_ message: (PeerMachine) -> ToReducer) {
+        guard now >= nextStep else { return }
+        nextStep = now + configuration.repeatInterval
+        actions.append(.send(message(self)))
+    }
+
+    private mutating func enter(_ stage: Stage) {
+        self.stage = stage
+        nextStep = now
+    }
+
+    /// Without a sign of life for the limit the subscription may be dead: a new one, and a new greeting.
+    private mutating func noticeSilence() {
+        guard stage != .introducing, stage != .over, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else {
+            return
+        }
+        heardAt = now
+        enter(.introducing)
+    }
+
+    private mutating func heartbeatIfDue() {
+        guard now >= nextHeartbeat || applied - reportedApplied >= 64 else { return }
+        nextHeartbeat = now + tickInterval
+        reportedApplied = applied
+        actions.append(.send(.heartbeat(heartbeat)))
+    }
+
+    private mutating func requestIfDue() {
+        guard needsAssignments || needsOutcomes, now >= nextRequest else { return }
+        nextRequest = now + configuration.repeatInterval
+        if needsAssignments { actions.append(.send(.assignmentsRequest(session, epoch))) }
+        if needsOutcomes { actions.append(.send(.outcomesRequest(session, after: outbox.settled))) }
+    }
+
+    /// An entry that stays unconsumed for the limit while ticks come: the PUSH does not deliver.
+    private mutating func resendIfStuck() {
+        guard !outbox.isEmpty, outbox.sent > outbox.settled, now - progressAt > silenceLimit else { return }
+        progressAt = now
+        outbox.goBack(to: outbox.settled)
+        pushRebuilds += 1
+        if pushRebuilds <= 3 {
+            actions.append(.rebuildPush)
+        } else {
+            actions.append(.send(.goodbye(session)))
+            loseSession()
+            enter(.introducing)
+        }
+    }
+
+    private var greeting: Greeting {
+        Greeting(
+            peer: configuration.peer, session: session, history: history, epoch: epoch, watermark: outbox.settled,
+            schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
+            groups: configuration.groups, name: configuration.name)
+    }
+
+    private var heartbeat: Heartbeat {
+        Heartbeat(
+            session: session, epoch: epoch, echo: echo, applied: applied, settled: outbox.settled,
+            capacity: capacity)
+    }
+
+    private var capacity: UInt32 { isStopping ? 0 : UInt32(clamping: configuration.capacity) }
+
+    /// Every attempt that runs or has entries in the outbox.
+    private var claims: [ClaimedAttempt] {
+        var claims = running.map { ClaimedAttempt(effect: $0.key, attempt: $0.value.attempt) }
+        if !breaks(.claimsIncludeTheOutbox) {
+            claims += finished.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) }
+        }
+        return claims.sorted { ($0.effect, $0.attempt) < ($1.effect, $1.attempt) }
+    }
+
+    // MARK: Frames
+
+    /// A frame that came through the inbox topic.
+    public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        heardAt = self.now
+        receive(frame)
+    }
+
+    /// A frame that came over DEALER.
+    public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        receive(frame)
+    }
+
+    private mutating func receive(_ frame: PeerFrame) {
+        if stage == .over { return }
+        switch frame.message {
+        case .introduction(let introduction): return connect(introduction)
+        case .refused(let refused): return refuse(refused)
+        case .welcome(let watermark, let silenceLimit, let tickInterval):
+            return welcome(frame, watermark, silenceLimit, tickInterval)
+        default: break
+        }
+        guard isCurrent(frame) else { return }
+        switch frame.message {
+        case .tick(let tick): hear(tick)
+        case .acknowledgement(let acknowledgement): acknowledge(acknowledgement)
+        case .outcomes(let outcomes):
+            guard outcomes.base <= outbox.settled else { return }
+            needsOutcomes = false
+            settle(upTo: outcomes.watermark, outcomes.notable)
+        case .commands(let number, let commands): apply(number, commands)
+        case .assignments(let part): assemble(part)
+        case .ended(let exitCode, let text): end(exitCode, text)
+        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick: break
+        }
+    }
+
+    /// Whether a frame is of this history, epoch and session. One of a newer epoch or another history says that the
+    /// reducer was restarted: greet it.
+    private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
+        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
+            droppedCount += 1
+            return false
+        }
+        if frame.history != history || frame.epoch.number > epoch.number {
+            if stage == .joined || stage == .claiming { enter(.greeting) }
+            return false
+        }
+        if frame.session != session && !breaks(.framesNameTheirSession) {
+            droppedCount += 1
+            return false
+        }
+        return true
+    }
+
+    private mutating func connect(_ introduction: Introduction) {
+        guard stage == .introducing else { return }
+        loop = LoopID(name: introduction.name)
+        eventBytesMax = Int(introduction.eventBytesMax)
+        actions.append(.connect(introduction))
+        heardAt = now
+        enter(.greeting)
+    }
+
+    private mutating func refuse(_ refused: Refused) {
+        guard stage == .introducing || stage == .greeting else { return }
+        actions.append(.refused(refused))
+        stage = .over
+    }
+
+    private mutating func welcome(
+        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration
+    ) {
+        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
+            droppedCount += 1
+            return
+        }
+        if session != .none && (frame.history != history || frame.session != session) {
+            // An older session of the same history is a late word to an earlier self.
+            if frame.history == history && frame.session < session { return }
+            loseSession()
+        }
+        history = frame.history
+        session = frame.session
+        self.silenceLimit = silenceLimit
+        self.tickInterval = tickInterval
+        if frame.epoch != epoch {
+            epoch = frame.epoch
+            applied = 0
+            reportedApplied = 0
+            echo = 0
+        }
+        assembling = nil
+        outbox.goBack(to: outbox.settled)
+        progressAt = now
+        if watermark > outbox.settled { needsOutcomes = true }
+        enter(.claiming)
+    }
+
+    private mutating func hear(_ tick: Tick) {
+        echo = max(echo, tick.stamp)
+        if tick.number > applied { needsAssignments = true }
+        if tick.watermark > outbox.settled {
+            if breaks(.acknowledgementsHaveABase) {
+                settle(upTo: tick.watermark, [])
+            } else {
+                needsOutcomes = true
+            }
+        }
+        if tick.received < outbox.sent, tick.resend || now - progressAt > tickInterval {
+            outbox.goBack(to: tick.received)
+            progressAt = now
+        }
+    }
+
+    // MARK: Outcomes
+
+    private mutating func acknowledge(_ acknowledgement: Acknowledgement) {
+        guard acknowledgement.base <= outbox.settled || breaks(.acknowledgementsHaveABase) else {
+            needsOutcomes = true
+            return
+        }
+        settle(upTo: acknowledgement.watermark, acknowledgement.notable)
+    }
+
+    private mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
+        guard watermark > outbox.settled else { return }
+        var outcomes: [UInt64: EntryOutcome] = [:]
+        for item in notable { outcomes[item.number] = item.outcome }
+        for (number, entry) in outbox.settle(upTo: watermark) {
+            settle(number, entry, outcomes[number] ?? .applied(.initial))
+        }
+        progressAt = now
+        pushRebuilds = 0
+        noticeRoom()
+        finishIfEmpty()
+    }
+
+    private mutating func settle(_ number: UInt64, _ entry: Entry, _ outcome: EntryOutcome) {
+        if let effect = entry.effect {
+            if entry.kind != .event { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
+            // A refusal for an effect's entry ends the attempt here too.
+            if case .refused = outcome, running[effect]?.attempt == entry.attempt {
+                cancel(effect, upTo: entry.attempt)
+            }
+        }
+        switch outcome {
+        case .refused: actions.append(.settled(number: number, outcome))
+        case .applied where entry.wantsSeq: actions.append(.settled(number: number, outcome))
+        case .applied: break
+        }
+    }
+
+    /// The session is gone, with its history or by its own end: nothing is known of what was not settled.
+    private mutating func loseSession() {
+        for (number, _) in outbox.unsettled {
+            actions.append(.settled(number: number, .refused(.historyChanged)))
+        }
+        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
+        outbox = Outbox()
+        finished = []
+        session = .none
+        epoch = .none
+        history = .none
+        needsOutcomes = false
+        needsAssignments = false
+        pushRebuilds = 0
+        noticeRoom()
+        finishIfEmpty()
+    }
+
+    private mutating func noticeRoom() {
+        guard hadNoRoom, hasRoomForEvents else { return }
+        hadNoRoom = false
+        actions.append(.hasRoom)
+    }
+
+    var hasRoomForEvents: Bool {
+        outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
+            && outbox.byteCount < configuration.outboxBytesMax
+    }
+
+    private mutating func end(_ exitCode: Int32, _ text: String) {
+        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
+        for (number, _) in outbox.unsettled { actions.append(.settled(number: number, .refused(.ended))) }
+        actions.append(.send(.goodbye(session)))
+        actions.append(.loopEnded(exitCode: exitCode, text: text))
+        stage = .over
+    }
+
+    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+}
+
+extension Attempt {
+    /// Not below any attempt.
+    static let all = Attempt(epoch: .max, count: .max)
+}
+
+/// One attempt that runs here.
+package struct RunningAttempt: Equatable, Sendable {
+    package let attempt: Attempt
+    package var version: Seq
+}
+
+/// One attempt that has ended here, until its last entry is settled.
+struct FinishedAttempt: Hashable, Sendable {
+    let effect: EffectID
+    let attempt: Attempt
+}

@@ -1,0 +1,200 @@
+package import LoopCore
+package import LoopWire
+
+/// Everything the journal determines, and nothing else: the state, the evaluator, the live effects, the sessions.
+///
+/// The reducer machine changes it only through records, live and at replay alike; so a replay ends where it was (G8).
+package struct JournaledState<Definition: LoopDefinition>: Sendable {
+    package let definition: Definition
+    package let coder: any ValueCoder
+    package let feedbacks: [Feedback<Definition.State, Definition.Event>]
+    package private(set) var history: History
+    package private(set) var epoch = Epoch.none
+    package private(set) var state: Definition.State
+    package private(set) var seq = Seq.initial
+    package private(set) var time = WallTime(milliseconds: 0)
+    package private(set) var effects: [EffectID: LiveEffect] = [:]
+    package private(set) var sessions: [SessionID: SessionRecord] = [:]
+    package private(set) var sessionByPeer: [PeerID: SessionID] = [:]
+    package private(set) var nextSession = SessionID(1)
+    private var evaluator: Evaluator<Definition.State, Definition.Event>
+    private var changes: [EffectChange] = []
+
+    package init(definition: Definition, coder: any ValueCoder, history: History) {
+        self.definition = definition
+        self.coder = coder
+        self.history = history
+        feedbacks = definition.feedbacks
+        state = definition.initial
+        evaluator = Evaluator(feedbacks: feedbacks, coder: coder)
+        evaluator.advance(state: state, event: nil, seq: seq, into: &changes)
+        _ = takeChanges()
+    }
+
+    /// Applies one record.
+    /// - Parameter event: the decoded event of an event record, where the caller has it already.
+    /// - Returns: what the transition changed among the live effects, in order.
+    /// - Throws: what decoding the event's bytes throws, at replay.
+    @discardableResult
+    package mutating func apply(_ record: Record, event: Definition.Event? = nil) throws -> [LiveChange] {
+        switch record {
+        case .event(let record):
+            let event = try event ?? coder.decode(Definition.Event.self, from: Array(record.bytes))
+            consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
+            return reduce(event, record)
+        case .refused(let record):
+            consume(record.session, record.number, notable: .refused(record.reason))
+            if let effect = record.effect { void(effect, upTo: record.attempt) }
+        case .completed(let session, let number, let effect, _):
+            consume(session, number, notable: nil)
+            effects[effect]?.status = .completed
+        case .attemptEnded(let end):
+            if let entry = end.entry { consume(entry.session, entry.number, notable: nil) }
+            finish(end)
+        case .sessionOpened(let session, let peer):
+            sessions[session] = SessionRecord(peer: peer)
+            sessionByPeer[peer] = session
+            nextSession = SessionID(session.value + 1)
+        case .sessionRetired(let session):
+            if let record = sessions.removeValue(forKey: session), sessionByPeer[record.peer] == session {
+                sessionByPeer[record.peer] = nil
+            }
+        case .epochBegun(let epoch, let time):
+            self.epoch = epoch
+            self.time = max(self.time, time)
+        case .definition:
+            break
+        }
+        return []
+    }
+
+    /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
+    package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
+        sessions[session]?.forget(upTo: settled)
+    }
+
+    /// Marks an attempt as void without a record: what a machine that breaks the rule does.
+    package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
+
+    /// Consumes an entry without a record: what a machine that breaks the rule does.
+    package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
+        consume(session, number, notable: outcome)
+    }
+
+    private mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
+        sessions[session]?.consume(number, notable: notable)
+    }
+
+    private mutating func reduce(_ event: Definition.Event, _ record: EventRecord) -> [LiveChange] {
+        seq = record.seq
+        time = record.time
+        definition.reduce(&state, event, Transition(seq: seq, time: time, seed: history.value))
+        evaluator.advance(state: state, event: event, seq: seq, into: &changes)
+        return changes.isEmpty ? [] : takeChanges()
+    }
+
+    private mutating func takeChanges() -> [LiveChange] {
+        var live: [LiveChange] = []
+        live.reserveCapacity(changes.count)
+        for change in changes {
+            switch change {
+            case .start(let id, let request):
+                effects[id] = LiveEffect(
+                    request: encode(request, of: id), version: seq,
+                    group: feedbacks[Int(id.feedback)].group?(request))
+                live.append(.started(id))
+            case .update(let id, let request):
+                let bytes = encode(request, of: id) ?? []
+                effects[id]?.request = bytes
+                effects[id]?.version = seq
+                live.append(.updated(id))
+            case .cancel(let id):
+                effects[id] = nil
+                live.append(.cancelled(id))
+            }
+        }
+        changes.removeAll(keepingCapacity: true)
+        return live
+    }
+
+    /// The request's bytes, or nil where its type cannot cross a process or its encoding fails.
+    private func encode(_ request: any Sendable, of id: EffectID) -> [UInt8]? {
+        try? feedbacks[Int(id.feedback)].requestCoding?.encode(request, coder)
+    }
+
+    private mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
+        guard let floor = effects[effect]?.floor, attempt > floor else { return }
+        effects[effect]?.floor = attempt
+    }
+
+    private mutating func finish(_ end: AttemptEnd) {
+        void(end.effect, upTo: end.upTo)
+        if end.cause == .failed || end.cause == .timedOut { effects[end.effect]?.failures += 1 }
+        switch end.next {
+        case .retry(let time): effects[end.effect]?.retryAt = time
+        case .parked: effects[end.effect]?.status = .parked(end.message)
+        }
+    }
+}
+
+/// One effect that the state wants.
+package struct LiveEffect: Equatable, Sendable {
+    package enum Status: Equatable, Sendable {
+        /// To be run, or running.
+        case open
+        /// Its body returned; it is not run again while it is wanted.
+        case completed
+        /// It failed for good, with this message.
+        case parked(String)
+    }
+
+    package var request: [UInt8]
+    /// The seq that made the request.
+    package var version: Seq
+    /// The group whose limits it counts against.
+    package let group: String?
+    package var status: Status
+    /// Attempts up to this one are void.
+    package var floor = Attempt.none
+    package var failures: UInt32 = 0
+    package var retryAt: WallTime?
+
+    init(request: [UInt8]?, version: Seq, group: String?) {
+        self.request = request ?? []
+        self.version = version
+        self.group = group
+        status = request == nil ? .parked("its request could not be encoded") : .open
+    }
+}
+
+/// What a transition changed among the live effects.
+package enum LiveChange: Equatable, Sendable {
+    case started(EffectID)
+    case updated(EffectID)
+    case cancelled(EffectID)
+}
+
+/// What the journal knows of a session: how far it was consumed, and what its sender must be told in particular.
+package struct SessionRecord: Equatable, Sendable {
+    package let peer: PeerID
+    /// Every entry up to this number is consumed: applied or refused.
+    package private(set) var watermark: UInt64 = 0
+    package private(set) var notable: [NotableOutcome] = []
+
+    init(peer: PeerID) { self.peer = peer }
+
+    mutating func consume(_ number: UInt64, notable outcome: EntryOutcome?) {
+        watermark = number
+        if let outcome { notable.append(NotableOutcome(number: number, outcome: outcome)) }
+    }
+
+    mutating func forget(upTo settled: UInt64) {
+        guard let first = notable.first, first.number <= settled else { return }
+        notable.removeAll { $0.number <= settled }
+    }
+
+    package func notable(after number: UInt64) -> [NotableOutcome] {
+        guard let last = notable.last, last.number > number else { return [] }
+        return notable.filter { $0.number > number }
+    }
+}

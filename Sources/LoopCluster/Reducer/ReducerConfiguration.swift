@@ -1,0 +1,86 @@
+public import LoopCore
+internal import LoopWire
+
+/// The limits and intervals of a reducer; every queue has its bound here (G10).
+public struct ReducerConfiguration: Sendable {
+    /// How long a worker may be silent before its effects may be given to others.
+    public var silenceLimit: Duration
+    /// The largest encoded event, in bytes; told to senders, who refuse larger ones before they are numbered.
+    public var eventBytesMax: Int
+    /// How many numbered inbox messages may go beyond what a peer has confirmed. Below half of the publisher's
+    /// high-water mark, so that nothing is dropped for a worker that reads.
+    public var inboxWindow: UInt64
+    /// How long a session without a sign of life and without effects is kept.
+    public var sessionRetention: Duration
+    /// How often the whole state is published, at most.
+    public var updatesPerSecond: Double
+    /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
+    public var publisher: String
+    public var collector: String
+
+    public init(
+        silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
+        sessionRetention: Duration = .seconds(24 * 3600), updatesPerSecond: Double = 10, publisher: String = "",
+        collector: String = ""
+    ) {
+        self.silenceLimit = silenceLimit
+        self.eventBytesMax = eventBytesMax
+        self.inboxWindow = inboxWindow
+        self.sessionRetention = sessionRetention
+        self.updatesPerSecond = updatesPerSecond
+        self.publisher = publisher
+        self.collector = collector
+    }
+
+    /// At least every second, and six times within the silence limit.
+    public var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
+}
+
+/// Everything that is dropped or refused, by reason; shown by status.
+public enum Counter: String, CaseIterable, Sendable {
+    case malformedFrame
+    case foreignHistory
+    case unknownSession
+    case beforeClaim
+    case duplicateEntry
+    case gapInStream
+    case refusedStale
+    case refusedAttempt
+    case refusedUndecodable
+    case refusedEnded
+    case refusedOther
+    case greetingRefused
+    case olderEpoch
+    case unreachablePeer
+    case leaseExpired
+    case effectFailed
+    case effectTimedOut
+    case effectParked
+    case stateTransferBusy
+}
+
+/// What a local and a remote definition must have in common: the feedbacks, their order and their placements.
+public struct DefinitionFingerprint: Equatable, Sendable {
+    public let value: UInt64
+    /// One line for each feedback: "name@placement".
+    public let feedbacks: [String]
+
+    public init<Definition: LoopDefinition>(of definition: Definition) {
+        feedbacks = definition.feedbacks.map { "\($0.name)@\($0.placement)" }
+        let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks
+        value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
+    }
+}
+
+/// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.
+public let localGroup = "(local)"
+
+extension Placement {
+    /// The group whose members run effects placed here.
+    public var group: String {
+        switch self {
+        case .local: localGroup
+        case .workers(let group): group
+        }
+    }
+}

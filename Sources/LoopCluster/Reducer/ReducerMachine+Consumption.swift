@@ -1,0 +1,142 @@
+public import LoopCore
+public import LoopWire
+
+/// Entries, consumed strictly in sequence: dedup, fence, reduce, one after the other. (Protocol, sections 2 and 4.)
+extension ReducerMachine {
+    public mutating func receive(_ batch: Batch, at now: Moment) {
+        self.now = Moment.max(self.now, now)
+        guard batch.history == core.history || breaks(.batchesNameTheirHistory) else { return count(.foreignHistory) }
+        guard let watermark = core.sessions[batch.session]?.watermark, let member = members[batch.session] else {
+            return count(.unknownSession)
+        }
+        guard member.hasJoined || breaks(.claimComesBeforeBatches) else { return count(.beforeClaim) }
+        members[batch.session]?.applied = max(member.applied, min(batch.applied, member.number))
+        core.forgetOutcomes(of: batch.session, upTo: batch.settled)
+
+        let early = breaks(.fenceIsAskedPerEntry) ? batch.entries.map { verdict(on: $0, of: batch.session) } : []
+        var consumed = watermark
+        for (offset, entry) in batch.entries.enumerated() {
+            let number = batch.first + UInt64(offset)
+            if number <= consumed && !breaks(.duplicatesAreDropped) {
+                count(.duplicateEntry)
+                continue
+            }
+            if number > consumed + 1 && !breaks(.gapsEndTheBatch) {
+                count(.gapInStream)
+                askToResend(batch.session)
+                break
+            }
+            let verdict = early.isEmpty ? verdict(on: entry, of: batch.session) : early[offset]
+            consume(entry, number, of: batch.session, verdict)
+            consumed = number
+        }
+        // A duplicate is acknowledged again too: its sender has not heard of the first time.
+        if toAcknowledge.last != batch.session { toAcknowledge.append(batch.session) }
+    }
+
+    /// Why an entry may not be applied, judged against everything applied before it; nil: it may.
+    private func verdict(on entry: Entry, of session: SessionID) -> SendRefusal.Reason? {
+        guard let effect = entry.effect else { return outcome == nil ? nil : .ended }
+        guard let live = core.effects[effect], live.status == .open, outcome == nil else { return .stale }
+        if breaks(.entriesAreFenced) { return nil }
+        return owners[effect] == Ownership(session: session, attempt: entry.attempt) ? nil : .attempt
+    }
+
+    private mutating func consume(
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
+    ) {
+        if let verdict { return refuse(entry, number, of: session, verdict) }
+        switch entry.kind {
+        case .event: applyEvent(entry, number, of: session)
+        case .completed: complete(entry, number, of: session)
+        case .failed:
+            let failure =
+                (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
+            fail(entry, EntryNumber(session: session, number: number), failure)
+        case .released:
+            guard let effect = entry.effect else { return }
+            end(
+                effect, .released, retryIn: .zero, message: "", failed: false,
+                entry: EntryNumber(session: session, number: number))
+        }
+    }
+
+    private mutating func refuse(
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason
+    ) {
+        switch reason {
+        case .stale: count(.refusedStale)
+        case .attempt: count(.refusedAttempt)
+        case .undecodable: count(.refusedUndecodable)
+        case .ended: count(.refusedEnded)
+        default: count(.refusedOther)
+        }
+        // Only an attempt that this reducer can have granted is voided.
+        let wasGranted = entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount)
+        let voids = reason == .attempt && wasGranted && !breaks(.refusalVoidsTheAttempt)
+        if breaks(.refusalsAreDurable) {
+            core.consumeWithoutRecord(session, number, .refused(reason))
+            return
+        }
+        write(
+            .refused(
+                RefusalRecord(
+                    session: session, number: number, reason: reason, effect: entry.effect,
+                    attempt: voids ? entry.attempt : .none)))
+    }
+
+    private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID) {
+        guard let event = try? core.coder.decode(Definition.Event.self, from: Array(entry.payload)) else {
+            return refuse(entry, number, of: session, .undecodable)
+        }
+        let record = EventRecord(
+            seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: entry.payload)
+        let changes = write(.event(record), event: event)
+        for change in changes { follow(change) }
+        if subscriptions.transitions > 0 { note(record) }
+    }
+
+    private mutating func complete(_ entry: Entry, _ number: UInt64, of session: SessionID) {
+        guard let effect = entry.effect else { return }
+        write(.completed(session, number: number, effect, entry.attempt))
+        members[session]?.completedCount += 1
+        letGo(effect)
+        scheduler.remove(effect)
+    }
+
+    private mutating func fail(_ entry: Entry, _ number: EntryNumber, _ failure: Failure) {
+        guard let effect = entry.effect, let live = core.effects[effect] else { return }
+        count(.effectFailed)
+        let retry = core.feedbacks[Int(effect.feedback)].policy.retry
+        var delay = retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
+        if failure.isFinal { delay = nil }
+        if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }
+        end(effect, .failed, retryIn: delay, message: failure.message, failed: true, entry: number)
+    }
+
+    /// What a transition changed among the live effects becomes work, or ends it.
+    private mutating func follow(_ change: LiveChange) {
+        switch change {
+        case .started(let effect): schedule(effect)
+        case .updated(let effect):
+            guard let owner = owners[effect], let live = core.effects[effect] else { return }
+            command(
+                .update(effect, owner.attempt, version: live.version, request: live.request), to: owner.session)
+        case .cancelled(let effect):
+            unclaimed.remove(effect)
+            scheduler.remove(effect)
+            guard let owner = owners[effect] else { return }
+            letGo(effect)
+            command(.cancel(effect, owner.attempt), to: owner.session)
+        }
+    }
+
+    /// The sender is asked once in a while; many batches behind one gap are one gap.
+    private mutating func askToResend(_ session: SessionID) {
+        guard let member = members[session] else { return }
+        if let asked = member.resendAskedAt, now.monotonic - asked < .milliseconds(20) { return }
+        members[session]?.resendAskedAt = now.monotonic
+        send(tick(for: session, resend: true), to: session)
+    }
+}

@@ -1,0 +1,177 @@
+public import LoopCore
+public import LoopWire
+
+/// Greeting, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
+extension ReducerMachine {
+    public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
+        self.now = max(self.now, now)
+        switch message {
+        case .hello(let name, let schema): introduce(to: name, schema: schema, route)
+        case .greet(let greeting): greet(greeting, route)
+        case .claim(let session, let epoch, let claims): claim(session, epoch, claims, route)
+        case .heartbeat(let heartbeat): hear(heartbeat)
+        case .assignmentsRequest(let session, let epoch):
+            guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
+            sendAssignments(to: session)
+        case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
+        case .stateRequest(let transfer, let offset): answerState(transfer, offset: offset, route)
+        case .goodbye(let session): retire(session)
+        case .statusRequest: reply(.status(statusDocument()), to: route)
+        }
+    }
+
+    private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
+        if name != "" && name != Definition.name {
+            count(.greetingRefused)
+            reply(.refused(Refused(.loop, reducer: Definition.name, peer: name)), to: route)
+        } else {
+            reply(
+                .introduction(
+                    Introduction(
+                        name: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint.value,
+                        publisher: configuration.publisher, collector: configuration.collector,
+                        eventBytesMax: UInt32(clamping: configuration.eventBytesMax))),
+                to: route)
+        }
+    }
+
+    /// Why a peer may not be let in, or nil.
+    private func objection(to greeting: Greeting, _ route: Route) -> Refused? {
+        if greeting.schema != 0 && greeting.schema != UInt64(Definition.schema) {
+            return Refused(.schema, reducer: "\(Definition.schema)", peer: "\(greeting.schema)")
+        }
+        if greeting.fingerprint != 0 && greeting.fingerprint != fingerprint.value {
+            return Refused(
+                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
+        }
+        if route != .local && greeting.groups.contains(localGroup) {
+            let others = Set(groups).subtracting([localGroup]).sorted().joined(separator: ", ")
+            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
+        }
+        return nil
+    }
+
+    private mutating func greet(_ greeting: Greeting, _ route: Route) {
+        if let refused = objection(to: greeting, route) {
+            count(.greetingRefused)
+            reply(.refused(refused), to: route)
+            return
+        }
+        let session = session(for: greeting)
+        guard let watermark = core.sessions[session]?.watermark else { return }
+        if members[session] == nil {
+            members[session] = Member(
+                peer: greeting.peer, name: greeting.name, route: route, groups: greeting.groups,
+                capacity: Int(greeting.capacity), leaseEnds: now.monotonic + configuration.silenceLimit,
+                heardAt: now.monotonic, acknowledged: watermark)
+        }
+        members[session]?.route = route
+        members[session]?.name = greeting.name
+        members[session]?.groups = greeting.groups
+        members[session]?.capacity = Int(greeting.capacity)
+        members[session]?.heardAt = now.monotonic
+        send(
+            .welcome(
+                watermark: watermark, silenceLimit: configuration.silenceLimit,
+                tickInterval: configuration.tickInterval),
+            to: session)
+        if outcome != nil { announceEnd(to: session) }
+    }
+
+    /// The session that the peer had in this history, or a new one.
+    private mutating func session(for greeting: Greeting) -> SessionID {
+        let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
+        if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
+        if greeting.session == .none, let session = core.sessionByPeer[greeting.peer] { return session }
+        let session = core.nextSession
+        write(.sessionOpened(session, greeting.peer))
+        return session
+    }
+
+    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ claims: [ClaimedAttempt], _ route: Route) {
+        guard isCurrent(session, epoch) else { return }
+        members[session]?.route = route
+        members[session]?.heardAt = now.monotonic
+        if members[session]?.hasJoined == false {
+            members[session]?.hasJoined = true
+            awaited.remove(session)
+            for claim in claims { adopt(claim, by: session) }
+        }
+        sendAssignments(to: session)
+    }
+
+    /// An attempt that runs since before this epoch goes on where it runs.
+    private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
+        guard unclaimed.contains(claim.effect), owners[claim.effect] == nil,
+            let effect = core.effects[claim.effect], effect.status == .open, claim.attempt > effect.floor
+        else { return }
+        unclaimed.remove(claim.effect)
+        owners[claim.effect] = Ownership(session: session, attempt: claim.attempt)
+        members[session]?.effects.insert(claim.effect)
+        scheduler.adopt(claim.effect, group: effect.group)
+        watchTimeout(of: claim.effect, claim.attempt)
+    }
+
+    private mutating func hear(_ heartbeat: Heartbeat) {
+        guard isCurrent(heartbeat.session, heartbeat.epoch), var member = members[heartbeat.session] else { return }
+        members[heartbeat.session] = nil
+        member.heardAt = now.monotonic
+        member.capacity = Int(heartbeat.capacity)
+        member.applied = max(member.applied, min(heartbeat.applied, member.number))
+        // The stamp is ours: a later one than now was never sent by this reducer.
+        let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.monotonic.nanoseconds))
+        let heard = breaks(.leasesRunFromTheEcho) ? now.monotonic : echoed
+        member.leaseEnds = max(member.leaseEnds, heard + configuration.silenceLimit)
+        members[heartbeat.session] = member
+        core.forgetOutcomes(of: heartbeat.session, upTo: heartbeat.settled)
+    }
+
+    private mutating func answerOutcomes(_ session: SessionID, after: UInt64) {
+        guard let member = members[session], let record = core.sessions[session] else { return }
+        core.forgetOutcomes(of: session, upTo: after)
+        let answer = Acknowledgement(
+            base: after, watermark: record.watermark, notable: record.notable(after: after))
+        reply(.outcomes(answer), to: member.route, session: session)
+    }
+
+    private mutating func retire(_ session: SessionID) {
+        guard let member = members[session] else { return }
+        for effect in member.effects.sorted() { end(effect, .released, retryIn: .zero, message: "", failed: false) }
+        members[session] = nil
+        awaited.remove(session)
+        write(.sessionRetired(session))
+    }
+
+    /// Whether a message is of a greeted session and of this epoch.
+    private mutating func isCurrent(_ session: SessionID, _ epoch: Epoch) -> Bool {
+        guard members[session] != nil else {
+            count(.unknownSession)
+            return false
+        }
+        guard epoch == core.epoch else {
+            count(.olderEpoch)
+            return false
+        }
+        return true
+    }
+
+    mutating func reply(_ message: ToPeer, to route: Route, session: SessionID = .none) {
+        messages.append(
+            .reply(
+                route, PeerFrame(history: core.history, epoch: core.epoch, session: session, message: message)))
+    }
+
+    /// Through the peer's inbox topic.
+    mutating func send(_ message: ToPeer, to session: SessionID) {
+        guard let peer = members[session]?.peer else { return }
+        messages.append(
+            .inbox(
+                peer, PeerFrame(history: core.history, epoch: core.epoch, session: session, message: message)))
+    }
+}
+
+extension Moment {
+    static func max(_ a: Moment, _ b: Moment) -> Moment { a.monotonic < b.monotonic ? b : a }
+}
+
+private func max(_ a: Moment, _ b: Moment) -> Moment { Moment.max(a, b) }

@@ -1,0 +1,80 @@
+import LoopCore
+public import LoopWire
+
+/// What a reducer says about itself.
+extension ReducerMachine {
+    mutating func statusDocument() -> [UInt8] {
+        (try? core.coder.encode(status())) ?? []
+    }
+
+    /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
+    public func status() -> StatusReport {
+        var report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
+        report.history = core.history.description
+        report.epoch = core.epoch.number
+        report.seq = core.seq.value
+        report.uptimeMilliseconds = (now.monotonic - startedAt).wholeNanoseconds / 1_000_000
+        report.eventsPerSecond = rate.perSecond(core.seq, at: now.monotonic)
+        report.isReady = outcome == nil
+        report.notReadyBecause = outcome == nil ? nil : "the loop has ended"
+        report.progress = core.definition.progress(of: core.state)
+        report.exitCode = outcome?.exitCode
+        report.peers = members.keys.sorted().compactMap(peerStatus)
+        report.feedbacks = feedbackCounts()
+        report.parked = parked()
+        for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }
+        return report
+    }
+
+    private func peerStatus(_ session: SessionID) -> StatusReport.Peer? {
+        guard let member = members[session] else { return nil }
+        var peer = StatusReport.Peer(
+            name: member.name, peer: member.peer, session: session, groups: member.groups, capacity: member.capacity)
+        peer.leases = member.effects.count
+        peer.leaseMilliseconds = (member.leaseEnds - now.monotonic).wholeNanoseconds / 1_000_000
+        peer.lag = member.number - member.applied
+        peer.completed = member.completedCount
+        peer.watermark = core.sessions[session]?.watermark ?? 0
+        return peer
+    }
+
+    private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
+        var counts = core.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
+        for (id, effect) in core.effects {
+            let feedback = Int(id.feedback)
+            switch effect.status {
+            case .open where owners[id] != nil: counts[feedback].running += 1
+            case .open: counts[feedback].waiting += 1
+            case .completed: counts[feedback].completed += 1
+            case .parked: counts[feedback].parked += 1
+            }
+        }
+        return counts
+    }
+
+    /// The first hundred by name.
+    private func parked() -> [StatusReport.Parked] {
+        let parked = core.effects.compactMap { id, effect -> StatusReport.Parked? in
+            guard case .parked(let message) = effect.status else { return nil }
+            return StatusReport.Parked(
+                effect: id, feedback: core.feedbacks[Int(id.feedback)].name, failures: Int(effect.failures),
+                message: message)
+        }
+        return Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
+    }
+}
+
+/// Events per second over the last few ticks.
+struct EventRate: Sendable {
+    private var samples: [(seq: Seq, time: MonotonicTime)] = []
+
+    mutating func sample(_ seq: Seq, at time: MonotonicTime) {
+        samples.append((seq, time))
+        if samples.count > 8 { samples.removeFirst() }
+    }
+
+    func perSecond(_ seq: Seq, at now: MonotonicTime) -> Double {
+        guard let first = samples.first, now > first.time else { return 0 }
+        return Double(seq.value - first.seq.value) / (now - first.time).inSeconds
+    }
+}

@@ -1,0 +1,186 @@
+public import LoopCore
+public import LoopWire
+
+/// The reducer's side of the protocol, without sockets, clocks, threads or chance.
+///
+///     control, batches, time ──▶ machine ──▶ Ready { records, messages, deadline }
+///
+/// A turn: any number of `receive`, one `advance`, one `ready`. What the turn produced leaves in exchange for the
+/// journal's receipt. The parts, each in a file of its own: Control (greeting, claims, heartbeats, requests),
+/// Consumption (entries: dedup, fence, reduce), Dispatch (grants, leases, retries), Publication (commands,
+/// acknowledgements, ticks, updates), Status.
+public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
+    public let configuration: ReducerConfiguration
+    let fingerprint: DefinitionFingerprint
+    let groups: [String]
+    package var brokenRules = BrokenRules()
+
+    package internal(set) var core: JournaledState<Definition>
+    var random: SeededRandom
+    var now: Moment
+    var startedAt: MonotonicTime
+
+    // This turn's work, until `ready` hands it out.
+    var records: [Record] = []
+    var messages: [Outbound] = []
+    var position: UInt64 = 0
+    var toAcknowledge: [SessionID] = []
+    var notes: [TransitionNote] = []
+
+    // Dispatch.
+    var members: [SessionID: Member] = [:]
+    var owners: [EffectID: Ownership] = [:]
+    var scheduler: EffectScheduler
+    var grantsCount: UInt64 = 0
+    var timeouts = BinaryHeap<AttemptDeadline>()
+    var unclaimed: Set<EffectID> = []
+    var awaited: Set<SessionID> = []
+    var graceEnds: MonotonicTime
+
+    // Publication.
+    var nextTick: MonotonicTime
+    public var subscriptions = Subscriptions()
+    var publishedSeq: Seq?
+    var nextUpdate: MonotonicTime = .zero
+    var transfers: [StateTransfer] = []
+    var transfersCount: UInt64 = 0
+
+    // What people are told.
+    public internal(set) var counters: [Counter: UInt64] = [:]
+    var rate = EventRate()
+    var outcome: Outcome?
+    var outcomeSeq: Seq?
+
+    /// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
+    public struct Subscriptions: Equatable, Sendable {
+        public var updates = 0
+        public var transitions = 0
+
+        public init() {}
+    }
+
+    /// A machine on an empty journal, or on one whose records are then replayed. Ends with `begin`.
+    /// - Parameter seed: of the jitter in delays.
+    public init(
+        definition: Definition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
+        seed: UInt64, at now: Moment
+    ) {
+        self.configuration = configuration
+        self.now = now
+        fingerprint = DefinitionFingerprint(of: definition)
+        core = JournaledState(definition: definition, coder: coder, history: history)
+        groups = core.feedbacks.map(\.placement.group)
+        random = SeededRandom(seed: seed)
+        var policies: [UInt32: EffectPolicy] = [:]
+        for (number, feedback) in core.feedbacks.enumerated() { policies[UInt32(number)] = feedback.policy }
+        scheduler = EffectScheduler(policies: policies)
+        startedAt = now.monotonic
+        graceEnds = now.monotonic
+        nextTick = now.monotonic
+    }
+
+    /// Applies a record of the journal, before `begin`.
+    public mutating func replay(_ record: Record) throws { try core.apply(record) }
+
+    /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
+    public mutating func begin(nonce: UInt64, at now: Moment) {
+        self.now = now
+        startedAt = now.monotonic
+        nextTick = now.monotonic
+        let isFirst = core.epoch == .none
+        write(
+            .definition(
+                fingerprint: fingerprint.value, schema: UInt64(Definition.schema), feedbacks: fingerprint.feedbacks))
+        write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
+        let open = core.effects.filter { $0.value.status == .open }
+        if isFirst {
+            for id in open.keys.sorted() { schedule(id) }
+        } else {
+            unclaimed = Set(open.keys)
+            awaited = Set(core.sessions.keys)
+            graceEnds = now.monotonic + configuration.silenceLimit
+        }
+        noticeOutcome()
+    }
+
+    /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
+    public mutating func advance(to now: Moment) {
+        let gap = now.monotonic - self.now.monotonic
+        self.now = now
+        // A reducer that stood still must not hold its own silence against its workers.
+        if gap > configuration.silenceLimit / 2 { extendLeases(by: gap) }
+        endGrace()
+        endTimedOutAttempts()
+        takeFromTheSilent()
+        tickIfDue()
+        retireSessions()
+    }
+
+    /// Ends the turn: grants what can be granted, and hands out records and messages.
+    public mutating func ready() -> Ready {
+        noticeOutcome()
+        if outcome == nil { grant() }
+        flushCommands()
+        flushAcknowledgements()
+        publishState()
+        publishTransitions()
+        defer {
+            records.removeAll(keepingCapacity: true)
+            messages.removeAll(keepingCapacity: true)
+        }
+        return Ready(
+            records: records, position: position, deadline: deadline, outcome: outcome, messages: messages)
+    }
+
+    /// The loop's end, once it has come.
+    public var end: Outcome? { outcome }
+
+    /// How many peers are greeted, not counting one.
+    public func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
+
+    public var fingerprintValue: UInt64 { fingerprint.value }
+    public var history: History { core.history }
+    public var epoch: Epoch { core.epoch }
+    public var seq: Seq { core.seq }
+    /// The state after the last event of this turn. What is shown of it must wait for the turn's receipt.
+    public var state: Definition.State { core.state }
+
+    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { counters[counter, default: 0] += amount }
+
+    /// Every change of the journaled state goes through here: first the record, then its consequence.
+    @discardableResult
+    mutating func write(_ record: Record, event: Definition.Event? = nil) -> [LiveChange] {
+        records.append(record)
+        position += 1
+        do {
+            return try core.apply(record, event: event)
+        } catch {
+            preconditionFailure("a record that this machine made cannot be applied: \(record): \(error)")
+        }
+    }
+
+    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+
+    private mutating func noticeOutcome() {
+        guard outcome == nil, outcomeSeq != core.seq else { return }
+        outcomeSeq = core.seq
+        guard let outcome = core.definition.outcome(of: core.state) else { return }
+        self.outcome = outcome
+        for session in members.keys.sorted() { announceEnd(to: session) }
+        publishEnd()
+        owners.removeAll()
+        for session in members.keys { members[session]?.effects.removeAll() }
+    }
+
+    private var deadline: MonotonicTime {
+        var earliest = nextTick
+        if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
+        if let time = timeouts.top?.time { earliest = min(earliest, time) }
+        if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
+        if subscriptions.updates > 0, publishedSeq != core.seq { earliest = min(earliest, nextUpdate) }
+        for member in members.values where !member.effects.isEmpty && member.leaseEnds > now.monotonic {
+            earliest = min(earliest, member.leaseEnds)
+        }
+        return earliest
+    }
+}

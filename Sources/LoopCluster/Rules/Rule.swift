@@ -1,0 +1,65 @@
+/// The rules of the protocol that a checker can miss only if it checks nothing: each stands where a machine keeps it,
+/// and the simulator breaks one at a time to see that it is noticed.
+///
+/// Numbers in the comments are sections of `docs/spec/1-PROTOCOL.md`.
+package enum Rule: UInt8, CaseIterable, Sendable {
+    /// 2: an entry at or below the watermark is a duplicate.
+    case duplicatesAreDropped
+    /// 2: an entry beyond watermark + 1 ends the reading of its batch.
+    case gapsEndTheBatch
+    /// 2: refusals are records.
+    case refusalsAreDurable
+    /// 2: completions are numbered entries.
+    case completionsAreNumbered
+    /// 2: an acknowledgement settles only from a base the sender has reached.
+    case acknowledgementsHaveABase
+    /// 3: nothing leaves before its receipt.
+    case nothingLeavesEarly
+    /// 4: an entry of an effect is accepted only under its grant.
+    case entriesAreFenced
+    /// 4: the fence is asked entry by entry.
+    case fenceIsAskedPerEntry
+    /// 4: the end of an attempt is a record.
+    case voidsAreDurable
+    /// 4: a refusal for its attempt voids the attempt.
+    case refusalVoidsTheAttempt
+    /// 1: an attempt is never repeated, also after a restart.
+    case attemptsAreUnique
+    /// 1: a frame of another session is dropped.
+    case framesNameTheirSession
+    /// 1: a batch of another history is dropped.
+    case batchesNameTheirHistory
+    /// 5: a frame of an older epoch is dropped.
+    case olderEpochsAreDropped
+    /// 5: nothing of a session counts before its claim.
+    case claimComesBeforeBatches
+    /// 5: claims count only after the welcome came through the inbox.
+    case claimFollowsTheWelcome
+    /// 5: a claim names finished attempts whose entries are still in the outbox.
+    case claimsIncludeTheOutbox
+    /// 5: after a gap in the inbox nothing is applied until the whole assignment.
+    case inboxGapsAreRepaired
+    /// 5: an assignment older than the worker's inbox is not applied.
+    case assignmentsAreNotOlder
+    /// 5: an assignment taken before entries the worker knows as settled is not applied.
+    case assignmentsKnowTheWatermark
+    /// 5: a finished attempt is remembered until it is settled.
+    case finishedAttemptsAreRemembered
+    /// 6: a lease runs from the echoed tick.
+    case leasesRunFromTheEcho
+    /// 6: a worker without ticks greets anew with a new subscription.
+    case silenceIsNoticed
+}
+
+/// The rules that a machine under test breaks; empty in every node that runs.
+package struct BrokenRules: Equatable, Sendable {
+    private var bits: UInt64 = 0
+
+    package init() {}
+
+    package init(_ rules: [Rule]) {
+        for rule in rules { bits |= 1 << UInt64(rule.rawValue) }
+    }
+
+    package func contains(_ rule: Rule) -> Bool { bits & (1 << UInt64(rule.rawValue)) != 0 }
+}

@@ -1,0 +1,141 @@
+public import LoopCore
+
+/// An order to one worker, inside a numbered inbox message.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 1 | kind: 1 start, 2 update, 3 cancel |
+/// | 16 | effect: feedback u32, seq u64, index u32 |
+/// | 16 | attempt: epoch u64, count u64 |
+/// | … | start: `Grant` without effect and attempt; update: version u64, request |
+public enum Command: Equatable, Sendable {
+    case start(Grant)
+    case update(EffectID, Attempt, version: Seq, request: [UInt8])
+    case cancel(EffectID, Attempt)
+
+    func write(to writer: inout ByteWriter) {
+        switch self {
+        case .start(let grant):
+            writer.u8(1)
+            grant.write(to: &writer)
+        case .update(let effect, let attempt, let version, let request):
+            writer.u8(2)
+            writer.effect(effect)
+            writer.attempt(attempt)
+            writer.u64(version.value)
+            writer.prefixed(request[...])
+        case .cancel(let effect, let attempt):
+            writer.u8(3)
+            writer.effect(effect)
+            writer.attempt(attempt)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let kind = try reader.u8()
+        switch kind {
+        case 1: self = .start(try Grant(from: &reader))
+        case 2:
+            self = .update(
+                try reader.effect(), try reader.attempt(), version: Seq(try reader.u64()),
+                request: Array(try reader.prefixed()))
+        case 3: self = .cancel(try reader.effect(), try reader.attempt())
+        default: throw .malformed(what: "command \(kind)", offset: reader.position)
+        }
+    }
+}
+
+/// The right to run one attempt of one effect, and what is to be done.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 16 | effect: feedback u32, seq u64, index u32 |
+/// | 16 | attempt: epoch u64, count u64 |
+/// | 8 | version u64: the seq that made the request |
+/// | 4 | failures u32: how often the effect has failed before |
+/// | 1 | resumed: 1 = an earlier attempt may have had events applied |
+/// | 4 + n | request |
+public struct Grant: Equatable, Sendable {
+    public var effect: EffectID
+    public var attempt: Attempt
+    public var version: Seq
+    public var failures: UInt32
+    public var isResumed: Bool
+    public var request: [UInt8]
+
+    public init(
+        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+    ) {
+        self.effect = effect
+        self.attempt = attempt
+        self.version = version
+        self.failures = failures
+        self.isResumed = isResumed
+        self.request = request
+    }
+
+    /// The bytes this grant takes on the wire.
+    public var byteCount: Int { 49 + request.count }
+
+    func write(to writer: inout ByteWriter) {
+        writer.effect(effect)
+        writer.attempt(attempt)
+        writer.u64(version.value)
+        writer.u32(failures)
+        writer.u8(isResumed ? 1 : 0)
+        writer.prefixed(request[...])
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        effect = try reader.effect()
+        attempt = try reader.attempt()
+        version = Seq(try reader.u64())
+        failures = try reader.u32()
+        isResumed = try reader.flag()
+        request = Array(try reader.prefixed())
+    }
+}
+
+/// Everything a worker should be running, as of one moment: repairs whatever was lost before it.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 8 | number u64: of the newest inbox message that is included |
+/// | 8 | watermark u64: of the session, when it was taken |
+/// | 4 | part u32, from 0 |
+/// | 4 | parts u32, at least 1 |
+/// | 4 + … | grants: count u32, `Grant`… |
+public struct Assignments: Equatable, Sendable {
+    public var number: UInt64
+    public var watermark: UInt64
+    public var part: UInt32
+    public var parts: UInt32
+    public var grants: [Grant]
+
+    public init(number: UInt64, watermark: UInt64, part: UInt32 = 0, parts: UInt32 = 1, grants: [Grant]) {
+        self.number = number
+        self.watermark = watermark
+        self.part = part
+        self.parts = parts
+        self.grants = grants
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.u64(number)
+        writer.u64(watermark)
+        writer.u32(part)
+        writer.u32(parts)
+        writer.u32(UInt32(grants.count))
+        for grant in grants { grant.write(to: &writer) }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        number = try reader.u64()
+        watermark = try reader.u64()
+        part = try reader.u32()
+        parts = try reader.u32()
+        guard part < parts else { throw .malformed(what: "part \(part) of \(parts)", offset: reader.position) }
+        grants = []
+        for _ in 0..<(try reader.count(bytesEach: 49)) { grants.append(try Grant(from: &reader)) }
+    }
+}

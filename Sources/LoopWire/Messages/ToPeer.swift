@@ -1,0 +1,190 @@
+public import LoopCore
+
+/// What the reducer says: to one peer through its inbox topic or over ROUTER, or to all who subscribe.
+///
+/// | verb | message | body |
+/// |---|---|---|
+/// | 1 | introduction | `Introduction` |
+/// | 2 | welcome | watermark u64, silence limit ms u64, tick interval ms u64 |
+/// | 3 | commands | number u64, count u32, `Command`… |
+/// | 4 | ack | `Acknowledgement` |
+/// | 5 | tick | `Tick` |
+/// | 6 | assignments | `Assignments` |
+/// | 7 | outcomes | `Acknowledgement` |
+/// | 8 | busy | milliseconds u64 |
+/// | 9 | state part | `StatePart` |
+/// | 10 | status | a CBOR document |
+/// | 11 | ended | exit code u32, text |
+/// | 12 | refused | `Refused` |
+/// | 13 | update | seq u64, state: count u32, bytes |
+/// | 14 | transitions | count u32, `TransitionNote`… |
+/// | 15 | common tick | seq u64 |
+public enum ToPeer: Equatable, Sendable {
+    case introduction(Introduction)
+    /// Arrives through the inbox, which proves the subscription.
+    case welcome(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration)
+    /// Numbered per inbox; after a gap nothing is applied until `assignments`.
+    case commands(number: UInt64, [Command])
+    case acknowledgement(Acknowledgement)
+    case tick(Tick)
+    case assignments(Assignments)
+    case outcomes(Acknowledgement)
+    case busy(retryAfter: Duration)
+    case statePart(StatePart)
+    case status([UInt8])
+    case ended(exitCode: Int32, text: String)
+    case refused(Refused)
+    case update(Seq, state: [UInt8])
+    case transitions([TransitionNote])
+    case commonTick(Seq)
+}
+
+/// One frame from the reducer: whom and what it is for, and from which history, epoch and session.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 11 or 27 | topic (on PUB only) |
+/// | 2 | protocol: `4c`, version |
+/// | 8 | history u64 |
+/// | 16 | epoch: number u64, nonce u64 |
+/// | 8 | session u64, 0 where it is for no session in particular |
+/// | 1 | verb |
+/// | … | body |
+public struct PeerFrame: Equatable, Sendable {
+    public var history: History
+    public var epoch: Epoch
+    public var session: SessionID
+    public var message: ToPeer
+
+    public init(history: History, epoch: Epoch, session: SessionID, message: ToPeer) {
+        self.history = history
+        self.epoch = epoch
+        self.session = session
+        self.message = message
+    }
+
+    /// - Parameter topic: nil over ROUTER.
+    public func bytes(topic: Topic?) -> [UInt8] {
+        var writer = ByteWriter()
+        topic?.write(to: &writer)
+        writer.protocolVersion()
+        writer.u64(history.value)
+        writer.epoch(epoch)
+        writer.u64(session.value)
+        message.write(to: &writer)
+        return writer.bytes
+    }
+
+    /// A frame that came over ROUTER → DEALER.
+    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+        var reader = ByteReader(bytes)
+        try self.init(from: &reader)
+    }
+
+    /// A frame that came over PUB → SUB, with its topic.
+    public static func published(_ bytes: ArraySlice<UInt8>) throws(WireError) -> (topic: Topic, frame: PeerFrame) {
+        var reader = ByteReader(bytes)
+        let topic = try Topic(from: &reader)
+        return (topic, try PeerFrame(from: &reader))
+    }
+
+    private init(from reader: inout ByteReader) throws(WireError) {
+        try reader.protocolVersion()
+        history = History(try reader.u64())
+        epoch = try reader.epoch()
+        session = SessionID(try reader.u64())
+        message = try ToPeer(from: &reader)
+        try reader.end()
+    }
+}
+
+extension ToPeer {
+    func write(to writer: inout ByteWriter) {
+        switch self {
+        case .introduction(let introduction):
+            writer.u8(1)
+            introduction.write(to: &writer)
+        case .welcome(let watermark, let silenceLimit, let tickInterval):
+            writer.u8(2)
+            writer.u64(watermark)
+            writer.milliseconds(silenceLimit)
+            writer.milliseconds(tickInterval)
+        case .commands(let number, let commands):
+            writer.u8(3)
+            writer.u64(number)
+            writer.u32(UInt32(commands.count))
+            for command in commands { command.write(to: &writer) }
+        case .acknowledgement(let acknowledgement):
+            writer.u8(4)
+            acknowledgement.write(to: &writer)
+        case .tick(let tick):
+            writer.u8(5)
+            tick.write(to: &writer)
+        case .assignments(let assignments):
+            writer.u8(6)
+            assignments.write(to: &writer)
+        case .outcomes(let acknowledgement):
+            writer.u8(7)
+            acknowledgement.write(to: &writer)
+        case .busy(let retryAfter):
+            writer.u8(8)
+            writer.milliseconds(retryAfter)
+        case .statePart(let part):
+            writer.u8(9)
+            part.write(to: &writer)
+        case .status(let document):
+            writer.u8(10)
+            writer.prefixed(document[...])
+        case .ended(let exitCode, let text):
+            writer.u8(11)
+            writer.u32(UInt32(bitPattern: exitCode))
+            writer.string(text)
+        case .refused(let refused):
+            writer.u8(12)
+            refused.write(to: &writer)
+        case .update(let seq, let state):
+            writer.u8(13)
+            writer.u64(seq.value)
+            writer.prefixed(state[...])
+        case .transitions(let notes):
+            writer.u8(14)
+            writer.u32(UInt32(notes.count))
+            for note in notes { note.write(to: &writer) }
+        case .commonTick(let seq):
+            writer.u8(15)
+            writer.u64(seq.value)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let verb = try reader.u8()
+        switch verb {
+        case 1: self = .introduction(try Introduction(from: &reader))
+        case 2:
+            self = .welcome(
+                watermark: try reader.u64(), silenceLimit: try reader.milliseconds(),
+                tickInterval: try reader.milliseconds())
+        case 3:
+            let number = try reader.u64()
+            var commands: [Command] = []
+            for _ in 0..<(try reader.count(bytesEach: 33)) { commands.append(try Command(from: &reader)) }
+            self = .commands(number: number, commands)
+        case 4: self = .acknowledgement(try Acknowledgement(from: &reader))
+        case 5: self = .tick(try Tick(from: &reader))
+        case 6: self = .assignments(try Assignments(from: &reader))
+        case 7: self = .outcomes(try Acknowledgement(from: &reader))
+        case 8: self = .busy(retryAfter: try reader.milliseconds())
+        case 9: self = .statePart(try StatePart(from: &reader))
+        case 10: self = .status(Array(try reader.prefixed()))
+        case 11: self = .ended(exitCode: Int32(bitPattern: try reader.u32()), text: try reader.string())
+        case 12: self = .refused(try Refused(from: &reader))
+        case 13: self = .update(Seq(try reader.u64()), state: Array(try reader.prefixed()))
+        case 14:
+            var notes: [TransitionNote] = []
+            for _ in 0..<(try reader.count(bytesEach: 29)) { notes.append(try TransitionNote(from: &reader)) }
+            self = .transitions(notes)
+        case 15: self = .commonTick(Seq(try reader.u64()))
+        default: throw .malformed(what: "verb \(verb)", offset: reader.position)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+public import LoopCore
+
+/// What a peer says to the reducer over DEALER → ROUTER, beside its batches.
+///
+/// Every message begins with: protocol (2), loop ID u64, shard u16, verb u8. The verbs and their bodies:
+///
+/// | verb | message | body |
+/// |---|---|---|
+/// | 1 | hello | loop name, schema u64 |
+/// | 2 | greet | `Greeting` |
+/// | 3 | claim | session u64, epoch, count u32, (effect, attempt)… |
+/// | 4 | heartbeat | `Heartbeat` |
+/// | 5 | assignments? | session u64, epoch |
+/// | 6 | outcomes? | session u64, after u64 |
+/// | 7 | state? | transfer u64, offset u64 |
+/// | 8 | goodbye | session u64 |
+/// | 9 | status? | nothing |
+public enum ToReducer: Equatable, Sendable {
+    /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
+    case hello(name: String, schema: UInt64)
+    case greet(Greeting)
+    /// Every attempt that runs or has entries in the outbox.
+    case claim(SessionID, Epoch, [ClaimedAttempt])
+    case heartbeat(Heartbeat)
+    /// Asks for the whole assignment, after a gap in the inbox.
+    case assignmentsRequest(SessionID, Epoch)
+    /// Asks what became of the entries after a number.
+    case outcomesRequest(SessionID, after: UInt64)
+    /// Asks for a part of the encoded state: transfer 0 begins a new one.
+    case stateRequest(transfer: UInt64, offset: UInt64)
+    /// The session ends; its outbox is empty.
+    case goodbye(SessionID)
+    case statusRequest
+
+    public func bytes(loop: LoopID) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.protocolVersion()
+        writer.u64(loop.value)
+        writer.u16(Wire.shard)
+        switch self {
+        case .hello(let name, let schema):
+            writer.u8(1)
+            writer.string(name)
+            writer.u64(schema)
+        case .greet(let greeting):
+            writer.u8(2)
+            greeting.write(to: &writer)
+        case .claim(let session, let epoch, let claims):
+            writer.u8(3)
+            writer.u64(session.value)
+            writer.epoch(epoch)
+            writer.u32(UInt32(claims.count))
+            for claim in claims {
+                writer.effect(claim.effect)
+                writer.attempt(claim.attempt)
+            }
+        case .heartbeat(let heartbeat):
+            writer.u8(4)
+            heartbeat.write(to: &writer)
+        case .assignmentsRequest(let session, let epoch):
+            writer.u8(5)
+            writer.u64(session.value)
+            writer.epoch(epoch)
+        case .outcomesRequest(let session, let after):
+            writer.u8(6)
+            writer.u64(session.value)
+            writer.u64(after)
+        case .stateRequest(let transfer, let offset):
+            writer.u8(7)
+            writer.u64(transfer)
+            writer.u64(offset)
+        case .goodbye(let session):
+            writer.u8(8)
+            writer.u64(session.value)
+        case .statusRequest:
+            writer.u8(9)
+        }
+        return writer.bytes
+    }
+
+    /// - Parameter loop: this node's loop. A hello of another loop is let through, so that it can be refused by name.
+    public init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
+        var reader = ByteReader(bytes)
+        try reader.protocolVersion()
+        let id = LoopID(value: try reader.u64())
+        try reader.shard()
+        let verb = try reader.u8()
+        guard id == loop || verb == 1 || verb == 9 else {
+            throw .malformed(what: "loop \(id), this is \(loop)", offset: 2)
+        }
+        switch verb {
+        case 1: self = .hello(name: try reader.string(), schema: try reader.u64())
+        case 2: self = .greet(try Greeting(from: &reader))
+        case 3:
+            let session = SessionID(try reader.u64())
+            let epoch = try reader.epoch()
+            let count = try reader.count(bytesEach: 32)
+            var claims: [ClaimedAttempt] = []
+            claims.reserveCapacity(count)
+            for _ in 0..<count {
+                claims.append(ClaimedAttempt(effect: try reader.effect(), attempt: try reader.attempt()))
+            }
+            self = .claim(session, epoch, claims)
+        case 4: self = .heartbeat(try Heartbeat(from: &reader))
+        case 5: self = .assignmentsRequest(SessionID(try reader.u64()), try reader.epoch())
+        case 6: self = .outcomesRequest(SessionID(try reader.u64()), after: try reader.u64())
+        case 7: self = .stateRequest(transfer: try reader.u64(), offset: try reader.u64())
+        case 8: self = .goodbye(SessionID(try reader.u64()))
+        case 9: self = .statusRequest
+        default: throw .malformed(what: "verb \(verb)", offset: 12)
+        }
+        try reader.end()
+    }
+}
+
+/// One attempt that a peer says it holds.
+public struct ClaimedAttempt: Equatable, Sendable {
+    public var effect: EffectID
+    public var attempt: Attempt
+
+    public init(effect: EffectID, attempt: Attempt) {
+        self.effect = effect
+        self.attempt = attempt
+    }
+}
+
+/// A peer asks to be known.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 16 | peer |
+/// | 8 | session u64, 0 for none |
+/// | 8 | history u64 of that session |
+/// | 16 | newest epoch seen: number u64, nonce u64 |
+/// | 8 | newest watermark seen u64 |
+/// | 8 | schema u64 |
+/// | 8 | fingerprint u64 of the definition; 0 for a peer without one |
+/// | 4 | capacity u32: how many effects it may hold at once |
+/// | 4 + … | groups: count u32, strings |
+/// | 4 + n | a name for people |
+public struct Greeting: Equatable, Sendable {
+    public var peer: PeerID
+    public var session: SessionID
+    public var history: History
+    public var epoch: Epoch
+    public var watermark: UInt64
+    public var schema: UInt64
+    public var fingerprint: UInt64
+    public var capacity: UInt32
+    public var groups: [String]
+    public var name: String
+
+    public init(
+        peer: PeerID, session: SessionID, history: History, epoch: Epoch, watermark: UInt64, schema: UInt64,
+        fingerprint: UInt64, capacity: UInt32, groups: [String], name: String
+    ) {
+        self.peer = peer
+        self.session = session
+        self.history = history
+        self.epoch = epoch
+        self.watermark = watermark
+        self.schema = schema
+        self.fingerprint = fingerprint
+        self.capacity = capacity
+        self.groups = groups
+        self.name = name
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.peer(peer)
+        writer.u64(session.value)
+        writer.u64(history.value)
+        writer.epoch(epoch)
+        writer.u64(watermark)
+        writer.u64(schema)
+        writer.u64(fingerprint)
+        writer.u32(capacity)
+        writer.u32(UInt32(groups.count))
+        for group in groups { writer.string(group) }
+        writer.string(name)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        peer = try reader.peer()
+        session = SessionID(try reader.u64())
+        history = History(try reader.u64())
+        epoch = try reader.epoch()
+        watermark = try reader.u64()
+        schema = try reader.u64()
+        fingerprint = try reader.u64()
+        capacity = try reader.u32()
+        groups = []
+        for _ in 0..<(try reader.count(bytesEach: 4)) { groups.append(try reader.string()) }
+        name = try reader.string()
+    }
+}
+
+/// A peer is alive, has come this far, and can hold so much.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 8 | session u64 |
+/// | 16 | epoch: number u64, nonce u64 |
+/// | 8 | echo u64: the stamp of the newest tick received |
+/// | 8 | applied u64: the newest numbered inbox message applied |
+/// | 8 | settled u64: every outcome up to this number is known to the sender |
+/// | 4 | capacity u32: absolute, never an increment |
+public struct Heartbeat: Equatable, Sendable {
+    public var session: SessionID
+    public var epoch: Epoch
+    public var echo: UInt64
+    public var applied: UInt64
+    public var settled: UInt64
+    public var capacity: UInt32
+
+    public init(session: SessionID, epoch: Epoch, echo: UInt64, applied: UInt64, settled: UInt64, capacity: UInt32) {
+        self.session = session
+        self.epoch = epoch
+        self.echo = echo
+        self.applied = applied
+        self.settled = settled
+        self.capacity = capacity
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.u64(session.value)
+        writer.epoch(epoch)
+        writer.u64(echo)
+        writer.u64(applied)
+        writer.u64(settled)
+        writer.u32(capacity)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        session = SessionID(try reader.u64())
+        epoch = try reader.epoch()
+        echo = try reader.u64()
+        applied = try reader.u64()
+        settled = try reader.u64()
+        capacity = try reader.u32()
+    }
+}

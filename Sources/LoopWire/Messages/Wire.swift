@@ -1,0 +1,207 @@
+package import LoopCore
+
+/// Constants of the protocol; `docs/spec/1-PROTOCOL.md` is their home.
+public enum Wire {
+    /// The first byte of every header: the letter L.
+    public static let magic: UInt8 = 0x4c
+    /// The version of the protocol.
+    public static let version: UInt8 = 1
+    /// Reserved for loops that are divided; always 0 in this version.
+    public static let shard: UInt16 = 0
+    /// The largest message on any socket, in bytes. What is larger travels in parts.
+    public static let messageBytesMax = 1 << 20
+}
+
+/// Fixed-width topics, so that none is a prefix of another.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 8 | loop ID u64 |
+/// | 2 | shard u16 |
+/// | 1 | channel: `i` inbox, `u` updates, `x` transitions, `t` common tick |
+/// | 16 | peer (inbox only) |
+public enum Topic: Hashable, Sendable {
+    case inbox(LoopID, PeerID)
+    case updates(LoopID)
+    case transitions(LoopID)
+    case tick(LoopID)
+
+    public var bytes: [UInt8] {
+        var writer = ByteWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+        var reader = ByteReader(bytes)
+        self = try Topic(from: &reader)
+        try reader.end()
+    }
+
+    func write(to writer: inout ByteWriter) {
+        switch self {
+        case .inbox(let loop, let peer):
+            writer.u64(loop.value)
+            writer.u16(Wire.shard)
+            writer.u8(UInt8(ascii: "i"))
+            writer.peer(peer)
+        case .updates(let loop): writer.topic(loop, UInt8(ascii: "u"))
+        case .transitions(let loop): writer.topic(loop, UInt8(ascii: "x"))
+        case .tick(let loop): writer.topic(loop, UInt8(ascii: "t"))
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let loop = LoopID(value: try reader.u64())
+        try reader.shard()
+        let channel = try reader.u8()
+        switch channel {
+        case UInt8(ascii: "i"): self = .inbox(loop, try reader.peer())
+        case UInt8(ascii: "u"): self = .updates(loop)
+        case UInt8(ascii: "x"): self = .transitions(loop)
+        case UInt8(ascii: "t"): self = .tick(loop)
+        default: throw .malformed(what: "channel \(channel)", offset: reader.position)
+        }
+    }
+}
+
+extension ByteWriter {
+    mutating func protocolVersion() {
+        u8(Wire.magic)
+        u8(Wire.version)
+    }
+
+    /// Our own bytes behind a count; never more than a message holds.
+    package mutating func prefixed(_ bytes: ArraySlice<UInt8>) {
+        u32(UInt32(bytes.count))
+        append(bytes: bytes)
+    }
+
+    mutating func topic(_ loop: LoopID, _ channel: UInt8) {
+        u64(loop.value)
+        u16(Wire.shard)
+        u8(channel)
+    }
+
+    mutating func peer(_ peer: PeerID) {
+        u64(peer.high)
+        u64(peer.low)
+    }
+
+    package mutating func effect(_ id: EffectID) {
+        u32(id.feedback)
+        u64(id.seq.value)
+        u32(id.index)
+    }
+
+    package mutating func attempt(_ attempt: Attempt) {
+        u64(attempt.epoch)
+        u64(attempt.count)
+    }
+
+    mutating func epoch(_ epoch: Epoch) {
+        u64(epoch.number)
+        u64(epoch.nonce)
+    }
+
+    mutating func milliseconds(_ duration: Duration) {
+        u64(UInt64(max(0, duration.wholeNanoseconds / 1_000_000)))
+    }
+
+    package mutating func string(_ text: String) { prefixed(Array(text.utf8)[...]) }
+
+    mutating func outcomes(_ outcomes: [NotableOutcome]) {
+        u32(UInt32(outcomes.count))
+        for item in outcomes {
+            u64(item.number)
+            switch item.outcome {
+            case .applied(let seq):
+                u8(0)
+                u64(seq.value)
+            case .refused(let reason):
+                u8(reason.rawValue)
+                u64(0)
+            }
+        }
+    }
+}
+
+extension ByteReader {
+    mutating func protocolVersion() throws(WireError) {
+        let magic = try u8()
+        let version = try u8()
+        guard magic == Wire.magic else { throw .malformed(what: "a foreign protocol (first byte \(magic))", offset: 0) }
+        guard version == Wire.version else {
+            throw .malformed(what: "protocol version \(version), this node speaks \(Wire.version)", offset: 1)
+        }
+    }
+
+    package mutating func prefixed() throws(WireError) -> ArraySlice<UInt8> { try prefixed(max: remaining) }
+
+    mutating func shard() throws(WireError) {
+        let shard = try u16()
+        guard shard == Wire.shard else { throw .malformed(what: "shard \(shard)", offset: position) }
+    }
+
+    mutating func peer() throws(WireError) -> PeerID {
+        PeerID(high: try u64(), low: try u64())
+    }
+
+    package mutating func effect() throws(WireError) -> EffectID {
+        EffectID(feedback: try u32(), seq: Seq(try u64()), index: try u32())
+    }
+
+    package mutating func attempt() throws(WireError) -> Attempt {
+        Attempt(epoch: try u64(), count: try u64())
+    }
+
+    mutating func epoch() throws(WireError) -> Epoch {
+        Epoch(number: try u64(), nonce: try u64())
+    }
+
+    mutating func milliseconds() throws(WireError) -> Duration {
+        .milliseconds(Int64(clamping: min(try u64(), 1 << 40)))
+    }
+
+    package mutating func string() throws(WireError) -> String {
+        let bytes = try prefixed()
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .malformed(what: "text that is not UTF-8", offset: position)
+        }
+        return text
+    }
+
+    mutating func flag() throws(WireError) -> Bool {
+        let value = try u8()
+        guard value <= 1 else { throw .malformed(what: "flag \(value)", offset: position) }
+        return value == 1
+    }
+
+    /// A count of items of at least `bytesEach` bytes: never larger than what the remaining bytes can hold.
+    package mutating func count(bytesEach: Int) throws(WireError) -> Int {
+        let count = Int(try u32())
+        guard count <= remaining / bytesEach else {
+            throw .malformed(what: "\(count) items in \(remaining) bytes", offset: position)
+        }
+        return count
+    }
+
+    mutating func outcomes() throws(WireError) -> [NotableOutcome] {
+        let count = try count(bytesEach: 17)
+        var outcomes: [NotableOutcome] = []
+        outcomes.reserveCapacity(count)
+        for _ in 0..<count {
+            let number = try u64()
+            let code = try u8()
+            let seq = Seq(try u64())
+            if code == 0 {
+                outcomes.append(NotableOutcome(number: number, outcome: .applied(seq)))
+            } else if let reason = SendRefusal.Reason(rawValue: code) {
+                outcomes.append(NotableOutcome(number: number, outcome: .refused(reason)))
+            } else {
+                throw .malformed(what: "outcome \(code)", offset: position)
+            }
+        }
+        return outcomes
+    }
+}
