@@ -1,0 +1,86 @@
+/// A value that one thread at a time may touch, and that threads can wait on until it has become what they need.
+///
+/// Waiting blocks the thread: this is for threads that the program owns, never for tasks of the cooperative pool.
+///
+/// ```swift
+/// let inbox = Monitor([Job]())
+/// inbox.withLock { $0.append(job) }
+/// inbox.signal()
+/// // on another thread
+/// let job = inbox.wait(until: { !$0.isEmpty }) { $0.removeFirst() }
+/// ```
+public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
+    @usableFromInline
+    let storage: LockedStorage<Value>
+
+    /// A monitor that holds `value`.
+    @inlinable
+    public init(_ value: consuming sending Value) {
+        storage = LockedStorage(value)
+    }
+
+    /// Runs `body` with the value while no other thread can. It wakes nobody: follow it with `signal` or `broadcast`.
+    ///
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; the lock is given back either way.
+    @inlinable
+    public func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        storage.mutex.lock()
+        defer { storage.mutex.unlock() }
+        return try body(&storage.value.pointee)
+    }
+
+    /// Blocks this thread until `predicate` holds, then runs `body` before anybody else gets the lock.
+    ///
+    /// `predicate` is asked at once, and again after each `signal` or `broadcast`.
+    @inlinable
+    public func wait<Result: ~Copyable, Failure: Error>(
+        until predicate: (borrowing Value) -> Bool,
+        then body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        storage.mutex.lock()
+        defer { storage.mutex.unlock() }
+        while !predicate(storage.value.pointee) { storage.mutex.wait() }
+        return try body(&storage.value.pointee)
+    }
+
+    /// Blocks this thread until `predicate` holds, for `timeout` at most, then runs `body` with the answer.
+    ///
+    /// `body` gets the value, and whether the predicate held (false: the time was up first).
+    @inlinable
+    public func wait<Result: ~Copyable, Failure: Error>(
+        until predicate: (borrowing Value) -> Bool,
+        timeout: Duration,
+        then body: (inout sending Value, Bool) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let deadline = Deadline(after: timeout)
+        storage.mutex.lock()
+        defer { storage.mutex.unlock() }
+        var holds = predicate(storage.value.pointee)
+        while !holds, storage.mutex.wait(until: deadline) { holds = predicate(storage.value.pointee) }
+        if !holds { holds = predicate(storage.value.pointee) }
+        return try body(&storage.value.pointee, holds)
+    }
+
+    /// Blocks this thread until `predicate` holds.
+    @inlinable
+    public func wait(until predicate: (borrowing Value) -> Bool) {
+        wait(until: predicate) { _ in }
+    }
+
+    /// Blocks this thread until `predicate` holds, for `timeout` at most. False when the time was up first.
+    @inlinable
+    public func wait(until predicate: (borrowing Value) -> Bool, timeout: Duration) -> Bool {
+        wait(until: predicate, timeout: timeout) { _, holds in holds }
+    }
+
+    /// Wakes one waiting thread, which asks its predicate again.
+    @inlinable
+    public func signal() { storage.mutex.signal() }
+
+    /// Wakes all waiting threads, which ask their predicates again.
+    @inlinable
+    public func broadcast() { storage.mutex.broadcast() }
+}
