@@ -54,18 +54,14 @@ enum HTMLReader {
 
 /// The attributes of an element: names and values in turn, ended by nil. Those without a value are skipped.
 struct Attributes: Sequence, IteratorProtocol {
-    private var next: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    private var rest: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
 
-    init(_ list: UnsafeMutablePointer<UnsafePointer<UInt8>?>?) { next = list }
+    init(_ list: UnsafeMutablePointer<UnsafePointer<UInt8>?>?) { rest = list }
 
     mutating func next() -> (name: Word, value: UnsafePointer<UInt8>)? {
-        guard var pair = next else { return nil }
-        while let name = pair[0] {
-            let value = pair[1]
-            pair += 2
-            guard let value else { continue }
-            next = pair
-            return (Word(name), value)
+        while let pair = rest, let name = pair[0] {
+            rest = pair + 2
+            if let value = pair[1] { return (Word(name), value) }
         }
         return nil
     }

@@ -66,6 +66,11 @@ final class LinkCollector {
         parsed.anchors = anchors
         var known: Set<ParsedPage.Link> = []
         for reference in references {
+            if reference.utf8.first == UInt8(ascii: "#"), reference.utf8.allSatisfy({ $0 > 0x20 }) {
+                let link = ParsedPage.Link(target: base.string, fragment: Self.place(String(reference.dropFirst())))
+                if known.insert(link).inserted { parsed.links.append(link) }
+                continue
+            }
             do throws(WebURLError) {
                 let target = try base.resolve(reference)
                 let link = ParsedPage.Link(target: target.string, fragment: Self.place(target.fragment))
@@ -147,8 +152,10 @@ final class LinkCollector {
 
     /// The name that a fragment means, without the directive (`:~:text=…`) that is for the browser only.
     private static func place(_ fragment: String?) -> String? {
-        guard var fragment = fragment, !fragment.isEmpty else { return nil }
-        if let directive = fragment.firstRange(of: ":~:") { fragment = String(fragment[..<directive.lowerBound]) }
+        guard var fragment, !fragment.isEmpty else { return nil }
+        if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {
+            fragment = String(fragment[..<directive.lowerBound])
+        }
         let name = Percent.decode(fragment)
         return ParsedPage.isOnEveryPage(name) ? nil : name
     }

@@ -48,5 +48,7 @@ public struct ParsedPage: Sendable, Equatable {
         Self.isOnEveryPage(fragment) || anchors.contains(fragment)
     }
 
-    static func isOnEveryPage(_ fragment: String) -> Bool { fragment.isEmpty || fragment.lowercased() == "top" }
+    static func isOnEveryPage(_ fragment: String) -> Bool {
+        fragment.isEmpty || fragment.utf8.count == 3 && fragment.lowercased() == "top"
+    }
 }

@@ -1,4 +1,0 @@
-struct MarkdownReduction {
-    var title = ""
-    mutating func html(of bytes: [UInt8]) -> [UInt8] { [] }
-}
