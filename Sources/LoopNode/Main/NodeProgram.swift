@@ -38,6 +38,7 @@ public struct NodeProgram: Sendable {
     /// Runs the command line, and returns the code to exit with.
     public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
+            DescriptorLimit.raise()
             let signals = try SignalWatch()
             var words = arguments
             // A program of one loop need not be told its name.
@@ -63,7 +64,7 @@ public struct NodeProgram: Sendable {
 
     /// Runs this process's own command line, and exits.
     public func main() async -> Never {
-        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.all)
+        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
         fflush(nil)
         exit(code)
     }
@@ -72,20 +73,4 @@ public struct NodeProgram: Sendable {
 /// The version of all executables.
 public enum LoopVersion {
     public static let current = "0.1.0"
-}
-
-/// The variables of this process.
-public enum ProcessEnvironment {
-    public static var all: [String: String] {
-        var variables: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
-                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
-            }
-            next += 1
-        }
-        return variables
-    }
 }
