@@ -71,6 +71,7 @@ let package = Package(
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
+        executable("loop-simulate", ["LoopTesting"]),
 
         tests("LoopCoreTests", ["LoopCore"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"]),
