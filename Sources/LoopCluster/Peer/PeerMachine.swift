@@ -38,7 +38,10 @@ public struct PeerMachine: Sendable {
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
+    /// When an outcome was last heard, or the oldest entry was accepted.
     var progressAt = MonotonicTime.zero
+    /// When entries were last to be sent again.
+    var resentAt = MonotonicTime.zero
     var pushRebuilds = 0
     var needsOutcomes = false
     var hadNoRoom = false
@@ -294,9 +297,9 @@ public struct PeerMachine: Sendable {
                 needsOutcomes = true
             }
         }
-        if tick.received < outbox.sent, tick.resend || now - progressAt > tickInterval {
+        if tick.received < outbox.sent, tick.resend || now - max(progressAt, resentAt) > tickInterval {
             outbox.goBack(to: tick.received)
-            progressAt = now
+            resentAt = now
         }
     }
 
