@@ -74,6 +74,7 @@ let package = Package(
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
+        executable("loop-simulate", ["LoopTesting"]),
 
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
