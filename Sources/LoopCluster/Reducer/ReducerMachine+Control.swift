@@ -21,6 +21,12 @@ extension ReducerMachine {
         }
     }
 
+    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+        count(.greetingRefused)
+        reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
+    }
+
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         if name != "" && name != Definition.name {
             count(.greetingRefused)
