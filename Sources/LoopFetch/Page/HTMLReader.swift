@@ -5,8 +5,13 @@ enum HTMLReader {
     /// Tells `collector` about all elements of a page, however broken it is.
     ///
     /// - Parameter page: Valid UTF-8 without zero bytes.
-    static func read(_ page: [UInt8], into collector: LinkCollector) {
-        guard !page.isEmpty else { return }
+    /// - Returns: Whether the page was read to its end; not so where its markup would take unreasonably long.
+    static func read(_ page: [UInt8], into collector: LinkCollector) -> Bool {
+        // Of a tag that is cut off at the end of the page, half an attribute could be told.
+        guard let lastTag = page.lastIndex(of: UInt8(ascii: ">")) else { return true }
+        let wholeEnd = lastTag + 1
+        let end = MarkupLimits.readableEnd(of: page[..<wholeEnd])
+        var isWhole = end == wholeEnd
         _ = isLibrarySetUp
         var callbacks = htmlSAXHandler()
         callbacks.startElement = { context, name, attributes in
@@ -18,7 +23,7 @@ enum HTMLReader {
         }
         let context = Unmanaged.passUnretained(collector).toOpaque()
         guard let parser = htmlCreatePushParserCtxt(&callbacks, context, nil, 0, nil, XML_CHAR_ENCODING_UTF8) else {
-            return
+            return false
         }
         defer { htmlFreeParserCtxt(parser) }
         let options =
@@ -30,14 +35,22 @@ enum HTMLReader {
                 guard let start = bytes.bindMemory(to: CChar.self).baseAddress else { return }
                 // Pieces keep what libxml2 copies in its cache.
                 var offset = 0
-                while offset < bytes.count {
-                    let count = min(pieceBytes, bytes.count - offset)
+                var work = 0
+                while offset < end {
+                    let count = min(pieceBytes, end - offset)
                     htmlParseChunk(parser, start + offset, Int32(count), 0)
                     offset += count
+                    // An end tag is looked for among all open elements.
+                    work += Int(parser.pointee.nameNr) * (count / 4)
+                    if work > MarkupLimits.workMax {
+                        isWhole = false
+                        break
+                    }
                 }
                 htmlParseChunk(parser, start, 0, 1)
             }
         }
+        return isWhole
     }
 
     private static let pieceBytes = 1 << 16
