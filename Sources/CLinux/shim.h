@@ -1,4 +1,144 @@
-// What the Glibc module does not import.
+// What the Glibc module does not import, and what must happen in C.
+#ifndef LOOP_CLINUX_SHIM_H
+#define LOOP_CLINUX_SHIM_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// The variables of this process, as name=value, ended by NULL.
+static inline char **loop_environment(void) {
+    extern char **environ;
+    return environ;
+}
+
+// Names the calling thread; 15 bytes are kept.
+static inline void loop_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// 1 if somebody accepts connections at a Unix socket path, else 0.
+static inline int loop_unix_is_listening(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) return 0;
+    memcpy(address.sun_path, path, length + 1);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return 0;
+    int result = connect(descriptor, (struct sockaddr *)&address, sizeof address);
+    // A full backlog answers EAGAIN: somebody is there.
+    int listening = result == 0 || errno == EAGAIN;
+    close(descriptor);
+    return listening;
+}
+
+// A pipe whose ends no other program inherits; reading from it does not wait. 0 or -errno.
+static inline int loop_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
+// A descriptor that becomes readable when the process ends, or -errno where the kernel has none.
+static inline int loop_pidfd_open(pid_t pid) {
+#ifdef SYS_pidfd_open
+    long result = syscall(SYS_pidfd_open, pid, 0);
+    return result < 0 ? -errno : (int)result;
+#else
+    (void)pid;
+    return -ENOSYS;
+#endif
+}
+
+// What a child is to be. Every pointer is prepared before the fork, so that the child allocates nothing.
+struct loop_child {
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    const char *directory;  // or NULL
+    int input, output, errors;  // descriptors that become 0, 1 and 2; -1 keeps this process's
+    int own_group;
+    int death_signal;  // sent when the forking thread ends
+};
+
+// In the child: async-signal-safe calls only. Returns only on failure.
+static inline int loop_child_become(const struct loop_child *child, pid_t parent) {
+    sigset_t none;
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+    if (child->own_group && setpgid(0, 0) < 0) return errno;
+    if (child->death_signal) {
+        if (prctl(PR_SET_PDEATHSIG, child->death_signal, 0, 0, 0) < 0) return errno;
+        // The parent may have died before the signal was asked for.
+        if (getppid() != parent) _exit(127);
+    }
+    int wanted[3] = {child->input, child->output, child->errors};
+    // First out of the way of 0, 1 and 2, then into their places.
+    for (int i = 0; i < 3; i++) {
+        if (wanted[i] < 0) continue;
+        wanted[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, 3);
+        if (wanted[i] < 0) return errno;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (wanted[i] >= 0 && dup2(wanted[i], i) < 0) return errno;
+    }
+    if (child->directory && chdir(child->directory) < 0) return errno;
+#ifdef SYS_close_range
+    // Whatever else is open here stays here: 4 is CLOSE_RANGE_CLOEXEC. Descriptors of ours are all close-on-exec anyway.
+    syscall(SYS_close_range, 3, ~0U, 4);
+#endif
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(child->path, child->arguments, child->environment);
+    return errno;
+}
+
+// Forks and executes. Returns the child's pid, or -errno of what failed here or there.
+static inline pid_t loop_child_start(const struct loop_child *child) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return -errno;
+    // No handler of this process may run in the child before it has the standard ones.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0) {
+        int code = loop_child_become(child, parent);
+        ssize_t ignored = write(report[1], &code, sizeof code);
+        (void)ignored;
+        _exit(127);
+    }
+    int failure = pid < 0 ? errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(report[1]);
+    if (pid > 0) {
+        // The pipe closes at a successful exec, or brings the code of the failure.
+        ssize_t count;
+        do count = read(report[0], &failure, sizeof failure);
+        while (count < 0 && errno == EINTR);
+        if (count != sizeof failure) failure = 0;
+        if (failure) {
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+            }
+        }
+    }
+    close(report[0]);
+    return failure ? -failure : pid;
+}
+
+#endif

@@ -1,1 +1,63 @@
+// libzmq, and the one funnel of its errno: every loopzmq_ call answers with a value of 0 or more, or with -errno,
+// read in the expression that saw the failure. A call that a signal interrupted is made again.
+#ifndef LOOP_CZMQ_SHIM_H
+#define LOOP_CZMQ_SHIM_H
+
+#include <errno.h>
 #include <zmq.h>
+
+#define LOOPZMQ_CALL(call)                           \
+    do {                                             \
+        int result = (call);                         \
+        if (result >= 0) return result;              \
+        int code = zmq_errno();                      \
+        if (code != EINTR) return code ? -code : -1; \
+    } while (1)
+
+static inline int loopzmq_context_set(void *context, int option, int value) {
+    LOOPZMQ_CALL(zmq_ctx_set(context, option, value));
+}
+
+static inline int loopzmq_context_shutdown(void *context) { LOOPZMQ_CALL(zmq_ctx_shutdown(context)); }
+
+static inline int loopzmq_context_term(void *context) { LOOPZMQ_CALL(zmq_ctx_term(context)); }
+
+static inline int loopzmq_close(void *socket) { LOOPZMQ_CALL(zmq_close(socket)); }
+
+static inline int loopzmq_set(void *socket, int option, const void *value, size_t size) {
+    LOOPZMQ_CALL(zmq_setsockopt(socket, option, value, size));
+}
+
+static inline int loopzmq_get(void *socket, int option, void *value, size_t *size) {
+    LOOPZMQ_CALL(zmq_getsockopt(socket, option, value, size));
+}
+
+static inline int loopzmq_bind(void *socket, const char *endpoint) { LOOPZMQ_CALL(zmq_bind(socket, endpoint)); }
+
+static inline int loopzmq_unbind(void *socket, const char *endpoint) { LOOPZMQ_CALL(zmq_unbind(socket, endpoint)); }
+
+static inline int loopzmq_connect(void *socket, const char *endpoint) { LOOPZMQ_CALL(zmq_connect(socket, endpoint)); }
+
+static inline int loopzmq_disconnect(void *socket, const char *endpoint) {
+    LOOPZMQ_CALL(zmq_disconnect(socket, endpoint));
+}
+
+// Copies `size` bytes into a frame and queues it, or fails at once with -EAGAIN.
+static inline int loopzmq_send(void *socket, const void *bytes, size_t size, int more) {
+    LOOPZMQ_CALL(zmq_send(socket, bytes, size, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)));
+}
+
+// Takes the next frame, whatever the message held before, or fails at once with -EAGAIN.
+static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
+    LOOPZMQ_CALL(zmq_msg_recv(message, socket, ZMQ_DONTWAIT));
+}
+
+// One poll without repetition: the caller knows how much of the time is left after a signal.
+static inline int loopzmq_poll(zmq_pollitem_t *items, int count, long milliseconds) {
+    int result = zmq_poll(items, count, milliseconds);
+    if (result >= 0) return result;
+    int code = zmq_errno();
+    return code ? -code : -1;
+}
+
+#endif

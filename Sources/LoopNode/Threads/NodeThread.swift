@@ -1,0 +1,87 @@
+internal import CLinux
+internal import Glibc
+internal import LoopLock
+
+/// A thread of the program's own, for what blocks: polling sockets, waiting for a child. Never one of the pool's.
+public final class NodeThread: Sendable {
+    private struct State {
+        var isDone = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Locked<State>
+
+    /// Starts the body on a new thread.
+    ///
+    /// - Parameters:
+    ///   - name: shown by `top` and debuggers; 15 bytes of it.
+    ///   - stackBytes: how large its stack may become.
+    /// - Throws: when the system has no room for another thread.
+    public init(
+        _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        let state = Locked(State())
+        self.state = state
+        let start = Unmanaged.passRetained(
+            ThreadStart {
+                loop_name_thread(name)
+                body()
+                let waiters = state.withLock { state in
+                    state.isDone = true
+                    let waiters = state.waiters
+                    state.waiters = []
+                    return waiters
+                }
+                for waiter in waiters { waiter.resume() }
+            })
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, max(stackBytes, 64 << 10))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, &attributes,
+            { raw in
+                if let raw { Unmanaged<ThreadStart>.fromOpaque(raw).takeRetainedValue().body() }
+                return nil
+            }, start.toOpaque())
+        if code != 0 {
+            start.release()
+            throw SystemError("start the thread '\(name)'", code: code)
+        }
+    }
+
+    /// Waits until the body has returned.
+    public func join() async {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if !state.isDone { state.waiters.append(continuation) }
+                return state.isDone
+            }
+            if isDone { continuation.resume() }
+        }
+    }
+
+    /// Runs the body on a thread of its own and waits for what it returns or throws.
+    ///
+    /// Cancelling the task does not stop the body: tell it by its mailbox.
+    public static func run<Value: Sendable>(
+        _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let outcome = Locked<Result<Value, any Error>?>(nil)
+        let thread = try NodeThread(name, stackBytes: stackBytes) {
+            let result = Result { try body() }
+            outcome.withLock { $0 = result }
+        }
+        await thread.join()
+        guard let result = outcome.withLock({ $0 }) else { preconditionFailure("thread '\(name)' left no result") }
+        return try result.get()
+    }
+}
+
+/// Carries the body into the new thread.
+private final class ThreadStart: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}

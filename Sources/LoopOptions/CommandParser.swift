@@ -1,0 +1,226 @@
+/// Walks the words of a command line down the tree of commands, then looks at the whole.
+///
+/// Options may stand before and after the name of a subcommand; which ones exist is known when the last name is.
+struct CommandParser {
+    private let environment: [String: String]
+    /// From the program to the command that the words have named so far.
+    private var path: [Command]
+    private var given: [(option: OptionDeclaration, text: String)] = []
+    private var arguments: [String] = []
+    private var rest: [String] = []
+    private var wantsHelp = false
+    private var wantsVersion = false
+
+    init(_ program: Command, environment: [String: String]) {
+        path = [program]
+        self.environment = environment
+    }
+
+    mutating func parse(_ words: [String], width: Int) throws(UsageError) -> ParseOutcome {
+        let plain = words.prefix { $0 != "--" }
+        wantsHelp = plain.contains("--help") || plain.contains("-h")
+        do {
+            try walk(words)
+        } catch {
+            if !wantsHelp { throw error }
+        }
+        if wantsHelp { return .text(HelpText(path).text(width: width)) }
+        if wantsVersion, let version = path.first?.version { return .text(version) }
+        try descendToDefault()
+        return .arguments(try assemble())
+    }
+
+    // MARK: Word by word
+
+    private var command: Command { path[path.count - 1] }
+
+    /// The options that may be meant here: of the path, and of what is meant where no subcommand is named.
+    private var options: [OptionDeclaration] {
+        var commands = path
+        while let next = commands[commands.count - 1].subcommand(commands[commands.count - 1].defaultSubcommand) {
+            commands.append(next)
+        }
+        return commands.flatMap(\.groups).flatMap(\.options)
+    }
+
+    private var passesThrough: Bool {
+        var command = self.command
+        while let next = command.subcommand(command.defaultSubcommand) { command = next }
+        return command.passesThrough
+    }
+
+    private mutating func walk(_ words: [String]) throws(UsageError) {
+        var words = words[...]
+        while let word = words.popFirst() {
+            if word == "--" {
+                if passesThrough { rest.append(word) }
+                for word in words { try argument(word, mayName: false) }
+                return
+            }
+            if word == "--help" || word == "-h" { continue }
+            if word == "--version", path[0].version != nil, !options.contains(where: { $0.name == "version" }) {
+                wantsVersion = true
+            } else if word.hasPrefix("--") {
+                try option(word, following: &words)
+            } else if word.hasPrefix("-"), word.count > 1, word.dropFirst().first?.isNumber == false {
+                try unknown(word)
+            } else {
+                try argument(word, mayName: true)
+            }
+        }
+    }
+
+    private mutating func option(_ word: String, following words: inout ArraySlice<String>) throws(UsageError) {
+        let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = String(parts[0])
+        guard let option = options.first(where: { $0.name == name }) else { return try unknown(word) }
+        let text: String
+        switch (option.isFlag, parts.count == 2) {
+        case (true, true):
+            throw UsageError(message: "--\(name) takes no value", hint: "write --\(name)")
+        case (true, false):
+            text = "1"
+        case (false, true):
+            text = String(parts[1])
+        case (false, false):
+            guard let next = words.first, !next.hasPrefix("--") else {
+                throw UsageError(
+                    message: "--\(name) needs a value",
+                    hint: "write --\(name) \(option.placeholder), it takes \(option.expected)")
+            }
+            words.removeFirst()
+            text = next
+        }
+        if let earlier = given.first(where: { $0.option.name == name }), !option.isRepeated, !option.isFlag {
+            throw UsageError(
+                message: "--\(name) is given twice, as '\(earlier.text)' and '\(text)'", hint: "give it once")
+        }
+        if let misfit = option.misfit(text, from: "--\(name)") { throw misfit }
+        given.append((option, text))
+    }
+
+    private mutating func unknown(_ word: String) throws(UsageError) {
+        if passesThrough { return rest.append(word) }
+        let typed = String(word.prefix { $0 != "=" })
+        var candidates = options.map { "--\($0.name)" } + ["--help"]
+        if path[0].version != nil { candidates.append("--version") }
+        let near = word.hasPrefix("--") ? Spelling.nearest(to: typed, in: candidates) : nil
+        throw UsageError(message: "unknown option \(typed)", hint: near.map { "did you mean \($0)?" } ?? seeHelp)
+    }
+
+    private mutating func argument(_ word: String, mayName: Bool) throws(UsageError) {
+        if mayName, arguments.isEmpty, rest.isEmpty, let named = command.subcommand(word) {
+            path.append(named)
+            return
+        }
+        try descendToDefault(atWord: word)
+        if passesThrough { return rest.append(word) }
+        arguments.append(word)
+        let places = command.positionals
+        guard arguments.count <= places.count || places.last?.isRepeated == true else {
+            let hint = places.isEmpty ? seeHelp : "it takes \(places.map(\.title).joined(separator: " "))"
+            throw UsageError(message: "unexpected argument '\(word)'", hint: hint)
+        }
+    }
+
+    /// Goes on to the default subcommand, if there is one; else a command with subcommands needs one to be named.
+    private mutating func descendToDefault(atWord word: String? = nil) throws(UsageError) {
+        while let next = command.subcommand(command.defaultSubcommand) { path.append(next) }
+        guard !command.subcommands.isEmpty else { return }
+        let names = command.subcommands.map(\.name)
+        guard let word else {
+            throw UsageError(
+                message: "\(title) needs to be told what to do: \(names.joined(separator: ", "))", hint: seeHelp)
+        }
+        let near = Spelling.nearest(to: word, in: names).map { "did you mean \($0)?" }
+        throw UsageError(
+            message: "unknown command '\(word)'", hint: near ?? "there are \(names.joined(separator: ", "))")
+    }
+
+    private var title: String { path.map(\.name).joined(separator: " ") }
+
+    private var seeHelp: String { "see \(title) --help" }
+
+    // MARK: The whole
+
+    private func assemble() throws(UsageError) -> ParsedArguments {
+        let groups = path.flatMap(\.groups)
+        let declared = groups.flatMap(\.options)
+        for (option, _) in given where !declared.contains(where: { $0.name == option.name }) {
+            throw UsageError(message: "--\(option.name) is no option of \(title)", hint: seeHelp)
+        }
+        var values: [String: (texts: [String], source: ParsedArguments.Source)] = [:]
+        for option in declared {
+            let texts = given.filter { $0.option.name == option.name }.map(\.text)
+            if !texts.isEmpty {
+                values[option.name] = (texts, .commandLine)
+            } else if let texts = try variable(of: option) {
+                values[option.name] = (texts, .environment)
+            }
+        }
+        for names in groups.flatMap(\.exclusive) { try settle(names, declared, &values) }
+        for option in declared where option.isRequired && values[option.name] == nil {
+            let variable = option.environment.map { " or \($0)" } ?? ""
+            throw UsageError(message: "--\(option.name) is missing", hint: "give \(option.title)\(variable)")
+        }
+        return ParsedArguments(
+            path: path.dropFirst().map(\.name), rest: rest, options: values, positionals: try places())
+    }
+
+    private func variable(of option: OptionDeclaration) throws(UsageError) -> [String]? {
+        guard let name = option.environment, let text = environment[name], !text.isEmpty else { return nil }
+        let texts = option.isRepeated ? text.split(separator: ",").map(String.init) : [text]
+        for text in texts {
+            if let misfit = option.misfit(text, from: name) { throw misfit }
+        }
+        return texts
+    }
+
+    /// Of options that contradict each other one may be given; the command line overrules the environment.
+    private func settle(
+        _ names: [String], _ declared: [OptionDeclaration],
+        _ values: inout [String: (texts: [String], source: ParsedArguments.Source)]
+    ) throws(UsageError) {
+        // A flag that its variable turns off is not given.
+        let isOn = { (name: String) in
+            guard let value = values[name], let option = declared.first(where: { $0.name == name }) else {
+                return false
+            }
+            return !option.isFlag || value.texts.contains { ValueType<Bool>.switchWord.read($0) == true }
+        }
+        let on = names.filter(isOn)
+        let spoken = on.filter { values[$0]?.source == .commandLine }
+        let rivals = spoken.isEmpty ? on : spoken
+        guard rivals.count <= 1 else {
+            let titles = rivals.map { name in
+                spoken.isEmpty ? declared.first { $0.name == name }?.environment ?? name : "--\(name)"
+            }
+            throw UsageError(
+                message: "\(titles.joined(separator: " and ")) contradict each other", hint: "give one of them")
+        }
+        for name in on where name != rivals.first { values[name] = nil }
+    }
+
+    private func places() throws(UsageError) -> [String: [String]] {
+        var left = arguments[...]
+        var values: [String: [String]] = [:]
+        for place in command.positionals {
+            var texts = place.isRepeated ? Array(left) : Array(left.prefix(1))
+            left = left.dropFirst(texts.count)
+            var source = place.name
+            if texts.isEmpty, let name = place.environment, let text = environment[name], !text.isEmpty {
+                texts = [text]
+                source = name
+            }
+            if texts.isEmpty, place.isRequired, !command.passesThrough {
+                let variable = place.environment.map { ", or in \($0)" } ?? ""
+                throw UsageError(message: "\(place.name) is missing", hint: "it is \(place.help)\(variable)")
+            }
+            for text in texts {
+                if let misfit = place.misfit(text, from: source) { throw misfit }
+            }
+            values[place.name] = texts
+        }
+        return values
+    }
+}

@@ -1,0 +1,122 @@
+/// The help of a command: usage line, what it is for, its subcommands, arguments and options.
+struct HelpText {
+    private let path: [Command]
+    /// The command and, behind it, what is meant where no subcommand is named.
+    private let meant: [Command]
+
+    /// - Parameter path: from the program to the command.
+    init(_ path: [Command]) {
+        self.path = path
+        var meant = [path[path.count - 1]]
+        while let next = meant[meant.count - 1].subcommand(meant[meant.count - 1].defaultSubcommand) {
+            meant.append(next)
+        }
+        self.meant = meant
+    }
+
+    /// Lines of at most so many characters, where words allow it.
+    func text(width: Int) -> String {
+        let command = meant[0]
+        let last = meant[meant.count - 1]
+        var blocks = [Self.wrap(command.abstract, width: width).joined(separator: "\n"), "Usage: \(usage)"]
+        if let discussion = command.discussion {
+            blocks += discussion.split(separator: "\n\n").map {
+                Self.wrap(String($0), width: width).joined(separator: "\n")
+            }
+        }
+        var sections: [(title: String, rows: [(title: String, help: String)])] = []
+        sections.append(
+            (
+                "Commands",
+                command.subcommands.map {
+                    ($0.name, $0.abstract + ($0.name == command.defaultSubcommand ? " [default]" : ""))
+                }
+            ))
+        sections.append(
+            (
+                "Arguments",
+                last.positionals.map { ($0.title, Self.annotated($0.help, ["env": $0.environment])) }
+            ))
+        // What is nearest to the command first, what all commands share last.
+        for group in meant.flatMap(\.groups) + path.dropLast().reversed().flatMap(\.groups) {
+            sections.append((group.title, group.options.map { ($0.title, Self.help(of: $0)) }))
+        }
+        var general = [("-h, --help", "show this text")]
+        if path[0].version != nil { general.append(("--version", "show the version")) }
+        sections.append(("General", general))
+
+        let titles = sections.flatMap(\.rows).map(\.title.count).filter { $0 <= Self.titleWidthMax }
+        let column = 2 + (titles.max() ?? 0) + 2
+        for section in sections where !section.rows.isEmpty {
+            let rows = section.rows.map { Self.row($0.title, $0.help, column: column, width: width) }
+            blocks.append("\(section.title):\n" + rows.joined(separator: "\n"))
+        }
+        if !command.subcommands.isEmpty {
+            blocks.append("More about a command: \(path.map(\.name).joined(separator: " ")) COMMAND --help")
+        }
+        return blocks.joined(separator: "\n\n")
+    }
+
+    private static let titleWidthMax = 28
+    /// A space at which no line is broken.
+    private static let glue: Character = "\u{A0}"
+
+    private var usage: String {
+        var words = path.map(\.name)
+        for command in meant.dropFirst() { words.append("[\(command.name)]") }
+        let last = meant[meant.count - 1]
+        if !last.subcommands.isEmpty { words.append("COMMAND") }
+        words.append("[options]")
+        words += last.positionals.map(\.title)
+        if last.passesThrough, last.positionals.isEmpty { words.append("[arguments]") }
+        return words.joined(separator: " ")
+    }
+
+    private static func help(of option: OptionDeclaration) -> String {
+        let note = option.isRepeated ? "may be repeated" : option.isRequired ? "required" : nil
+        var marks = note.map { [$0] } ?? []
+        if let text = option.defaultText { marks.append("default:\(Self.glue)\(text)") }
+        if let variable = option.environment { marks.append("env:\(Self.glue)\(variable)") }
+        return marks.isEmpty ? option.help : "\(option.help) [\(marks.joined(separator: ", "))]"
+    }
+
+    private static func annotated(_ help: String, _ marks: [String: String?]) -> String {
+        let texts = marks.compactMap { name, value in value.map { "\(name):\(glue)\($0)" } }
+        return texts.isEmpty ? help : "\(help) [\(texts.joined(separator: ", "))]"
+    }
+
+    private static func row(_ title: String, _ help: String, column: Int, width: Int) -> String {
+        let indent = String(repeating: " ", count: column)
+        let lines = wrap(help, width: max(20, width - column))
+        let head = "  " + title
+        if head.count + 2 > column { return ([head] + lines.map { indent + $0 }).joined(separator: "\n") }
+        let first = head + String(repeating: " ", count: column - head.count) + (lines.first ?? "")
+        return ([first] + lines.dropFirst().map { indent + $0 }).joined(separator: "\n")
+    }
+
+    private static func wrap(_ text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(whereSeparator: { $0.isWhitespace && $0 != glue }) {
+            if let line = lines.last, line.count + 1 + word.count <= width {
+                lines[lines.count - 1] = line + " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.map { line in String(line.map { $0 == glue ? " " : $0 }) }
+    }
+}
+
+extension Command {
+    /// The help of this command, in lines of at most so many characters.
+    ///
+    /// - Parameter path: the names of subcommands below it, for the help of one of those.
+    public func helpText(of path: [String] = [], width: Int = 100) -> String {
+        var commands = [self]
+        for name in path {
+            guard let next = commands[commands.count - 1].subcommand(name) else { break }
+            commands.append(next)
+        }
+        return HelpText(commands).text(width: width)
+    }
+}

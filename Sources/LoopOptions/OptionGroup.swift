@@ -1,0 +1,16 @@
+/// Options that belong together: one section of the help. A command has any number of groups, also from several
+/// authors (a node's and a loop's own), and each reads its options from the one result.
+public struct OptionGroup: Sendable {
+    /// The heading in the help, without a colon.
+    public let title: String
+    public let options: [OptionDeclaration]
+    /// Names of which at most one may be given.
+    public let exclusive: [[String]]
+
+    /// - Parameter exclusive: sets of option names that contradict each other.
+    public init(_ title: String, _ options: [any DeclaredOption], exclusive: [[String]] = []) {
+        self.title = title
+        self.options = options.map(\.declaration)
+        self.exclusive = exclusive
+    }
+}

@@ -1,0 +1,17 @@
+/// A command line or an environment variable that cannot be meant so: one line of what is wrong, and what to do.
+///
+/// The program prints `program: description` and exits with 64.
+public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, with the word it is about: `unknown option --worker`.
+    public let message: String
+    /// What to do instead: `did you mean --workers?`.
+    public let hint: String?
+
+    public init(message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+
+    /// Message and hint in one line.
+    public var description: String { hint.map { "\(message); \($0)" } ?? message }
+}

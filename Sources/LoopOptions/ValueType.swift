@@ -1,0 +1,121 @@
+/// How the value of an option is read from text, written in the help, and described when it does not fit.
+public struct ValueType<Value: Sendable>: Sendable {
+    /// What stands for the value in the help: `N`, `FILE`, `ENDPOINT`.
+    public let placeholder: String
+    /// What fits, to follow "it takes": `a whole number from 1 to 64`.
+    public let expected: String
+    /// The words that fit, where there are few; for suggestions.
+    let words: [String]
+    let read: @Sendable (String) -> Value?
+    let write: @Sendable (Value) -> String
+
+    /// A type of one's own: `read` answers nil for a text that does not fit, `write` is what the help shows for a default.
+    public init(
+        placeholder: String, expected: String, read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.init(placeholder: placeholder, expected: expected, words: [], read: read, write: write)
+    }
+
+    init(
+        placeholder: String, expected: String, words: [String], read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.placeholder = placeholder
+        self.expected = expected
+        self.words = words
+        self.read = read
+        self.write = write
+    }
+
+    /// The same, under another name in the help: `.string.named("FILE")`.
+    public func named(_ placeholder: String) -> ValueType {
+        ValueType(placeholder: placeholder, expected: expected, words: words, read: read, write: write)
+    }
+}
+
+extension ValueType where Value == String {
+    /// Any text but the empty one.
+    public static var string: ValueType {
+        ValueType(
+            placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
+    }
+
+    /// An address of ZeroMQ: `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`. Only the scheme is looked at.
+    public static var endpoint: ValueType {
+        ValueType(
+            placeholder: "ENDPOINT", expected: "an endpoint such as tcp://HOST:PORT or ipc://PATH",
+            read: { text in
+                let isEndpoint = ["tcp://", "ipc://", "inproc://"].contains { text.hasPrefix($0) && text != $0 }
+                return isEndpoint ? text : nil
+            }, write: { $0 })
+    }
+
+    /// One of these words.
+    public static func choice(_ words: [String]) -> ValueType {
+        ValueType(
+            placeholder: words.joined(separator: "|"), expected: Self.list(words), words: words,
+            read: { words.contains($0) ? $0 : nil }, write: { $0 })
+    }
+}
+
+extension ValueType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the cases, by its raw value.
+    public static var choice: ValueType {
+        let words = Value.allCases.map(\.rawValue)
+        return ValueType(
+            placeholder: words.joined(separator: "|"), expected: Self.list(words), words: words,
+            read: { Value(rawValue: $0) }, write: { $0.rawValue })
+    }
+}
+
+extension ValueType {
+    fileprivate static func list(_ words: [String]) -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "nothing" }
+        return words.dropLast().joined(separator: ", ") + " or " + last
+    }
+}
+
+extension ValueType where Value == Int {
+    /// A whole number within the range.
+    public static func int(in range: ClosedRange<Int> = .min ... .max) -> ValueType {
+        let expected =
+            switch (range.lowerBound, range.upperBound) {
+            case (.min, .max): "a whole number"
+            case (let low, .max): "a whole number of at least \(low)"
+            case (.min, let high): "a whole number of at most \(high)"
+            case (let low, let high): "a whole number from \(low) to \(high)"
+            }
+        return ValueType(
+            placeholder: "N", expected: expected, read: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
+            write: { String($0) })
+    }
+}
+
+extension ValueType where Value == Double {
+    /// A number within the range; neither infinite nor "not a number".
+    public static func number(
+        in range: ClosedRange<Double> = -.greatestFiniteMagnitude ... .greatestFiniteMagnitude
+    ) -> ValueType {
+        let low = range.lowerBound == -.greatestFiniteMagnitude ? nil : Self.text(range.lowerBound)
+        let high = range.upperBound == .greatestFiniteMagnitude ? nil : Self.text(range.upperBound)
+        let expected =
+            switch (low, high) {
+            case (nil, nil): "a number"
+            case (let low?, nil): "a number of at least \(low)"
+            case (nil, let high?): "a number of at most \(high)"
+            case (let low?, let high?): "a number from \(low) to \(high)"
+            }
+        return ValueType(
+            placeholder: "X", expected: expected,
+            read: { text in
+                guard let number = Double(text), number.isFinite, range.contains(number) else { return nil }
+                return number
+            }, write: Self.text)
+    }
+
+    @Sendable private static func text(_ number: Double) -> String {
+        let text = "\(number)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}

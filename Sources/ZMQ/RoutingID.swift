@@ -1,0 +1,24 @@
+internal import CZMQ
+
+/// The name that a router gave to one connection: where an answer goes, and nothing else.
+///
+/// A peer that comes back has another one, so who it is stands in the message's body.
+public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
+    /// 5 bytes for peers of ours; up to 255 for a foreign peer that chose its own.
+    public private(set) var bytes: [UInt8]
+
+    public init(_ bytes: [UInt8] = []) {
+        self.bytes = bytes
+    }
+
+    /// Takes the bytes of an identity frame, into the same array where nobody else holds it.
+    mutating func assign(_ frame: UnsafeMutablePointer<zmq_msg_t>) {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))
+    }
+
+    /// In hexadecimal digits, for logs.
+    public var description: String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

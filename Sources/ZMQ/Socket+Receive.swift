@@ -1,0 +1,59 @@
+internal import CZMQ
+internal import Glibc
+
+extension Socket {
+    /// After so many malformed messages in a row a receive returns, so that their sender cannot hold the turn.
+    private static var malformedInARowMax: Int { 64 }
+
+    /// Takes the next message, if one is there; never waits.
+    ///
+    /// - Returns: false when none is there now (or only malformed ones were: the poll set says so again).
+    public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
+        precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
+        for _ in 0..<Self.malformedInARowMax {
+            guard try receiveFrame(message.frame) else { return false }
+            if !message.hasMore { return true }
+            try dropRest(message.frame)
+        }
+        return false
+    }
+
+    /// Takes the next message of a router and the routing ID of its sender, if one is there; never waits.
+    ///
+    /// - Returns: false when none is there now (or only malformed ones were: the poll set says so again).
+    public mutating func receive(
+        from peer: inout RoutingID, into message: inout Message
+    ) throws(ZMQError) -> Bool {
+        precondition(kind == .router, "only a router knows its senders, this is a \(kind) socket")
+        for _ in 0..<Self.malformedInARowMax {
+            guard try receiveFrame(message.frame) else { return false }
+            guard message.hasMore else {
+                malformedMessages += 1
+                continue
+            }
+            peer.assign(message.frame)
+            guard try receiveFrame(message.frame) else {
+                malformedMessages += 1
+                continue
+            }
+            if !message.hasMore { return true }
+            try dropRest(message.frame)
+        }
+        return false
+    }
+
+    private func receiveFrame(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) -> Bool {
+        let result = loopzmq_receive(frame, raw)
+        if result >= 0 { return true }
+        if result == -EAGAIN { return false }
+        throw ZMQError(.receive, code: -result)
+    }
+
+    /// Drops the rest of a multipart message, which libzmq delivers all or not at all, and counts it.
+    private mutating func dropRest(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) {
+        malformedMessages += 1
+        while zmq_msg_more(frame) != 0 {
+            guard try receiveFrame(frame) else { return }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CZMQ
+
+/// The libzmq socket behind a ``Socket`` and the poll sets that watch it: nil once the socket was closed, so that a
+/// poll set can outlive its sockets without touching a dead pointer. Of one thread, like the socket.
+final class SocketHandle {
+    private let context: ZMQContext
+    /// The pointer while the socket is open.
+    private(set) var raw: UnsafeMutableRawPointer?
+    /// The pointer as it was created, for the ``Socket`` that is open as long as it can be used.
+    let created: UnsafeMutableRawPointer
+    private var bound: [BoundEndpoint] = []
+
+    init(_ kind: SocketKind, in context: ZMQContext, options: SocketOptions) throws(ZMQError) {
+        self.context = context
+        created = try context.makeSocket(kind)
+        raw = created
+        for (option, value) in options.settings(for: kind) {
+            try set(option, to: value)
+        }
+        try set(ZMQ_MAXMSGSIZE, to: Int64(max(1, options.messageBytesMax)))
+    }
+
+    private func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) throws(ZMQError) {
+        var value = value
+        let result = loopzmq_set(created, option, &value, MemoryLayout<Value>.size)
+        if result < 0 { throw ZMQError(.setOption, code: -result) }
+    }
+
+    /// Remembers what is to be cleared away with the socket.
+    func didBind(_ endpoint: String) {
+        bound.append(BoundEndpoint(endpoint))
+    }
+
+    /// Clears away what an endpoint left that is bound no more.
+    func didUnbind(_ endpoint: String) {
+        for gone in bound where gone.endpoint == endpoint { gone.removeFile() }
+        bound.removeAll { $0.endpoint == endpoint }
+    }
+
+    func close() {
+        guard let raw else { return }
+        self.raw = nil
+        for endpoint in bound { endpoint.release(raw) }
+        _ = loopzmq_close(raw)
+    }
+
+    deinit { close() }
+}

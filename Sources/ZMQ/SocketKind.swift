@@ -1,0 +1,34 @@
+internal import CZMQ
+
+/// The messaging pattern of a socket.
+public enum SocketKind: String, Sendable, CaseIterable {
+    /// Sends to every subscriber whose prefix matches; drops for those who are slow.
+    case pub
+    /// Like `pub`, and receives one message for each first subscription (`1 prefix`) and last unsubscription (`0 prefix`).
+    case xpub
+    /// Receives what it subscribed to.
+    case sub
+    /// Hands each message to one `pull`.
+    case push
+    /// Receives from every `push`, fairly.
+    case pull
+    /// Receives with the sender's routing ID, sends to one peer by its routing ID.
+    case router
+    /// Sends to one of its peers in turn, receives from all.
+    case dealer
+    /// Exactly one peer.
+    case pair
+
+    var code: Int32 {
+        switch self {
+        case .pub: ZMQ_PUB
+        case .xpub: ZMQ_XPUB
+        case .sub: ZMQ_SUB
+        case .push: ZMQ_PUSH
+        case .pull: ZMQ_PULL
+        case .router: ZMQ_ROUTER
+        case .dealer: ZMQ_DEALER
+        case .pair: ZMQ_PAIR
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import CZMQ
+
+/// How a socket behaves; given at its creation and never changed on a live socket.
+///
+/// Always so, and therefore no option: linger 0 (a closing socket waits for nobody), mandatory routing for routers,
+/// and never libzmq's own heartbeats (they abort the process when a subscriber connects slowly).
+public struct SocketOptions: Sendable, Equatable {
+    /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
+    public var messageBytesMax: Int = 2 << 20
+    /// The send high-water mark: how many messages may wait for one peer. At least 1.
+    public var sendMessagesMax: Int = 1000
+    /// The receive high-water mark: how many messages of one peer may wait here. At least 1.
+    public var receiveMessagesMax: Int = 1000
+    /// How long a peer may take for the handshake.
+    public var handshakeLimit: Duration = .seconds(3)
+    /// How long to wait for a TCP connection before it is tried again; nil leaves it to the system.
+    public var connectLimit: Duration? = .seconds(5)
+    /// The pause before a lost connection is dialled again.
+    public var reconnectDelay: Duration = .milliseconds(100)
+    /// The pause doubles with each failure up to this; nil keeps it constant.
+    public var reconnectDelayMax: Duration? = .seconds(2)
+    /// Queue messages only for peers whose connection stands, not for ones that are still being dialled.
+    public var immediate: Bool = false
+    /// How a dead host is noticed; nil leaves it to the system.
+    public var keepalive: Keepalive? = Keepalive()
+    /// How many connections may wait to be accepted.
+    public var backlog: Int = 512
+    /// Names may resolve to IPv6 addresses, and `tcp://*` binds both families.
+    public var ipv6: Bool = false
+
+    /// TCP keepalive: after `idle` of silence a probe every `interval`, and after `count` unanswered ones the end.
+    public struct Keepalive: Sendable, Equatable {
+        /// Silence before the first probe; whole seconds, at least 1.
+        public var idle: Duration = .seconds(10)
+        /// Between probes; whole seconds, at least 1.
+        public var interval: Duration = .seconds(5)
+        /// Unanswered probes until the connection is given up.
+        public var count: Int = 3
+
+        public init(idle: Duration = .seconds(10), interval: Duration = .seconds(5), count: Int = 3) {
+            self.idle = idle
+            self.interval = interval
+            self.count = count
+        }
+    }
+
+    public init() {}
+
+    /// The options of libzmq and their values, in the order in which they are set.
+    func settings(for kind: SocketKind) -> [(option: Int32, value: Int32)] {
+        var settings: [(option: Int32, value: Int32)] = [
+            (ZMQ_LINGER, 0),
+            (ZMQ_SNDHWM, Int32(clamping: max(1, sendMessagesMax))),
+            (ZMQ_RCVHWM, Int32(clamping: max(1, receiveMessagesMax))),
+            (ZMQ_HANDSHAKE_IVL, handshakeLimit.wholeMilliseconds),
+            (ZMQ_CONNECT_TIMEOUT, connectLimit?.wholeMilliseconds ?? 0),
+            (ZMQ_RECONNECT_IVL, reconnectDelay.wholeMilliseconds),
+            (ZMQ_RECONNECT_IVL_MAX, reconnectDelayMax?.wholeMilliseconds ?? 0),
+            (ZMQ_IMMEDIATE, immediate ? 1 : 0),
+            (ZMQ_BACKLOG, Int32(clamping: max(1, backlog))),
+            (ZMQ_IPV6, ipv6 ? 1 : 0),
+        ]
+        if let keepalive {
+            settings += [
+                (ZMQ_TCP_KEEPALIVE, 1),
+                (ZMQ_TCP_KEEPALIVE_IDLE, keepalive.idle.wholeSeconds),
+                (ZMQ_TCP_KEEPALIVE_INTVL, keepalive.interval.wholeSeconds),
+                (ZMQ_TCP_KEEPALIVE_CNT, Int32(clamping: max(1, keepalive.count))),
+            ]
+        }
+        if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, 1)) }
+        return settings
+    }
+}
+
+extension Duration {
+    /// Rounded up, so that a short wait does not become none.
+    fileprivate var wholeMilliseconds: Int32 {
+        let (seconds, attoseconds) = components
+        guard seconds < Int64(Int32.max) / 1000 else { return .max }
+        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return Int32(clamping: max(0, milliseconds))
+    }
+
+    fileprivate var wholeSeconds: Int32 {
+        Int32(clamping: max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0)))
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import Testing
+import ZMQ
+
+@Suite struct `ZMQ poll set` {
+    let context: ZMQContext
+
+    init() throws { context = try ZMQContext() }
+
+    @Test func `sockets and descriptors are waited for together`() throws {
+        var pull = try Socket(.pull, in: context)
+        var push = try Socket(.push, in: context)
+        try push.connect(try pull.bind("inproc://set"))
+        var pipe: [Int32] = [0, 0]
+        try #require(Glibc.pipe(&pipe) == 0)
+        defer { for end in pipe { close(end) } }
+
+        var set = PollSet()
+        let messages = set.add(pull)
+        let room = set.add(push, for: .writable)
+        let bytes = set.add(descriptor: pipe[0])
+        #expect(try set.wait(milliseconds: patienceMilliseconds) == 1)
+        #expect(set.isWritable(room) && !set.isReadable(messages) && !set.isReadable(bytes))
+
+        set.watch(room, for: [])
+        #expect(try set.wait(milliseconds: 0) == 0)
+
+        try deliver("x", by: &push)
+        write(pipe[1], "x", 1)
+        while try set.wait(milliseconds: patienceMilliseconds) == 1 {}
+        #expect(set.isReadable(messages) && set.isReadable(bytes))
+
+        set.remove(messages)
+        #expect(try set.wait(milliseconds: patienceMilliseconds) == 1)
+        #expect(set.readiness(of: bytes) == .readable)
+    }
+
+    @Test func `a time limit ends the wait and not before`() throws {
+        var pull = try Socket(.pull, in: context)
+        try pull.bind("inproc://silent")
+        var set = PollSet()
+        set.add(pull)
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try set.wait(milliseconds: 30) == 0)
+        #expect(clock.now - start >= .milliseconds(29))
+    }
+
+    @Test func `a socket that was closed is no longer watched`() throws {
+        var set = PollSet()
+        func watchOne() throws {
+            var pull = try Socket(.pull, in: context)
+            try pull.bind("inproc://closed")
+            set.add(pull)
+        }
+        try watchOne()
+        #expect(try set.wait(milliseconds: 0) == 0)
+        var again = try Socket(.pull, in: context)
+        try again.bind("inproc://closed")
+    }
+
+    @Test func `terminating the context wakes a wait for ever, and every call says so`() async throws {
+        let context = self.context
+        let (ready, announce) = AsyncStream.makeStream(of: Void.self)
+        async let outcome: ZMQError? = withCheckedContinuation { continuation in
+            startThread {
+                do {
+                    var pull = try Socket(.pull, in: context)
+                    try pull.bind("inproc://waiting")
+                    var set = PollSet()
+                    set.add(pull)
+                    announce.finish()
+                    try set.wait(milliseconds: nil)
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: error as? ZMQError)
+                }
+            }
+        }
+        for await _ in ready {}
+        context.terminate()
+        let error = await outcome
+        #expect(error?.isTerminated == true)
+        context.terminate()
+        let late = try #require(throws: ZMQError.self) { _ = try Socket(.pull, in: context) }
+        #expect(late.isTerminated)
+    }
+
+    @Test func `a signal does not shorten a wait`() async throws {
+        // A handler without SA_RESTART, so that the wait is interrupted and not restarted by the system.
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        sigaction(SIGUSR1, &action, nil)
+        let context = self.context
+        let (threads, announce) = AsyncStream.makeStream(of: pthread_t.self)
+        async let waited: Duration? = withCheckedContinuation { continuation in
+            startThread {
+                let clock = ContinuousClock()
+                guard var pull = try? Socket(.pull, in: context), (try? pull.bind("inproc://signal")) != nil else {
+                    return continuation.resume(returning: nil)
+                }
+                var set = PollSet()
+                set.add(pull)
+                announce.yield(pthread_self())
+                announce.finish()
+                let start = clock.now
+                let ready = try? set.wait(milliseconds: 200)
+                continuation.resume(returning: ready == 0 ? clock.now - start : nil)
+            }
+        }
+        for await thread in threads {
+            for _ in 0..<50 {
+                pthread_kill(thread, SIGUSR1)
+                usleep(1000)
+            }
+        }
+        let duration = try #require(await waited)
+        #expect(duration >= .milliseconds(199) && duration < .seconds(5))
+    }
+}
+
+/// Runs the body on a thread of its own, so that it may wait.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body)).toOpaque()
+    pthread_create(
+        &thread, nil,
+        { raw in
+            Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue().body()
+            return nil
+        }, box)
+    pthread_detach(thread)
+}
