@@ -72,7 +72,7 @@ let package = Package(
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
 
-        tests("LoopCoreTests", ["LoopCore"]),
+        tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("ZMQTests", ["ZMQ"]),

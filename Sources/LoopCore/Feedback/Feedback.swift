@@ -19,6 +19,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends: (transitions, send).
     package let custom: CustomFeedback<State, Event>?
+    /// The type of the requests, for modifiers that name it again; nil for `custom`.
+    package let requestType: RequestType?
 
     package init<Request: Sendable>(
         name: String,
@@ -41,6 +43,25 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         group = nil
         failureEvent = nil
         custom = nil
+        requestType = RequestType(Request.self)
+    }
+
+    /// The same feedback in a loop of other states and events.
+    package init<LocalState, LocalEvent>(
+        derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
+        effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
+        failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?
+    ) {
+        name = base.name
+        placement = base.placement
+        policy = base.policy
+        makeQuery = query
+        self.effect = effect
+        requestCoding = base.requestCoding
+        group = base.group
+        self.failureEvent = failureEvent
+        self.custom = custom
+        requestType = base.requestType
     }
 
     package init(name: String, custom: @escaping CustomFeedback<State, Event>) {
@@ -53,7 +74,21 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         group = nil
         failureEvent = nil
         self.custom = custom
+        requestType = nil
     }
+}
+
+/// A request's type, to be compared and to be told to people.
+package struct RequestType: Equatable, Sendable, CustomStringConvertible {
+    private let identifier: ObjectIdentifier
+    package let description: String
+
+    package init<Request>(_ type: Request.Type) {
+        identifier = ObjectIdentifier(type)
+        description = String(describing: type)
+    }
+
+    package static func == (a: RequestType, b: RequestType) -> Bool { a.identifier == b.identifier }
 }
 
 /// The body of a `custom` feedback: follows the transitions until they end, and sends what it likes.

@@ -1,0 +1,69 @@
+// Shorter ways to say common effects.
+
+extension Effect {
+    /// Sends one event at once.
+    public static func event(_ event: Event) -> Effect { .events(event) }
+
+    /// Sends these events, in order, at once.
+    public static func events(of events: [Event]) -> Effect { Effect(body: .events(events)) }
+
+    /// Sends what an asynchronous sequence brings, until it ends.
+    public static func events<Events: AsyncSequence & Sendable>(from events: Events) -> Effect
+    where Events.Element == Event {
+        .run { send in
+            for try await event in events { try await send(event) }
+        }
+    }
+
+    /// Sends an event for each element of an asynchronous sequence, until it ends.
+    public static func events<Elements: AsyncSequence & Sendable>(
+        from elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event
+    ) -> Effect where Elements.Element: Sendable {
+        .run { send in
+            for try await element in elements { try await send(event(element)) }
+        }
+    }
+
+    /// Runs `body` in a task of its own and sends the event that it returns, if any.
+    public static func task(_ body: @escaping @Sendable () async throws -> Event?) -> Effect {
+        .run { send in
+            if let event = try await body() { try await send(event) }
+        }
+    }
+
+    /// Runs `body` in a task of its own; an error that leaves it becomes an event. A cancelled effect sends none.
+    public static func run(
+        catch failure: @escaping @Sendable (any Error) -> Event,
+        _ body: @escaping @Sendable (Send<Event>) async throws -> Void
+    ) -> Effect {
+        .run { send in
+            do {
+                try await body(send)
+            } catch let refusal as SendRefusal {
+                throw refusal
+            } catch {
+                if Task.isCancelled { throw error }
+                try await send(failure(error))
+            }
+        }
+    }
+
+    /// The same effect for a loop with other events.
+    public func map<Other: Sendable>(_ embed: @escaping @Sendable (Event) -> Other) -> Effect<Other> {
+        switch body {
+        case .events(let events): Effect<Other>(body: .events(events.map(embed)))
+        case .run(let run): .run { send in try await run(send.pullback(embed)) }
+        }
+    }
+}
+
+extension Send {
+    /// Sends into the same loop, from events that `embed` turns into the loop's.
+    package func pullback<Local: Sendable>(_ embed: @escaping @Sendable (Local) -> Event) -> Send<Local> {
+        Send<Local> { event, confirmed throws(SendRefusal) in
+            if confirmed { return try await self.confirmed(embed(event)) }
+            try await self(embed(event))
+            return .initial
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// Feedbacks whose request follows the events. The first evaluation, which has no event, leaves them alone.
+//
+// Each comes twice: with an effect of the request alone, and with one that is told about itself as well.
+
+extension Feedback {
+    /// Starts an effect at every event with a payload; the old one is cancelled first. An event without one cancels and
+    /// forgets.
+    /// - Parameters:
+    ///   - name: the feedback's name, the same in every process and unique in the loop.
+    ///   - payload: the request in an event, or nil for none.
+    ///   - placement: where the effects run.
+    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - policy: how effects are retried, limited and bounded in time.
+    ///   - effect: the work for a request.
+    public static func extracting<Request: Sendable>(
+        _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .extracting(name, payload: payload, on: placement, retry: retry, policy: policy) { request, _ in effect(request)
+        }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func extracting<Request: Sendable>(
+        _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .switching(
+            name, renewal: .always, on: placement, retry: retry, policy: policy, effect: effect,
+            derive: { _, event in event.map { payload($0).map { .wanted($0) } ?? .nothing } ?? .unchanged })
+    }
+
+    /// Starts an effect at every event with a payload; the old one is cancelled first. An event without one leaves the
+    /// effect running.
+    /// - Parameters:
+    ///   - name: the feedback's name, the same in every process and unique in the loop.
+    ///   - payload: the request in an event, or nil for none.
+    ///   - placement: where the effects run.
+    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - policy: how effects are retried, limited and bounded in time.
+    ///   - effect: the work for a request.
+    public static func extractingAndKeeping<Request: Sendable>(
+        _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .extractingAndKeeping(name, payload: payload, on: placement, retry: retry, policy: policy) { request, _ in
+            effect(request)
+        }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func extractingAndKeeping<Request: Sendable>(
+        _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .switching(
+            name, renewal: .always, on: placement, retry: retry, policy: policy, effect: effect,
+            derive: { _, event in event.flatMap(payload).map { .wanted($0) } ?? .unchanged })
+    }
+
+    /// Starts an effect whenever the payload of an event differs from the last one, also after the effect has completed;
+    /// the old one is cancelled first. An event without a payload cancels and forgets.
+    /// - Parameters:
+    ///   - name: the feedback's name, the same in every process and unique in the loop.
+    ///   - events: the request in an event, or nil for none.
+    ///   - placement: where the effects run.
+    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - policy: how effects are retried, limited and bounded in time.
+    ///   - effect: the work for a request.
+    public static func skippingRepeated<Request: Sendable & Equatable>(
+        _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .skippingRepeated(name, events: events, on: placement, retry: retry, policy: policy) { request, _ in
+            effect(request)
+        }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func skippingRepeated<Request: Sendable & Equatable>(
+        _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .switching(
+            name, renewal: .whenDifferent { $0 == $1 }, on: placement, retry: retry, policy: policy, effect: effect,
+            derive: { _, event in event.map { events($0).map { .wanted($0) } ?? .nothing } ?? .unchanged })
+    }
+
+    /// Starts an effect whenever the payload of an event differs from the last one, also after the effect has completed;
+    /// the old one is cancelled first. An event without a payload leaves the effect running.
+    /// - Parameters:
+    ///   - name: the feedback's name, the same in every process and unique in the loop.
+    ///   - events: the request in an event, or nil for none.
+    ///   - placement: where the effects run.
+    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - policy: how effects are retried, limited and bounded in time.
+    ///   - effect: the work for a request.
+    public static func skippingRepeatedAndKeeping<Request: Sendable & Equatable>(
+        _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .skippingRepeatedAndKeeping(name, events: events, on: placement, retry: retry, policy: policy) { request, _ in
+            effect(request)
+        }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func skippingRepeatedAndKeeping<Request: Sendable & Equatable>(
+        _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .switching(
+            name, renewal: .whenDifferent { $0 == $1 }, on: placement, retry: retry, policy: policy, effect: effect,
+            derive: { _, event in event.flatMap(events).map { .wanted($0) } ?? .unchanged })
+    }
+
+    /// Starts an effect for every event, with the state after it and the event; the old one is cancelled first. Never
+    /// for the initial state.
+    public static func middleware(
+        _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (State, Event) -> Effect<Event>
+    ) -> Feedback {
+        .middleware(name, on: placement, retry: retry, policy: policy) { state, event, _ in effect(state, event) }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func middleware(
+        _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (State, Event, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .switching(
+            name, renewal: .always, on: placement, retry: retry, policy: policy,
+            effect: { (cause: Cause<State, Event>, context) in effect(cause.state, cause.event, context) },
+            derive: { state, event in event.map { .wanted(Cause(state: state, event: $0)) } ?? .unchanged })
+    }
+}
+
+/// The request of a middleware: a state and the event that led to it.
+public struct Cause<State: Sendable, Event: Sendable>: Sendable {
+    public let state: State
+    public let event: Event
+}
+
+extension Cause: Encodable where State: Encodable, Event: Encodable {}
+extension Cause: Decodable where State: Decodable, Event: Decodable {}
+extension Cause: Equatable where State: Equatable, Event: Equatable {}

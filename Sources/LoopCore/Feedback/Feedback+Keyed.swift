@@ -1,0 +1,103 @@
+// Feedbacks with many live effects, one for each key. A key that vanishes is cancelled, one that stays is untouched, a
+// new one starts; a completed effect is not started again while its key stays.
+
+extension Feedback {
+    /// Keeps one effect live for each key of a dictionary.
+    ///
+    /// A changed request of a key that stays goes to the running effect; one that does not listen goes on with the
+    /// request that it has.
+    /// - Parameters:
+    ///   - name: the feedback's name, the same in every process and unique in the loop.
+    ///   - requests: the requests that should be going on, by key.
+    ///   - placement: where the effects run.
+    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - policy: how effects are retried, limited and bounded in time.
+    ///   - effect: the work for a request.
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        Feedback(
+            name: name, placement: placement, policy: policy.with(retry: retry),
+            query: { KeyedQuery<State, Event, Key, Request>(requests: requests) }, effect: effect)
+    }
+
+    /// The same, with an effect that follows its request: the updates are the newer requests of its key.
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, RequestUpdates<Request>, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, context in
+            effect(request, context.updates(of: Request.self), context)
+        }
+    }
+
+    /// Keeps one effect live for each element of a set.
+    public static func react<Request: Hashable & Sendable>(
+        _ name: String, requests: @escaping @Sendable (State) -> Set<Request>, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .react(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
+    }
+
+    /// The same, with an effect that is told about itself.
+    public static func react<Request: Hashable & Sendable>(
+        _ name: String, requests: @escaping @Sendable (State) -> Set<Request>, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        Feedback(
+            name: name, placement: placement, policy: policy.with(retry: retry),
+            query: { SetQuery<State, Event, Request>(requests: requests) }, effect: effect)
+    }
+
+    /// Keeps one effect live for the request that the state asks for; another name of `skippingRepeated(_:state:)`.
+    public static func react<Request: Equatable & Sendable>(
+        _ name: String, request: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .skippingRepeated(name, state: request, on: placement, retry: retry, policy: policy, effect: effect)
+    }
+}
+
+/// The newer requests of a keyed effect that goes on, in order. One that comes before the last was taken replaces it:
+/// a request says what should be going on now.
+public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Request
+    public typealias Failure = Never
+
+    private let updates: AsyncStream<any Sendable>
+
+    init(_ updates: AsyncStream<any Sendable>) { self.updates = updates }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(updates: updates.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var updates: AsyncStream<any Sendable>.Iterator
+
+        public mutating func next() async -> Request? {
+            while let update = await updates.next() {
+                if let request = update as? Request { return request }
+            }
+            return nil
+        }
+    }
+}
+
+extension EffectContext {
+    /// The newer requests of this effect. There is one listener: the first that asks.
+    public func updates<Request: Sendable>(of type: Request.Type) -> RequestUpdates<Request> { RequestUpdates(updates) }
+}

@@ -1,0 +1,96 @@
+// What can be said of a feedback after it was made. Each modifier returns a changed copy, so that they chain:
+//
+//     .each("download", requests: \.pending) { … }.on(.workers).retry(.exponential(max: 5)).timeout(.seconds(30))
+
+extension Feedback {
+    /// The same feedback with its effects elsewhere.
+    public func on(_ placement: Placement) -> Feedback {
+        var copy = self
+        copy.placement = placement
+        return copy
+    }
+
+    /// The same feedback under another policy as a whole.
+    public func policy(_ policy: EffectPolicy) -> Feedback {
+        var copy = self
+        copy.policy = policy
+        return copy
+    }
+
+    /// The same feedback, whose failed effects are tried again like this.
+    public func retry(_ retry: Retry) -> Feedback {
+        var copy = self
+        copy.policy.retry = retry
+        return copy
+    }
+
+    /// The same feedback, whose attempts fail when they take longer than this.
+    public func timeout(_ limit: Duration) -> Feedback {
+        var copy = self
+        copy.policy.timeout = limit
+        return copy
+    }
+
+    /// The same feedback with at most this many effects running at once.
+    public func limited(to concurrency: Int) -> Feedback {
+        var copy = self
+        copy.policy.concurrency = concurrency
+        return copy
+    }
+
+    /// The same feedback with at most `concurrency` effects running at once, and at most `perGroup` of each group.
+    /// - Parameter groupedBy: the group of a request, such as the host that it goes to.
+    public func limited<Request: Sendable>(
+        to concurrency: Int? = nil, perGroup: Int, groupedBy: @escaping @Sendable (Request) -> String
+    ) -> Feedback {
+        var copy = grouped(by: groupedBy)
+        copy.policy.concurrency = concurrency ?? policy.concurrency
+        copy.policy.concurrencyPerGroup = perGroup
+        return copy
+    }
+
+    /// The same feedback, whose effects start no more often than this.
+    public func rated(_ rate: RateLimit) -> Feedback {
+        var copy = self
+        copy.policy.rate = rate
+        return copy
+    }
+
+    /// The same feedback, whose effects start no more often than `rate` in all, and than `perGroup` in each group.
+    /// - Parameter groupedBy: the group of a request, such as the host that it goes to.
+    public func rated<Request: Sendable>(
+        _ rate: RateLimit? = nil, perGroup: RateLimit, groupedBy: @escaping @Sendable (Request) -> String
+    ) -> Feedback {
+        var copy = grouped(by: groupedBy)
+        copy.policy.rate = rate ?? policy.rate
+        copy.policy.ratePerGroup = perGroup
+        return copy
+    }
+
+    /// The same feedback with requests in groups, whose limits are those of the policy. The closure names the type of
+    /// the requests: `{ (page: Page) in page.host }`.
+    public func grouped<Request: Sendable>(by group: @escaping @Sendable (Request) -> String) -> Feedback {
+        demand(Request.self, of: "grouped(by:)")
+        var copy = self
+        copy.group = { request in (request as? Request).map(group) ?? "" }
+        return copy
+    }
+
+    /// The same feedback, which says by an event that an effect has failed for good. The closure names the type of the
+    /// requests: `{ (page: Page, error) in .failed(page) }`; nil parks the effect.
+    public func failing<Request: Sendable>(
+        _ event: @escaping @Sendable (Request, any Error) -> Event?
+    ) -> Feedback {
+        demand(Request.self, of: "failing")
+        var copy = self
+        copy.failureEvent = { request, error in (request as? Request).flatMap { event($0, error) } }
+        return copy
+    }
+
+    private func demand<Request>(_ type: Request.Type, of modifier: String) {
+        let type = RequestType(type)
+        precondition(
+            requestType == type,
+            "feedback \(name) has requests of type \(requestType?.description ?? "none"); \(modifier) is for \(type)")
+    }
+}

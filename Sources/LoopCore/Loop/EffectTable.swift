@@ -1,0 +1,218 @@
+/// The effects of a loop in one process: which live, which run, which wait, and what became of them.
+///
+///     begin ──▶ waiting ──start──▶ running ──▶ completed
+///                  ▲                  │ failed
+///                  └──── retry ───────┤
+///                                     └──▶ parked
+///     cancel, from everywhere ──▶ gone
+///
+/// A completed or parked effect stays until its query cancels it: its queued events count as long as it is here.
+struct EffectTable: Sendable {
+    private enum Phase: Equatable {
+        /// The scheduler decides when it starts.
+        case waiting
+        /// An attempt is under way.
+        case running
+        /// Its body has ended well, or its failure has become an event.
+        case completed
+        /// It has failed for good, and nobody is told but who asks.
+        case parked
+    }
+
+    private struct Record {
+        var request: any Sendable
+        var group: String?
+        var phase = Phase.waiting
+        /// Counts the attempts; what an older one sends is refused.
+        var attempt = 0
+        var failures = 0
+        var failure: String?
+    }
+
+    private struct Timeout: Comparable {
+        var time: MonotonicTime
+        var id: EffectID
+        var attempt: Int
+        static func < (a: Timeout, b: Timeout) -> Bool { a.time != b.time ? a.time < b.time : a.id < b.id }
+    }
+
+    /// One attempt to be started by the shell.
+    struct Launch: Sendable {
+        var id: EffectID
+        var attempt: Int
+        var failures: Int
+        var request: any Sendable
+    }
+
+    /// What follows from a failure.
+    enum FailureAction: Sendable {
+        /// The attempt was void already.
+        case none
+        /// It is tried again later.
+        case retry
+        /// Ask the feedback for an event, then `complete` or `park`.
+        case final(request: any Sendable)
+    }
+
+    private let policies: [EffectPolicy]
+    private let names: [String]
+    private var scheduler: EffectScheduler
+    private var records: [EffectID: Record] = [:]
+    private var timeouts = BinaryHeap<Timeout>()
+    private var random: SeededRandom
+
+    /// - Parameter feedbacks: names and policies, by feedback number.
+    init(feedbacks: [(name: String, policy: EffectPolicy)], seed: UInt64) {
+        names = feedbacks.map(\.name)
+        policies = feedbacks.map(\.policy)
+        let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
+        scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
+        random = SeededRandom(seed: seed)
+    }
+
+    // MARK: Wishes of the queries
+
+    /// A new effect. One without limits is started at once, so that effects start in the order of their feedbacks.
+    mutating func begin(_ id: EffectID, request: any Sendable, group: String?, at now: MonotonicTime) -> Launch? {
+        records[id] = Record(request: request, group: group)
+        guard isUnlimited(id) else {
+            scheduler.add(id, group: group)
+            return nil
+        }
+        scheduler.adopt(id, group: group)
+        return launch(id, at: now)
+    }
+
+    /// A newer request of an effect. True: an attempt runs and should hear of it.
+    mutating func update(_ id: EffectID, request: any Sendable) -> Bool {
+        records[id]?.request = request
+        return records[id]?.phase == .running
+    }
+
+    mutating func cancel(_ id: EffectID) {
+        records[id] = nil
+        scheduler.remove(id)
+    }
+
+    mutating func cancelAll() {
+        for id in records.keys { scheduler.remove(id) }
+        records = [:]
+    }
+
+    // MARK: Life of an attempt
+
+    /// The next effect that its limits let start.
+    mutating func next(at now: MonotonicTime) -> Launch? {
+        while let id = scheduler.next(at: now, where: { _ in true }) {
+            if let launch = launch(id, at: now) { return launch }
+        }
+        return nil
+    }
+
+    private mutating func launch(_ id: EffectID, at now: MonotonicTime) -> Launch? {
+        guard var record = records[id] else { return nil }
+        record.phase = .running
+        record.attempt += 1
+        records[id] = record
+        if let limit = policy(of: id).timeout {
+            timeouts.push(Timeout(time: now + limit, id: id, attempt: record.attempt))
+        }
+        return Launch(id: id, attempt: record.attempt, failures: record.failures, request: record.request)
+    }
+
+    /// Whether events that the effect has sent still count.
+    func isLive(_ id: EffectID) -> Bool { records[id] != nil }
+
+    /// Whether this attempt may send.
+    func isRunning(_ id: EffectID, attempt: Int) -> Bool {
+        records[id].map { $0.phase == .running && $0.attempt == attempt } ?? false
+    }
+
+    /// False: the attempt was void already.
+    mutating func complete(_ id: EffectID, attempt: Int) -> Bool {
+        guard isRunning(id, attempt: attempt) else { return false }
+        records[id]?.phase = .completed
+        scheduler.remove(id)
+        return true
+    }
+
+    mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> FailureAction {
+        guard var record = records[id], isRunning(id, attempt: attempt) else { return .none }
+        record.failures += 1
+        record.failure = String(describing: error)
+        let advice = error as? any RetryAdvice
+        let delay = policy(of: id).retry.delay(afterFailures: record.failures, random: &random)
+        if let delay, advice?.isTransient ?? true {
+            record.phase = .waiting
+            records[id] = record
+            scheduler.requeue(id, notBefore: now + max(delay, advice?.retryAfter ?? .zero))
+            return .retry
+        }
+        record.phase = .parked
+        records[id] = record
+        scheduler.remove(id)
+        return .final(request: record.request)
+    }
+
+    /// The failure of a parked effect has become an event: it counts as completed.
+    mutating func settle(_ id: EffectID) {
+        if records[id]?.phase == .parked { records[id]?.phase = .completed }
+    }
+
+    /// Tries a parked effect again from the beginning. False: it is not parked.
+    mutating func retryParked(_ id: EffectID) -> Bool {
+        guard var record = records[id], record.phase == .parked else { return false }
+        record.phase = .waiting
+        record.failures = 0
+        records[id] = record
+        scheduler.add(id, group: record.group)
+        return true
+    }
+
+    /// The effects that have failed for good, oldest first.
+    var parked: [ParkedEffect] {
+        records.filter { $0.value.phase == .parked }.sorted { $0.key < $1.key }.map { id, record in
+            ParkedEffect(
+                id: id, feedback: names[Int(id.feedback)], failures: record.failures, reason: record.failure ?? "")
+        }
+    }
+
+    // MARK: Time
+
+    /// The attempts whose time is up.
+    mutating func overdue(at now: MonotonicTime) -> [(id: EffectID, attempt: Int)] {
+        var overdue: [(id: EffectID, attempt: Int)] = []
+        while let top = timeouts.top, top.time <= now || !isRunning(top.id, attempt: top.attempt) {
+            timeouts.pop()
+            if isRunning(top.id, attempt: top.attempt) { overdue.append((top.id, top.attempt)) }
+        }
+        return overdue
+    }
+
+    /// When to look again, though nothing happens.
+    mutating func deadline(after now: MonotonicTime) -> MonotonicTime? {
+        while let top = timeouts.top, !isRunning(top.id, attempt: top.attempt) { timeouts.pop() }
+        if timeouts.isBloated(live: scheduler.runningCount) {
+            let table = self
+            timeouts.compact { table.isRunning($0.id, attempt: $0.attempt) }
+        }
+        guard let wake = scheduler.deadline(after: now) else { return timeouts.top?.time }
+        return min(wake, timeouts.top?.time ?? wake)
+    }
+
+    private func policy(of id: EffectID) -> EffectPolicy { policies[Int(id.feedback)] }
+
+    private func isUnlimited(_ id: EffectID) -> Bool {
+        let policy = policy(of: id)
+        return policy.concurrency == nil && policy.concurrencyPerGroup == nil && policy.rate == nil
+            && policy.ratePerGroup == nil
+    }
+}
+
+/// An attempt took longer than its policy allows.
+public struct EffectTimedOut: Error, Equatable, CustomStringConvertible {
+    public let id: EffectID
+    public let limit: Duration
+
+    public var description: String { "effect \(id) took longer than \(limit); raise its timeout or make it faster" }
+}

@@ -1,0 +1,93 @@
+/// A loop in this process: a state, a reducer and feedbacks.
+///
+/// It starts when it is made and ends with `stop()`, when its definition has an outcome, or when it is released. Events
+/// are reduced one at a time, in the order in which they were queued, by whichever thread finds the queue idle; nothing
+/// is called while a lock is held, so that a reducer, an effect or a reader of states may send, subscribe and stop.
+public final class Loop<State: Sendable, Event: Sendable>: Sendable {
+    private let runtime: LoopRuntime<State, Event>
+
+    /// A loop that starts now.
+    /// - Parameters:
+    ///   - clock: the time of retries, rates and timeouts; a test brings its own.
+    ///   - seed: of the delays that are drawn at random.
+    public init(
+        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = [],
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
+    ) {
+        runtime = LoopRuntime(
+            name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
+            outcome: { _ in nil },
+            feedbacks: feedbacks, clock: LoopClock(clock), seed: seed)
+        runtime.start()
+    }
+
+    /// A loop that starts now, from a closure that changes the state.
+    public convenience init(
+        initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
+        feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
+        seed: UInt64 = .random(in: .min ... .max)
+    ) {
+        self.init(initial: initial, reducer: Reducer(reducer), feedbacks: feedbacks, clock: clock, seed: seed)
+    }
+
+    /// A loop that starts now, from a closure that returns the new state.
+    public convenience init(
+        initial: State, reduce: @escaping @Sendable (State, Event) -> State,
+        feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
+        seed: UInt64 = .random(in: .min ... .max)
+    ) {
+        self.init(
+            initial: initial, reducer: Reducer(returning: reduce), feedbacks: feedbacks, clock: clock, seed: seed)
+    }
+
+    /// A loop that runs a whole definition in this process, wherever its feedbacks are placed, and that ends when the
+    /// definition has an outcome.
+    public init<Definition: LoopDefinition>(
+        _ definition: Definition, clock: some Clock<Duration> = ContinuousClock(),
+        seed: UInt64 = .random(in: .min ... .max)
+    ) where Definition.State == State, Definition.Event == Event {
+        runtime = LoopRuntime(
+            name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
+            outcome: { definition.outcome(of: $0) }, feedbacks: definition.feedbacks, clock: LoopClock(clock),
+            seed: seed)
+        runtime.start()
+    }
+
+    deinit { runtime.stop() }
+
+    /// The state after the last event that was reduced.
+    public var state: State { runtime.state }
+
+    /// The number of the last transition; 0 before the first.
+    public var seq: Seq { runtime.seq }
+
+    /// The current state, then every later one.
+    public var states: States<State> {
+        States { [weak runtime] in runtime?.subscribe() ?? AsyncStream { $0.finish() } }
+    }
+
+    /// Queues one event. Without contention it has been reduced when this returns; from inside a reducer, an effect or
+    /// a delivery it is reduced after the current one. After the loop's end it does nothing.
+    public func send(_ event: Event) { runtime.send(event) }
+
+    /// Changes one field through the same queue: publishes a state, passes the reducer by, shows feedbacks no event.
+    public func mutate<Value: Sendable>(
+        keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
+    ) {
+        runtime.mutate { $0[keyPath: keyPath] = value }
+    }
+
+    /// Ends the loop: nothing is reduced any more, queued events are discarded, effects are cancelled, the sequences of
+    /// states end. From inside a delivery it takes effect before the next event.
+    public func stop() { runtime.stop() }
+
+    /// The loop's result, once its definition has one.
+    public var outcome: Outcome? { runtime.outcome }
+
+    /// The effects that have failed for good, oldest first.
+    public var parked: [ParkedEffect] { runtime.parked }
+
+    /// Tries a parked effect again from the beginning. False: there is no such parked effect.
+    @discardableResult
+    public func retryParked(_ id: EffectID) -> Bool { runtime.retryParked(id) }
+}

@@ -1,0 +1,281 @@
+/// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
+/// result what is to be done outside.
+struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
+    typealias Transitions = AsyncStream<(state: State, event: Event?)>.Continuation
+    typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
+
+    struct Entry: Sendable {
+        var input: LoopInput<State, Event>
+        /// The effect that sent it; nil: nobody whose end removes it.
+        var source: EffectID?
+        var waiter: Waiter?
+    }
+
+    /// A running attempt, as the shell holds it.
+    struct Handle: Sendable {
+        var attempt: Int
+        var task: Task<Void, Never>?
+        var updates: AsyncStream<any Sendable>.Continuation
+
+        func cancel() {
+            task?.cancel()
+            updates.finish()
+        }
+    }
+
+    struct Launch: Sendable {
+        var effect: EffectTable.Launch
+        var updates: AsyncStream<any Sendable>
+    }
+
+    /// What a drain does next.
+    enum Step: Sendable {
+        case apply(Entry)
+        case refuse(Waiter?)
+    }
+
+    /// What is to be done after a critical section, in this order.
+    struct Work: Sendable {
+        var cancelled: [Handle] = []
+        var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
+        var launches: [Launch] = []
+        /// Failures that ask their feedbacks for an event.
+        var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
+        var timer: Timer?
+    }
+
+    struct Timer: Sendable {
+        var replaced: Task<Void, Never>?
+        var deadline: MonotonicTime?
+        var generation: UInt64
+    }
+
+    /// What a transition delivers.
+    struct Delivery: Sendable {
+        var state: State
+        var event: Event?
+        var subscribers: [Subscriber]
+        var transitions: [Transitions]
+    }
+
+    struct Subscriber: Sendable {
+        var token: UInt64
+        var states: AsyncStream<State>.Continuation
+    }
+
+    private(set) var state: State
+    private(set) var seq = Seq.initial
+    private(set) var outcome: Outcome?
+    private(set) var isStopped = false
+    var table: EffectTable
+    private var queue = EventQueue<Entry>()
+    private var isDraining = false
+    private var handles: [EffectID: Handle] = [:]
+    private var subscribers: [Subscriber] = []
+    private var nextToken: UInt64 = 0
+    private var transitions: [Transitions] = []
+    private var tasks: [Task<Void, Never>] = []
+    private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
+    private var timerGeneration: UInt64 = 0
+
+    init(state: State, table: EffectTable) {
+        self.state = state
+        self.table = table
+    }
+
+    // MARK: Queue
+
+    var queuedCount: Int { queue.count }
+
+    /// Nil: queued.
+    mutating func enqueue(_ entry: Entry) -> SendRefusal? {
+        if isStopped { return SendRefusal(.ended) }
+        queue.append(entry)
+        return nil
+    }
+
+    /// The right to drain, for one thread at a time.
+    mutating func claimDrain() -> Bool {
+        if isDraining || isStopped || queue.isEmpty { return false }
+        isDraining = true
+        return true
+    }
+
+    /// Claims the right for the start, before there is anything to drain.
+    mutating func claimStart() { isDraining = true }
+
+    /// Nil gives the right to drain back, in the same breath in which the queue was seen to be empty.
+    mutating func nextStep() -> Step? {
+        guard !isStopped, let entry = queue.popFirst() else {
+            isDraining = false
+            return nil
+        }
+        if let source = entry.source, !table.isLive(source) { return .refuse(entry.waiter) }
+        return .apply(entry)
+    }
+
+    // MARK: Transitions
+
+    /// Makes a transition visible; nil when the loop has been stopped meanwhile.
+    mutating func commit(state: State, seq: Seq, event: Event?, outcome: Outcome?) -> Delivery? {
+        if isStopped { return nil }
+        self.state = state
+        self.seq = seq
+        self.outcome = outcome
+        return Delivery(state: state, event: event, subscribers: subscribers, transitions: transitions)
+    }
+
+    mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
+        var work = Work()
+        if isStopped || wishes.isEmpty { return work }
+        for wish in wishes {
+            switch wish {
+            case .start(let id, let request, let group):
+                if let launch = table.begin(id, request: request, group: group, at: now) {
+                    work.launches.append(prepare(launch))
+                }
+            case .update(let id, let request):
+                if table.update(id, request: request), let handle = handles[id] {
+                    work.updated.append((handle.updates, request))
+                }
+            case .cancel(let id):
+                table.cancel(id)
+                if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
+            }
+        }
+        proceed(&work, at: now)
+        return work
+    }
+
+    // MARK: Effects
+
+    /// The attempt has a task now. False: it is void, and the task is to be cancelled.
+    mutating func attach(_ task: Task<Void, Never>, to id: EffectID, attempt: Int) -> Bool {
+        guard table.isRunning(id, attempt: attempt), handles[id]?.attempt == attempt else { return false }
+        handles[id]?.task = task
+        return true
+    }
+
+    mutating func complete(_ id: EffectID, attempt: Int, at now: MonotonicTime) -> Work {
+        var work = Work()
+        guard !isStopped, table.complete(id, attempt: attempt) else { return work }
+        if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
+        proceed(&work, at: now)
+        return work
+    }
+
+    mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> Work {
+        var work = Work()
+        if isStopped { return work }
+        fail(id, attempt: attempt, error: error, at: now, into: &work)
+        proceed(&work, at: now)
+        return work
+    }
+
+    private mutating func fail(
+        _ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime, into work: inout Work
+    ) {
+        switch table.fail(id, attempt: attempt, error: error, at: now) {
+        case .none: return
+        case .retry: break
+        case .final(let request): work.failures.append((id, request, error))
+        }
+        if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
+    }
+
+    mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
+        if isStopped || !table.retryParked(id) { return nil }
+        var work = Work()
+        proceed(&work, at: now)
+        return work
+    }
+
+    mutating func timerFired(
+        generation: UInt64, at now: MonotonicTime, limit: (EffectID) -> Duration
+    ) -> Work {
+        var work = Work()
+        if isStopped || generation != timerGeneration { return work }
+        timer = nil
+        for (id, attempt) in table.overdue(at: now) {
+            fail(id, attempt: attempt, error: EffectTimedOut(id: id, limit: limit(id)), at: now, into: &work)
+        }
+        proceed(&work, at: now)
+        return work
+    }
+
+    private mutating func prepare(_ launch: EffectTable.Launch) -> Launch {
+        let (updates, continuation) = AsyncStream<any Sendable>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        handles[launch.id] = Handle(attempt: launch.attempt, task: nil, updates: continuation)
+        return Launch(effect: launch, updates: updates)
+    }
+
+    /// Starts what may start, and sees to it that somebody looks again in time.
+    private mutating func proceed(_ work: inout Work, at now: MonotonicTime) {
+        while let launch = table.next(at: now) { work.launches.append(prepare(launch)) }
+        guard let deadline = table.deadline(after: now) else {
+            if let timer { work.timer = Timer(replaced: timer.task, deadline: nil, generation: timerGeneration) }
+            timer = nil
+            return
+        }
+        // An earlier timer finds out by itself that it is not needed any more.
+        if let timer, timer.deadline <= deadline { return }
+        timerGeneration += 1
+        work.timer = Timer(replaced: timer?.task, deadline: deadline, generation: timerGeneration)
+        timer = (deadline, nil)
+    }
+
+    /// False: the timer has been replaced already.
+    mutating func attachTimer(_ task: Task<Void, Never>, generation: UInt64) -> Bool {
+        guard !isStopped, generation == timerGeneration, timer != nil else { return false }
+        timer?.task = task
+        return true
+    }
+
+    // MARK: Those who watch
+
+    mutating func subscribe(_ continuation: AsyncStream<State>.Continuation) -> UInt64? {
+        if isStopped { return nil }
+        nextToken += 1
+        // Nobody reads the stream yet, so that nothing resumes here.
+        continuation.yield(state)
+        subscribers.append(Subscriber(token: nextToken, states: continuation))
+        return nextToken
+    }
+
+    mutating func unsubscribe(_ token: UInt64) { subscribers.removeAll { $0.token == token } }
+
+    mutating func addCustom(_ continuation: Transitions) { transitions.append(continuation) }
+
+    mutating func addTask(_ task: Task<Void, Never>) -> Bool {
+        if isStopped { return false }
+        tasks.append(task)
+        return true
+    }
+
+    // MARK: End
+
+    /// Everything that has to hear of the end.
+    struct Remains: Sendable {
+        var waiters: [Waiter]
+        var handles: [Handle]
+        var subscribers: [Subscriber]
+        var transitions: [Transitions]
+        var tasks: [Task<Void, Never>]
+    }
+
+    /// Nil: the loop has ended before.
+    mutating func stop() -> Remains? {
+        if isStopped { return nil }
+        isStopped = true
+        let remains = Remains(
+            waiters: queue.takeAll().compactMap(\.waiter), handles: Array(handles.values), subscribers: subscribers,
+            transitions: transitions, tasks: tasks + [timer?.task].compactMap { $0 })
+        handles = [:]
+        subscribers = []
+        transitions = []
+        tasks = []
+        timer = nil
+        table.cancelAll()
+        return remains
+    }
+}
