@@ -114,6 +114,7 @@ extension ReducerMachine {
             send(tick(for: session, resend: false), to: session)
             if outcome != nil { announceEnd(to: session) }
         }
+        if outcome != nil { publishEnd() }
         publish(.commonTick(core.seq), on: .tick(LoopID(name: Definition.name)))
         transfers.removeAll { now.monotonic - $0.usedAt > .seconds(10) }
     }
@@ -129,6 +130,14 @@ extension ReducerMachine {
     mutating func announceEnd(to session: SessionID) {
         guard let outcome else { return }
         send(.ended(exitCode: outcome.exitCode, text: String(outcome.text.prefix(4096))), to: session)
+    }
+
+    /// For those who watch without a session.
+    mutating func publishEnd() {
+        guard let outcome else { return }
+        publish(
+            .ended(exitCode: outcome.exitCode, text: String(outcome.text.prefix(4096))),
+            on: .tick(LoopID(name: Definition.name)))
     }
 
     private mutating func publish(_ message: ToPeer, on topic: Topic) {

@@ -135,6 +135,10 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// The loop's end, once it has come.
     public var end: Outcome? { outcome }
 
+    /// How many peers are greeted, not counting one.
+    public func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
+
+    public var fingerprintValue: UInt64 { fingerprint.value }
     public var history: History { core.history }
     public var epoch: Epoch { core.epoch }
     public var seq: Seq { core.seq }
@@ -163,6 +167,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         guard let outcome = core.definition.outcome(of: core.state) else { return }
         self.outcome = outcome
         for session in members.keys.sorted() { announceEnd(to: session) }
+        publishEnd()
         owners.removeAll()
         for session in members.keys { members[session]?.effects.removeAll() }
     }

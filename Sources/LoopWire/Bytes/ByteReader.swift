@@ -56,7 +56,7 @@ public struct ByteReader: Sendable {
         let start = next
         do throws(WireError) {
             let count = Int(try u32(what))
-            guard count <= max else { throw WireError.tooLarge(what: what, size: count, limit: max) }
+            guard count <= max else { throw .tooLarge(what: what, size: count, limit: max) }
             return try bytes(count, what)
         } catch {
             next = start

@@ -1,0 +1,166 @@
+public import LoopCore
+public import LoopWire
+
+/// Follows the state from outside: one snapshot, then every published state once, in order; gaps are noticed by the
+/// common tick and repaired by fetching the state in parts (G2, G9).
+///
+///     unknown ── state in parts ──▶ at seq n ── update m > n ──▶ at seq m
+///                     ▲                 │
+///                     └── tick m > n ───┘   no update came: it was lost, or the state is too large for one message
+public struct ObserverMachine: Sendable {
+    private let wantsStates: Bool
+    private let wantsTransitions: Bool
+    private var history = History.none
+    private var epoch = Epoch.none
+    /// The seq of the state that was last handed out; nil before the first.
+    private var seq: Seq?
+    /// The newest seq that is known to exist.
+    private var newest = Seq.initial
+    /// Since when a newer state is known and did not come by itself.
+    private var behindSince: MonotonicTime?
+    private var transfer: (id: UInt64, seq: Seq, total: UInt64, bytes: [UInt8])?
+    private var nextRequest = MonotonicTime.zero
+    private var lastTransition: Seq?
+    private var now: MonotonicTime
+    private var actions: [ObserverAction] = []
+
+    /// How long an update may take after the tick that announced it, before it is fetched.
+    private let patience = Duration.milliseconds(150)
+    private let repeatInterval = Duration.milliseconds(300)
+
+    public init(states: Bool, transitions: Bool, at now: MonotonicTime) {
+        wantsStates = states
+        wantsTransitions = transitions
+        self.now = now
+    }
+
+    /// What the subscription must cover.
+    public func topics(of loop: LoopID) -> [Topic] {
+        (wantsStates ? [.updates(loop)] : []) + (wantsTransitions ? [.transitions(loop)] : []) + [.tick(loop)]
+    }
+
+    public mutating func takeActions() -> [ObserverAction] {
+        defer { actions.removeAll() }
+        return actions
+    }
+
+    public var deadline: MonotonicTime {
+        guard wantsStates else { return MonotonicTime(nanoseconds: .max) }
+        if transfer != nil || seq == nil { return nextRequest }
+        if let behindSince { return max(behindSince + patience, nextRequest) }
+        return MonotonicTime(nanoseconds: .max)
+    }
+
+    public mutating func advance(to now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard wantsStates, self.now >= nextRequest else { return }
+        let isLate = behindSince.map { self.now >= $0 + patience } ?? false
+        if transfer != nil || seq == nil || isLate { request() }
+    }
+
+    private mutating func request() {
+        nextRequest = now + repeatInterval
+        let (id, offset) = transfer.map { ($0.id, UInt64($0.bytes.count)) } ?? (0, 0)
+        actions.append(.send(.stateRequest(transfer: id, offset: offset)))
+    }
+
+    public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard follows(frame) else { return }
+        switch frame.message {
+        case .commonTick(let seq): notice(seq)
+        case .update(let seq, let state): show(seq, state)
+        case .transitions(let notes): show(notes)
+        case .ended(let exitCode, let text): actions.append(.ended(exitCode: exitCode, text: text))
+        default: break
+        }
+    }
+
+    public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard wantsStates else { return }
+        switch frame.message {
+        case .statePart(let part):
+            if follows(frame) { assemble(part) }
+        case .busy(let retryAfter):
+            transfer = nil
+            nextRequest = self.now + retryAfter
+        default: break
+        }
+    }
+
+    /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
+    private mutating func follows(_ frame: PeerFrame) -> Bool {
+        if frame.history != history {
+            history = frame.history
+            epoch = frame.epoch
+            seq = nil
+            newest = .initial
+            behindSince = nil
+            transfer = nil
+            lastTransition = nil
+            return true
+        }
+        guard frame.epoch.number >= epoch.number else { return false }
+        epoch = frame.epoch
+        return true
+    }
+
+    private mutating func notice(_ seq: Seq) {
+        newest = max(newest, seq)
+        if let known = self.seq, known >= newest {
+            behindSince = nil
+        } else if behindSince == nil {
+            behindSince = now
+        }
+    }
+
+    private mutating func show(_ seq: Seq, _ state: [UInt8]) {
+        newest = max(newest, seq)
+        if let known = self.seq, seq <= known { return }
+        self.seq = seq
+        behindSince = seq >= newest ? nil : now
+        transfer = nil
+        actions.append(.state(seq, state))
+    }
+
+    private mutating func assemble(_ part: StatePart) {
+        if let known = seq, part.seq <= known {
+            transfer = nil
+            return
+        }
+        if transfer == nil || transfer?.id != part.transfer {
+            guard part.offset == 0 else { return }
+            transfer = (part.transfer, part.seq, part.total, [])
+        }
+        guard let begun = transfer, UInt64(begun.bytes.count) == part.offset else { return }
+        transfer?.bytes += part.bytes
+        if UInt64(begun.bytes.count + part.bytes.count) == begun.total {
+            show(begun.seq, begun.bytes + part.bytes)
+        } else {
+            request()
+        }
+    }
+
+    private mutating func show(_ notes: [TransitionNote]) {
+        guard wantsTransitions, let first = notes.first, let last = notes.last else { return }
+        if let known = lastTransition, first.seq > known.next {
+            actions.append(.missed(known.next...Seq(first.seq.value - 1)))
+        }
+        let new = notes.filter { $0.seq > lastTransition ?? .initial }
+        lastTransition = max(lastTransition ?? .initial, last.seq)
+        if !new.isEmpty { actions.append(.transitions(new)) }
+    }
+}
+
+/// What an observer's machine asks of its shell.
+public enum ObserverAction: Equatable, Sendable {
+    /// Over DEALER.
+    case send(ToReducer)
+    /// A newer state, encoded.
+    case state(Seq, [UInt8])
+    case transitions([TransitionNote])
+    /// Transitions that were lost on the way; the states are not.
+    case missed(ClosedRange<Seq>)
+    case ended(exitCode: Int32, text: String)
+}

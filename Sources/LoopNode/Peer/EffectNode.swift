@@ -1,0 +1,105 @@
+import LoopCluster
+public import LoopCore
+import LoopLock
+import LoopWire
+public import ZMQ
+
+/// How an effect node runs.
+public struct EffectNodeConfiguration: Sendable {
+    /// The one address of the reducer; the others are learnt from it.
+    public var reducer: String
+    /// Which groups of effects it serves; nil: all that the definition places on workers.
+    public var groups: [String]?
+    /// How many effects it holds at once.
+    public var capacity: Int
+    /// A name for people.
+    public var name: String
+    /// How long a stop waits until everything handed back is known.
+    public var stopLimit: Duration
+    /// The process's context; nil makes one for this node alone.
+    public var context: ZMQContext?
+    /// Where lines for people go.
+    public var log: @Sendable (String) -> Void
+
+    public init(
+        reducer: String = "tcp://127.0.0.1:7710", groups: [String]? = nil, capacity: Int = 16, name: String = "",
+        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) {
+        self.reducer = reducer
+        self.groups = groups
+        self.capacity = capacity
+        self.name = name
+        self.stopLimit = stopLimit
+        self.context = context
+        self.log = log
+    }
+}
+
+/// How a node's run ended, where nothing went wrong.
+public enum NodeEnd: Equatable, Sendable {
+    /// The loop has ended, with this exit code and result.
+    case loopEnded(exitCode: Int32, text: String)
+    /// It was asked to stop.
+    case stopped
+}
+
+/// A process that runs effects of a loop. As many as you like; they may start before the reducer.
+///
+///     let end = try await EffectNode(Traffic()).run()
+public final class EffectNode<Definition: LoopDefinition>: Sendable {
+    private let definition: Definition
+    private let configuration: EffectNodeConfiguration
+    private let mailbox: Mailbox<PeerMail>
+    private let stoppedAt = Locked<MonotonicTime?>(nil)
+
+    public init(
+        _ definition: Definition, configuration: EffectNodeConfiguration = EffectNodeConfiguration()
+    ) throws(NodeError) {
+        self.definition = definition
+        self.configuration = configuration
+        do {
+            mailbox = try Mailbox()
+        } catch {
+            throw .system("\(error)")
+        }
+    }
+
+    /// Runs until the loop ends, the node is stopped, or the reducer refuses it.
+    /// - Throws: `NodeError.refused` with both sides named.
+    public func run() async throws -> NodeEnd {
+        let (definition, configuration, mailbox, stoppedAt) = (definition, configuration, mailbox, stoppedAt)
+        return try await NodeThread.run("loop-effect") {
+            let now = SystemClock.monotonic
+            let peer = PeerConfiguration(
+                peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
+                schema: UInt64(Definition.schema), fingerprint: DefinitionFingerprint(of: definition).value,
+                groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
+                name: configuration.name, outboxEntriesMax: 8192 + 2 * configuration.capacity)
+            let driver = PeerDriver(
+                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), mailbox: mailbox,
+                gate: OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
+            let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
+            var shell = try PeerShell(
+                context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
+                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), observed: { _ in })
+            return
+                switch try shell.run(
+                    stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+            {
+            case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
+            case .stopped: .stopped
+            }
+        }
+    }
+
+    /// Hands all effects back, then ends `run`.
+    public func stop() {
+        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
+        _ = mailbox.post(.stop)
+    }
+
+    private static func remoteGroups(of definition: Definition) -> [String] {
+        Set(definition.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
+    }
+}

@@ -1,0 +1,138 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Joins a peer machine to the effects and senders of its process; the sockets are somebody else's. One thread's own.
+struct PeerDriver {
+    private(set) var machine: PeerMachine
+    let mailbox: Mailbox<PeerMail>
+    let gate: OutboxGate
+    private let runner: (any EffectRunner)?
+    private var bodies: [EffectID: (attempt: Attempt, effect: RunningEffect)] = [:]
+    /// Who waits for the outcome of which entry.
+    private var confirmations: [UInt64: UInt64] = [:]
+    private var mail: [PeerMail] = []
+    private(set) var refusedCount: UInt64 = 0
+
+    init(
+        configuration: PeerConfiguration, runner: (any EffectRunner)?, mailbox: Mailbox<PeerMail>, gate: OutboxGate,
+        at now: MonotonicTime
+    ) {
+        machine = PeerMachine(configuration: configuration, at: now)
+        self.runner = runner
+        self.mailbox = mailbox
+        self.gate = gate
+    }
+
+    var runningCount: Int { bodies.count }
+
+    mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+        machine.receivePublished(frame, at: now)
+    }
+
+    mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) { machine.receiveReply(frame, at: now) }
+
+    mutating func stop(at now: MonotonicTime) { machine.stop(at: now) }
+
+    mutating func nextBatch() -> Batch? { machine.nextBatch() }
+
+    mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
+
+    /// Takes what the process has left for this peer.
+    mutating func takeMail(at now: MonotonicTime) {
+        mailbox.takeAll(into: &mail)
+        var count = 0
+        var bytes = 0
+        for letter in mail {
+            switch letter {
+            case .event(let payload, let effect, let attempt, let waiter):
+                count += 1
+                bytes += payload.count
+                accept(payload, effect.map { ($0, attempt) }, waiter)
+            case .ended(let effect, let attempt, let failure):
+                machine.effectEnded(effect, attempt, failure: failure)
+                if bodies[effect]?.attempt == attempt { bodies[effect] = nil }
+            case .stop:
+                machine.stop(at: now)
+            }
+        }
+        mail.removeAll(keepingCapacity: true)
+        gate.report(
+            taken: count, bytes: bytes, outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
+    }
+
+    private mutating func accept(_ payload: [UInt8], _ effect: (EffectID, Attempt)?, _ waiter: UInt64?) {
+        let effect = effect.map { (id: $0.0, attempt: $0.1) }
+        switch machine.send(payload[...], of: effect, wantsSeq: waiter != nil) {
+        case .accepted(let number):
+            if let waiter { confirmations[number] = waiter }
+        case .full:
+            // The gate lets in no more than the outbox holds.
+            refuse(waiter, SendRefusal(.overloaded))
+        case .refused(let refusal):
+            refuse(waiter, refusal)
+        }
+    }
+
+    private mutating func refuse(_ waiter: UInt64?, _ refusal: SendRefusal) {
+        refusedCount += 1
+        if let waiter { gate.resolve(waiter, .failure(refusal)) }
+    }
+
+    /// Takes notice of time, does what concerns this process, and returns what concerns the sockets.
+    mutating func turn(at now: MonotonicTime) -> [PeerAction] {
+        machine.advance(to: now)
+        return machine.takeActions().filter { action in !handle(action) }
+    }
+
+    private mutating func handle(_ action: PeerAction) -> Bool {
+        switch action {
+        case .run(let grant): run(grant)
+        case .update(let effect, let attempt, let request):
+            if let body = bodies[effect], body.attempt == attempt { body.effect.update(request) }
+        case .stop(let effect, let attempt):
+            if let body = bodies[effect], body.attempt == attempt {
+                bodies[effect] = nil
+                body.effect.cancel()
+            }
+        case .settled(let number, let outcome): settle(number, outcome)
+        case .hasRoom: break
+        case .loopEnded, .finished:
+            gate.close(SendRefusal(.ended))
+            return false
+        case .refused(let refused):
+            gate.close(SendRefusal(.ended, detail: refused.description))
+            return false
+        case .send, .connect, .rebuildPush: return false
+        }
+        return true
+    }
+
+    private mutating func run(_ grant: Grant) {
+        guard let runner else {
+            machine.effectEnded(
+                grant.effect, grant.attempt, failure: Failure(message: "this node runs no effects", isFinal: false))
+            return
+        }
+        let mailbox = mailbox
+        bodies[grant.effect] = (
+            grant.attempt, runner.start(grant, port: EffectPort(grant: grant, gate: gate, post: mailbox.post))
+        )
+    }
+
+    private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
+        let waiter = confirmations.removeValue(forKey: number)
+        switch outcome {
+        case .applied(let seq):
+            if let waiter { gate.resolve(waiter, .success(seq)) }
+        case .refused(let reason):
+            refuse(waiter, SendRefusal(reason))
+        }
+    }
+
+    /// Cancels every body that still runs.
+    mutating func cancelBodies() {
+        for body in bodies.values { body.effect.cancel() }
+        bodies = [:]
+    }
+}

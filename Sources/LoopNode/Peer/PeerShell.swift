@@ -1,0 +1,187 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import ZMQ
+
+/// The sockets of a peer and the thread that owns them: waits, drains, takes the driver's turn, sends.
+///
+/// One screen of decisions; everything that decides is in the machines.
+struct PeerShell: ~Copyable {
+    private let context: ZMQContext
+    private let endpoint: String
+    private var driver: PeerDriver
+    private var observer: ObserverMachine?
+    private let observed: @Sendable (ObserverAction) -> Void
+    private let log: NodeLog
+
+    private var dealer: Socket
+    private var sub: Socket?
+    private var push: Socket?
+    private var collector = ""
+    private var polls: PollSet
+    private var subItem: PollSet.Item?
+    private var pushItem: PollSet.Item?
+    private var message = Message()
+
+    /// How a peer's life ends.
+    enum End: Sendable, Equatable {
+        case loopEnded(exitCode: Int32, text: String)
+        /// It was asked to stop, and everything was handed back.
+        case stopped
+    }
+
+    init(
+        context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
+        observed: @escaping @Sendable (ObserverAction) -> Void
+    ) throws(ZMQError) {
+        var dealer = try Socket(.dealer, in: context, options: .peer)
+        try dealer.connect(endpoint)
+        var polls = PollSet()
+        polls.add(dealer)
+        polls.add(descriptor: driver.mailbox.descriptor)
+        self.context = context
+        self.endpoint = endpoint
+        self.driver = driver
+        self.observer = observer
+        self.observed = observed
+        self.log = log
+        self.dealer = dealer
+        self.polls = polls
+    }
+
+    /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
+    /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
+    mutating func run(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
+        defer { driver.cancelBodies() }
+        while true {
+            let now = SystemClock.monotonic
+            var deadline = driver.machine.deadline
+            if let observer { deadline = min(deadline, observer.deadline) }
+            if let stopping = isStopping() {
+                deadline = min(deadline, stopping + stopLimit)
+                if now >= stopping + stopLimit {
+                    driver.gate.close(SendRefusal(.ended, detail: "the node stopped before the outcome was known"))
+                    return .stopped
+                }
+            }
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            if let end = try turn() { return end }
+        }
+    }
+
+    private mutating func turn() throws -> End? {
+        let now = SystemClock.monotonic
+        while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+        if sub != nil {
+            while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
+        }
+        driver.takeMail(at: now)
+        if var observer {
+            observer.advance(to: now)
+            for action in observer.takeActions() { try perform(action) }
+            self.observer = observer
+        }
+        for action in driver.turn(at: now) {
+            if let end = try perform(action) { return end }
+        }
+        try flush()
+        return nil
+    }
+
+    private mutating func receiveReply(_ bytes: [UInt8], at now: MonotonicTime) throws {
+        if let version = Wire.foreignVersion(of: bytes[...]), !driver.machine.isJoined {
+            let refused = Refused(.protocolVersion, reducer: "\(version)", peer: "\(Wire.version)")
+            throw NodeError.refused(refused.description)
+        }
+        do {
+            let frame = try PeerFrame(bytes: bytes[...])
+            observer?.receiveReply(frame, at: now)
+            driver.receiveReply(frame, at: now)
+        } catch {
+            log.malformed("reducer", error)
+        }
+    }
+
+    private mutating func receivePublished(_ bytes: [UInt8], at now: MonotonicTime) {
+        do {
+            let (topic, frame) = try PeerFrame.published(bytes[...])
+            if case .inbox = topic {
+                driver.receivePublished(frame, at: now)
+            } else {
+                observer?.receivePublished(frame, at: now)
+            }
+        } catch {
+            log.malformed("publisher", error)
+        }
+    }
+
+    private mutating func perform(_ action: PeerAction) throws -> End? {
+        switch action {
+        case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+        case .connect(let introduction): try connect(introduction)
+        case .rebuildPush: try buildPush()
+        case .refused(let refused): throw NodeError.refused(refused.description)
+        case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
+        case .finished: return .stopped
+        case .run, .update, .stop, .settled, .hasRoom: break
+        }
+        return nil
+    }
+
+    private mutating func perform(_ action: ObserverAction) throws {
+        if case .send(let message) = action {
+            _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+        } else {
+            observed(action)
+        }
+    }
+
+    private mutating func connect(_ introduction: Introduction) throws {
+        let loop = driver.machine.loop
+        if let subItem { polls.remove(subItem) }
+        sub = nil
+        var new = try Socket(.sub, in: context, options: .peer)
+        try new.connect(ReducerEndpoints.resolve(introduction.publisher, dialled: endpoint))
+        try new.subscribe(Topic.inbox(loop, driver.machine.configuration.peer).bytes)
+        for topic in observer?.topics(of: loop) ?? [] { try new.subscribe(topic.bytes) }
+        subItem = polls.add(new)
+        sub = consume new
+        collector = ReducerEndpoints.resolve(introduction.collector, dialled: endpoint)
+        try buildPush()
+    }
+
+    private mutating func buildPush() throws {
+        guard !collector.isEmpty else { return }
+        if let pushItem { polls.remove(pushItem) }
+        push = nil
+        var new = try Socket(.push, in: context, options: .peer)
+        try new.connect(collector)
+        pushItem = polls.add(new, for: [])
+        push = consume new
+    }
+
+    /// Pushes what is ready; while the socket takes no more, it is watched.
+    private mutating func flush() throws {
+        guard push != nil, let pushItem else { return }
+        while let batch = driver.nextBatch() {
+            if try push!.send(batch.bytes) != .sent {
+                driver.couldNotPush(batch)
+                polls.watch(pushItem, for: .writable)
+                return
+            }
+        }
+        polls.watch(pushItem, for: [])
+    }
+}
+
+extension SocketOptions {
+    /// A peer's sockets: nothing is queued for a connection that does not stand, reconnecting is quick.
+    static var peer: SocketOptions {
+        var options = SocketOptions()
+        options.immediate = true
+        options.reconnectDelay = .milliseconds(50)
+        options.reconnectDelayMax = .milliseconds(500)
+        options.receiveMessagesMax = 4096
+        return options
+    }
+}

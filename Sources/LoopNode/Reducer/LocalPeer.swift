@@ -1,0 +1,49 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The worker that lives in the reducer's process and runs the feedbacks placed there: the same machine, the same fence
+/// and the same receipts as a remote one, without sockets between.
+struct LocalPeer {
+    let peer: PeerID
+    private var driver: PeerDriver
+    private(set) var hasWork = true
+
+    init<Definition: LoopDefinition>(
+        _ definition: Definition, capacity: Int, fingerprint: UInt64, at now: MonotonicTime
+    ) throws {
+        peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
+        let configuration = PeerConfiguration(
+            peer: peer, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
+            groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 2 * capacity)
+        driver = PeerDriver(
+            configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
+            mailbox: try Mailbox(), gate: OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
+    }
+
+    var descriptor: Int32 { driver.mailbox.descriptor }
+
+    mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
+        driver.receivePublished(frame, at: now)
+        hasWork = true
+    }
+
+    mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
+        driver.receiveReply(frame, at: now)
+        hasWork = true
+    }
+
+    /// Hands the machine what this peer has to say.
+    mutating func turn<Definition: LoopDefinition>(_ machine: inout ReducerMachine<Definition>, at now: Moment) {
+        hasWork = false
+        driver.takeMail(at: now.monotonic)
+        for action in driver.turn(at: now.monotonic) {
+            switch action {
+            case .send(let message): machine.receive(message, from: .local, at: now)
+            case .connect: hasWork = true
+            default: break
+            }
+        }
+        while let batch = driver.nextBatch() { machine.receive(batch, at: now) }
+    }
+}

@@ -1,0 +1,71 @@
+import LoopCluster
+public import LoopCore
+import LoopJournal
+import LoopLock
+import LoopWire
+import ZMQ
+
+/// The process that owns the state of a loop: orders events, grants effects to workers, publishes.
+///
+///     let outcome = try await ReducerNode(Traffic()).run()
+public final class ReducerNode<Definition: LoopDefinition>: Sendable {
+    private let definition: Definition
+    private let configuration: ReducerNodeConfiguration
+    private let mailbox: Mailbox<ReducerMail>
+
+    /// - Throws: `NodeError.notSecured` where the address can be reached from other machines and that was not asked
+    ///   for; `NodeError.definition` where a feedback cannot run where it is placed.
+    public init(
+        _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
+    ) throws(NodeError) {
+        guard ReducerEndpoints.isLocal(configuration.bind) || configuration.isInsecure else {
+            throw .notSecured(configuration.bind)
+        }
+        try Self.check(definition)
+        self.definition = definition
+        self.configuration = configuration
+        do {
+            mailbox = try Mailbox()
+        } catch {
+            throw .system("\(error)")
+        }
+    }
+
+    /// Runs until the loop ends or `stop` is called.
+    /// - Returns: the loop's outcome, or nil when it was stopped.
+    public func run() async throws -> Outcome? {
+        let (definition, configuration, mailbox) = (definition, configuration, mailbox)
+        return try await NodeThread.run("loop-reducer") {
+            var shell = try ReducerShell(definition, configuration: configuration, mailbox: mailbox)
+            return try shell.run()
+        }
+    }
+
+    /// Ends `run` after the present turn. Workers go on with their effects and wait for the reducer to come back.
+    public func stop() { _ = mailbox.post(.stop) }
+
+    /// A feedback on workers must have requests that can cross a process; a name must be there once.
+    private static func check(_ definition: Definition) throws(NodeError) {
+        var names: Set<String> = []
+        for feedback in definition.feedbacks {
+            guard names.insert(feedback.name).inserted else {
+                throw .definition("two feedbacks of \(Definition.name) are named \"\(feedback.name)\"; rename one")
+            }
+            guard feedback.custom == nil else {
+                throw .definition(
+                    "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
+                        + " Loop can give it; let it be a RemoteLoop that observes and sends")
+            }
+            if feedback.makeQuery != nil && feedback.requestCoding == nil {
+                throw .definition(
+                    "the requests of the feedback \"\(feedback.name)\" cannot be handed to an effect node:"
+                        + " their type is not Codable")
+            }
+        }
+    }
+}
+
+/// What other threads leave for the reducer's.
+enum ReducerMail: Sendable {
+    case stop
+}

@@ -1,0 +1,123 @@
+public import LoopCluster
+public import LoopCore
+import LoopLock
+import LoopWire
+public import ZMQ
+
+/// A session with a loop whose definition need not be known: events are bytes, states and transitions are CBOR.
+public final class RemoteConnection: Sendable {
+    /// What is followed beside the own session.
+    public enum Observing: Sendable {
+        case nothing
+        case states
+        case transitions
+    }
+
+    private struct Observers {
+        var next = 1
+        var all: [Int: @Sendable (ObserverAction) -> Void] = [:]
+        /// The newest state, for those who come later.
+        var latest: ObserverAction?
+        var ended: ObserverAction?
+        var failure: NodeError?
+    }
+
+    private let mailbox: Mailbox<PeerMail>
+    private let gate = OutboxGate(countMax: 4096, bytesMax: 16 << 20)
+    private let observers = Locked(Observers())
+    private let stoppedAt = Locked<MonotonicTime?>(nil)
+    private let thread: NodeThread
+
+    /// - Parameters:
+    ///   - loop: the loop's name; empty for whichever answers.
+    ///   - schema: 0 for any.
+    public init(
+        loop: String, schema: UInt64 = 0, reducer: String, name: String, observing: Observing,
+        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) throws(NodeError) {
+        do {
+            let mailbox = try Mailbox<PeerMail>()
+            self.mailbox = mailbox
+            let context = try context ?? ZMQContext()
+            let (gate, observers, stoppedAt) = (gate, observers, stoppedAt)
+            thread = try NodeThread("loop-remote") {
+                do {
+                    let now = SystemClock.monotonic
+                    let configuration = PeerConfiguration(
+                        peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: loop,
+                        schema: schema, name: name, outboxEntriesMax: 8192)
+                    let observer: ObserverMachine? =
+                        switch observing {
+                        case .nothing: nil
+                        case .states: ObserverMachine(states: true, transitions: false, at: now)
+                        case .transitions: ObserverMachine(states: false, transitions: true, at: now)
+                        }
+                    var shell = try PeerShell(
+                        context: context, endpoint: reducer,
+                        driver: PeerDriver(
+                            configuration: configuration, runner: nil, mailbox: mailbox, gate: gate, at: now),
+                        observer: observer, log: NodeLog(name: "observer", write: log),
+                        observed: { Self.tell(observers, $0) })
+                    let end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+                    if case .loopEnded(let exitCode, let text) = end {
+                        Self.tell(observers, .ended(exitCode: exitCode, text: text))
+                    } else {
+                        Self.tell(observers, .ended(exitCode: 0, text: ""))
+                    }
+                } catch {
+                    observers.withLock { $0.failure = error as? NodeError ?? .system("\(error)") }
+                    gate.close(SendRefusal(.ended, detail: "\(error)"))
+                    Self.tell(observers, .ended(exitCode: 2, text: "\(error)"))
+                }
+            }
+        } catch {
+            throw .system("\(error)")
+        }
+    }
+
+    deinit {
+        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
+        _ = mailbox.post(.stop)
+    }
+
+    /// Why the connection ended, where something went wrong.
+    public var failure: NodeError? { observers.withLock { $0.failure } }
+
+    /// Calls `body` on the connection's thread with the newest state, if there is one, and with everything after it.
+    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int {
+        let (id, latest, ended) = observers.withLock { observers in
+            observers.next += 1
+            observers.all[observers.next] = body
+            return (observers.next, observers.latest, observers.ended)
+        }
+        if let latest { body(latest) }
+        if let ended { body(ended) }
+        return id
+    }
+
+    public func stopObserving(_ id: Int) { observers.withLock { $0.all[id] = nil } }
+
+    private static func tell(_ observers: Locked<Observers>, _ action: ObserverAction) {
+        let bodies = observers.withLock { observers in
+            if case .state = action { observers.latest = action }
+            if case .ended = action { observers.ended = action }
+            return Array(observers.all.values)
+        }
+        for body in bodies { body(action) }
+    }
+
+    /// Hands an encoded event over.
+    /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
+    public func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
+        let mailbox = mailbox
+        return try await gate.send(event, of: nil, confirmed: confirmed, post: { mailbox.post($0) })
+    }
+
+    /// Waits until the outcome of everything sent is known, then ends the session.
+    public func close() async {
+        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
+        _ = mailbox.post(.stop)
+        await thread.join()
+    }
+}

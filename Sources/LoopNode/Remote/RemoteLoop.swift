@@ -1,0 +1,66 @@
+import LoopCluster
+public import LoopCore
+import LoopLock
+import LoopWire
+public import ZMQ
+
+/// A handle on a loop that runs elsewhere: follow its state, send it events.
+///
+///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://127.0.0.1:7710")
+///     let seq = try await loop.confirmed(.carArrived)
+///     for await (seq, state) in loop.states { … }
+public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
+    private let connection: RemoteConnection
+
+    /// - Parameter reducer: the reducer's address; it need not run yet.
+    public init(
+        _ definition: Definition.Type, reducer: String = "tcp://127.0.0.1:7710", name: String = "",
+        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) throws(NodeError) {
+        connection = try RemoteConnection(
+            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: name,
+            observing: .states, context: context, log: log)
+    }
+
+    /// The state now, then the latest state after every change that this observer could keep up with, at most ten a
+    /// second: full updates show the last state of each batch, never one that did not exist. Ends with the loop.
+    public var states: AsyncStream<(seq: Seq, state: Definition.State)> {
+        let connection = connection
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: (seq: Seq, state: Definition.State).self, bufferingPolicy: .bufferingNewest(1))
+        let id = connection.observe { action in
+            switch action {
+            case .state(let seq, let bytes):
+                guard let state = try? CBOR.decode(Definition.State.self, from: bytes) else { return }
+                continuation.yield((seq, state))
+            case .ended: continuation.finish()
+            default: break
+            }
+        }
+        continuation.onTermination = { _ in connection.stopObserving(id) }
+        return stream
+    }
+
+    /// Hands an event over; suspends only while the outbox is full.
+    public func send(_ event: Definition.Event) async throws(SendRefusal) {
+        _ = try await connection.send(try encode(event), confirmed: false)
+    }
+
+    /// Hands an event over and waits until it was applied.
+    /// - Returns: the seq at which it was applied.
+    @discardableResult
+    public func confirmed(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
+        try await connection.send(try encode(event), confirmed: true)
+    }
+
+    private func encode(_ event: Definition.Event) throws(SendRefusal) -> [UInt8] {
+        do {
+            return try CBOR.encode(event)
+        } catch {
+            throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
+        }
+    }
+
+    /// Waits until the outcome of everything sent is known, then ends the session.
+    public func close() async { await connection.close() }
+}

@@ -1,0 +1,32 @@
+import LoopCore
+public import LoopWire
+public import ZMQ
+
+/// Asks a reducer of any loop how it is. Blocks; for tools and health checks.
+public enum StatusProbe {
+    /// - Parameter limit: how long an answer may take.
+    /// - Throws: `NodeError.noAnswer` when none came.
+    public static func ask(
+        _ reducer: String, within limit: Duration = .seconds(2), context: ZMQContext? = nil
+    ) throws -> StatusReport {
+        let context = try context ?? ZMQContext()
+        var options = SocketOptions.peer
+        options.immediate = false
+        var dealer = try Socket(.dealer, in: context, options: options)
+        try dealer.connect(reducer)
+        _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
+        var polls = PollSet()
+        polls.add(dealer)
+        var message = Message()
+        let deadline = SystemClock.monotonic + limit
+        while true {
+            let now = SystemClock.monotonic
+            guard now < deadline else { throw NodeError.noAnswer(reducer, after: limit) }
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            while try dealer.receive(into: &message) {
+                guard case .status(let document) = try PeerFrame(bytes: message.copy()[...]).message else { continue }
+                return try CBOR.decode(StatusReport.self, from: document)
+            }
+        }
+    }
+}

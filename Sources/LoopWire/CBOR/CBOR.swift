@@ -1,0 +1,90 @@
+/// Concise Binary Object Representation (RFC 8949) for any `Codable` type, always in the deterministic encoding of
+/// the RFC's section 4.2.1: one value, one sequence of bytes, in every process.
+///
+/// | Swift | CBOR |
+/// |---|---|
+/// | struct, class (keyed container) | map with text keys, ascending by their encoded bytes |
+/// | enum as the compiler derives it | map of one entry: the case's name, then a map of its values |
+/// | `Dictionary` | map; keys are text for String, integers for Int, else whatever the key encodes to |
+/// | `Set` | array, ascending by the elements' encoded bytes |
+/// | `[UInt8]` | byte string |
+/// | `Optional` | null or the value; an optional directly in an optional stands in an array of one |
+/// | `Double`, `Float` | the shortest of three forms that keeps the value; one NaN; −0.0 stays |
+///
+/// Reading is more lenient than writing: any well-formed encoding is taken, keys may come in any order, unknown keys
+/// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
+/// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
+public enum CBOR {
+    /// The deterministic encoding of a value.
+    ///
+    /// - Throws: ``WireError/tooDeep(limit:offset:)`` beyond the limit's depth, ``WireError/refused(path:why:)`` for
+    ///   whatever the value's own `encode(to:)` throws or gets wrong.
+    public static func encode<T: Encodable>(
+        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(WireError) -> [UInt8] {
+        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) -> [UInt8] in
+            try write(value, core, limits)
+            return Array(UnsafeBufferPointer(start: core.log.base, count: core.log.count))
+        }
+    }
+
+    /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
+    public static func encode<T: Encodable>(
+        _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(WireError) {
+        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) in
+            try write(value, core, limits)
+            writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+        }
+    }
+
+    private static func write<T: Encodable>(
+        _ value: T, _ core: EncodingCore, _ limits: CBORLimits
+    ) throws(WireError) {
+        do {
+            try core.encode(value, in: -1, keyStartOrIndex: 0, keyLength: -1)
+        } catch {
+            throw WireError(encoding: error)
+        }
+        guard core.log.count <= limits.bytesMax else {
+            throw .tooLarge(what: "the encoding of \(T.self)", size: core.log.count, limit: limits.bytesMax)
+        }
+    }
+
+    /// The value that the bytes encode, all of them.
+    ///
+    /// - Throws: what is wrong with the bytes, or why they are no `T`. Nothing that the bytes say traps, and nothing is
+    ///   allocated for lengths that are only announced.
+    public static func decode<T: Decodable>(
+        _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(WireError) -> T {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
+            try decode(type, buffer, limits, userInfo)
+        }
+    }
+
+    /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
+    public static func decode<T: Decodable>(
+        _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws(WireError) -> T {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
+            try decode(type, buffer, limits, userInfo)
+        }
+    }
+
+    private static func decode<T: Decodable>(
+        _ type: T.Type, _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits,
+        _ userInfo: [CodingUserInfoKey: any Sendable]
+    ) throws(WireError) -> T {
+        try DecodingCore.withCore(bytes, limits, userInfo) { (core) throws(WireError) -> T in
+            do {
+                return try core.decode(type, at: .root)
+            } catch {
+                throw WireError(decoding: error)
+            }
+        }
+    }
+}

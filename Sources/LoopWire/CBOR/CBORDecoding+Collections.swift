@@ -1,0 +1,77 @@
+/// A collection that the coder builds itself, from the form in which it writes it.
+protocol CBORCollectionDecodable {
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Self
+}
+
+extension Array: CBORCollectionDecodable where Element: Decodable {
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
+        var (element, count) = try core.open(item, major: 4, Self.self, "an array")
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        while count > 0 {
+            elements.append(try core.decode(Element.self, at: element))
+            element = core.index.after(element)
+            count -= 1
+        }
+        return elements
+    }
+}
+
+extension Set: CBORCollectionDecodable where Element: Decodable {
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Set<Element> {
+        var (element, count) = try core.open(item, major: 4, Self.self, "an array")
+        var elements: Set<Element> = []
+        elements.reserveCapacity(count)
+        while count > 0 {
+            guard elements.insert(try core.decode(Element.self, at: element)).inserted else {
+                throw core.refused("an element of a set appears a second time", element)
+            }
+            element = core.index.after(element)
+            count -= 1
+        }
+        return elements
+    }
+}
+
+extension Dictionary: CBORCollectionDecodable where Key: Decodable, Value: Decodable {
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Key: Value] {
+        var (entry, count) = try core.open(item, major: 5, Self.self, "a map")
+        var entries: [Key: Value] = [:]
+        entries.reserveCapacity(count)
+        while count > 0 {
+            let key = try core.decodeKey(Key.self, at: entry)
+            let value = core.index.after(entry)
+            guard entries.updateValue(try core.decode(Value.self, at: value), forKey: key) == nil else {
+                throw WireError.duplicateKey(key: core.index.excerpt(entry), offset: Int(entry.offset))
+            }
+            entry = core.index.after(value)
+            count -= 1
+        }
+        return entries
+    }
+}
+
+extension Optional: CBORCollectionDecodable where Wrapped: Decodable {
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Wrapped? {
+        if try core.isNull(item) { return nil }
+        guard Wrapped.self is any CBOROptional.Type else { return try core.decode(Wrapped.self, at: item) }
+        let (inner, count) = try core.open(item, major: 4, Self.self, "null or an array of one")
+        guard count == 1 else { throw core.mismatch(Self.self, "null or an array of one", item) }
+        return try core.decode(Wrapped.self, at: inner)
+    }
+}
+
+extension DecodingCore {
+    /// A dictionary's key. Integer keys are also taken from decimal text, the only form that JSON has for them.
+    func decodeKey<K: Decodable>(_ type: K.Type, at item: Item) throws -> K {
+        guard let number = type as? any FixedWidthInteger.Type, try head(item).major == 3 else {
+            return try decode(type, at: item)
+        }
+        guard let key = parsed(number, try string(item)) as? K else {
+            throw mismatch(type, "an integer key", item)
+        }
+        return key
+    }
+
+    private func parsed<N: FixedWidthInteger>(_ type: N.Type, _ text: String) -> N? { N(text) }
+}

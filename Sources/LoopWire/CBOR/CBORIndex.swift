@@ -1,0 +1,112 @@
+/// One pass over a document that finds everything that can be wrong with its form, and where each container ends.
+///
+/// After it, reading needs no bounds checks against announced lengths and steps over any item at once, however much is
+/// in it: the whole work of decoding stays in proportion to the document's size. Containers (arrays, maps, strings of
+/// indefinite length) are numbered in the order in which they begin; nothing is reserved for what is only announced.
+struct CBORIndex {
+    /// A container, as found by the pass. Offsets count from the document's start.
+    struct Container {
+        /// The first byte after the head.
+        var start: UInt32
+        /// The first byte after the last element; before the break of an indefinite length.
+        var contentEnd: UInt32
+        /// The first byte after the container.
+        var end: UInt32
+        /// The number of the first container that begins after this one.
+        var next: UInt32
+        /// How many elements, pairs or chunks it holds.
+        var count: UInt32
+        /// Where the last look-up in a map ended; the next key asked for is most often there.
+        var hintOffset: UInt32
+        var hintContainer: UInt32
+    }
+
+    /// An item: where its bytes begin, and the number of the first container that begins there or later.
+    struct Item {
+        var offset: UInt32
+        var container: UInt32
+
+        static let root = Item(offset: 0, container: 0)
+    }
+
+    private(set) var base: UnsafePointer<UInt8>
+    private(set) var count: Int
+    private(set) var containers: UnsafeMutablePointer<Container>
+    private(set) var containerCount = 0
+    private(set) var containerCapacity: Int
+
+    /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
+    init() {
+        containerCapacity = 64
+        containers = .allocate(capacity: containerCapacity)
+        base = UnsafePointer(UnsafeRawPointer(containers).assumingMemoryBound(to: UInt8.self))
+        count = 0
+    }
+
+    func free() { containers.deallocate() }
+
+    /// Gives `body` the index of a document and frees it.
+    static func with<R>(
+        _ bytes: [UInt8], _ limits: CBORLimits, isValid: Bool, _ body: (CBORIndex) throws(WireError) -> R
+    ) throws(WireError) -> R {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> R in
+            var index = CBORIndex()
+            defer { index.free() }
+            try index.read(buffer, limits: limits, isValid: isValid)
+            return try body(index)
+        }
+    }
+
+    /// Reads a document through.
+    ///
+    /// - Parameter isValid: also refuse what is well-formed but not valid: the same key twice, text that is not UTF-8.
+    mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: CBORLimits, isValid: Bool) throws(WireError) {
+        close()
+        guard let base = bytes.baseAddress, bytes.count > 0 else {
+            throw .truncated(needed: 1, have: 0, what: "CBOR item")
+        }
+        guard bytes.count <= limits.bytesMax else {
+            throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
+        }
+        self.base = base
+        let scan = CBORScan(base: base, count: bytes.count, depthMax: limits.depthMax, isValid: isValid)
+        try scan.run(&self)
+        count = bytes.count
+    }
+
+    /// Forgets the document, whose memory is about to go: every later read finds nothing.
+    mutating func close() {
+        count = 0
+        containerCount = 0
+    }
+
+    @inline(__always)
+    mutating func append(start: Int) -> Int {
+        if containerCount == containerCapacity { grow() }
+        (containers + containerCount).initialize(
+            to: Container(
+                start: UInt32(truncatingIfNeeded: start), contentEnd: 0, end: 0, next: 0, count: 0,
+                hintOffset: UInt32(truncatingIfNeeded: start),
+                hintContainer: UInt32(truncatingIfNeeded: containerCount + 1)))
+        containerCount += 1
+        return containerCount - 1
+    }
+
+    @inline(__always)
+    func finish(_ container: Int, count: Int, contentEnd: Int, end: Int) {
+        let place = containers + container
+        place.pointee.contentEnd = UInt32(truncatingIfNeeded: contentEnd)
+        place.pointee.end = UInt32(truncatingIfNeeded: end)
+        place.pointee.next = UInt32(truncatingIfNeeded: containerCount)
+        place.pointee.count = UInt32(truncatingIfNeeded: count)
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let moved = UnsafeMutablePointer<Container>.allocate(capacity: containerCapacity * 2)
+        moved.moveInitialize(from: containers, count: containerCount)
+        containers.deallocate()
+        containers = moved
+        containerCapacity *= 2
+    }
+}

@@ -1,0 +1,99 @@
+/// Finding a key in a map.
+///
+/// A derived `init(from:)` asks for keys in declaration order, the map has them in encoded order: the search begins
+/// behind the key found last and goes around once, which for the few keys of a struct is the fastest way. Maps of
+/// many keys are sorted once, as soon as a search does not succeed at its first steps.
+extension DecodingCore {
+    /// How many keys are tried one by one.
+    private static let stepsMax = 24
+
+    /// The value of a text key; nil if the map does not hold it.
+    @inline(__always)
+    func find(_ key: String, in item: Item) -> Item? {
+        guard isOpen else { return nil }
+        var key = key
+        return key.withUTF8 { find($0, in: item) }
+    }
+
+    private func find(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
+        let map = index.containers + Int(item.container)
+        var here = Item(offset: map.pointee.hintOffset, container: map.pointee.hintContainer)
+        var left = Int(map.pointee.count)
+        var steps = 0
+        while left > 0 {
+            if here.offset == map.pointee.contentEnd {
+                here = Item(offset: map.pointee.start, container: item.container + 1)
+            }
+            guard steps < Self.stepsMax else { return findSorted(key, in: item) }
+            let (isKey, value) = match(key, here)
+            let next = index.after(value)
+            if isKey {
+                map.pointee.hintOffset = next.offset
+                map.pointee.hintContainer = next.container
+                return value
+            }
+            here = next
+            left -= 1
+            steps += 1
+        }
+        return nil
+    }
+
+    /// Whether the item is this text, and the item behind it.
+    @inline(__always)
+    private func match(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> (Bool, Item) {
+        let first = index.base[Int(item.offset)]
+        if first & 0xE0 == 0x60, first & 31 < 24 {
+            let length = Int(first & 31)
+            let value = Item(offset: item.offset + 1 + UInt32(length), container: item.container)
+            guard length == key.count else { return (false, value) }
+            guard let start = key.baseAddress else { return (true, value) }
+            let text = index.base + Int(item.offset) + 1
+            var place = 0
+            while place < length, start[place] == text[place] { place += 1 }
+            return (place == length, value)
+        }
+        return (compare(key, item) == 0, index.after(item))
+    }
+
+    /// The order of a text and a key; keys that are no text come after every text.
+    private func compare(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> Int {
+        let head = index.head(at: Int(item.offset))
+        guard head.major == 3 else { return -1 }
+        return index.withString(head, item) { text in
+            guard let a = key.baseAddress, let b = text.baseAddress else { return key.count - text.count }
+            return BytesOrder.compare(a, key.count, b, text.count)
+        }
+    }
+
+    private func findSorted(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
+        let entries = sortedEntries(item)
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let order = compare(key, entries[middle].key)
+            if order == 0 { return entries[middle].value }
+            if order < 0 { high = middle } else { low = middle + 1 }
+        }
+        return nil
+    }
+
+    private func sortedEntries(_ item: Item) -> [MapEntry] {
+        if let known = state.pointee.sortedMaps[item.container] { return known }
+        let map = index.containers[Int(item.container)]
+        var entries: [MapEntry] = []
+        entries.reserveCapacity(Int(map.count))
+        var key = Item(offset: map.start, container: item.container + 1)
+        for _ in 0..<map.count {
+            let value = index.after(key)
+            if index.head(at: Int(key.offset)).major == 3 { entries.append(MapEntry(key: key, value: value)) }
+            key = index.after(value)
+        }
+        entries.sort { left, right in
+            let head = index.head(at: Int(left.key.offset))
+            return index.withString(head, left.key) { compare($0, right.key) < 0 }
+        }
+        state.pointee.sortedMaps[item.container] = entries
+        return entries
+    }
+}

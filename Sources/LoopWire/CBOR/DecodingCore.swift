@@ -1,0 +1,210 @@
+/// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
+///
+/// Handles are an item's position and the serial number of the document. What they read is checked once more against
+/// the serial, so that a handle that outlives its document finds nothing. The state is behind one bare pointer, as in
+/// ``EncodingCore``, and kept by ``CorePool`` for the next document.
+struct DecodingCore {
+    let state: UnsafeMutablePointer<State>
+    /// Of the document that this copy of the pointer is for.
+    let serial: UInt32
+
+    struct State {
+        var index = CBORIndex()
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        /// Maps of many keys that were asked out of order: their entries, ascending by key.
+        var sortedMaps: [UInt32: [MapEntry]] = [:]
+        /// How many steps may still be spent on finding coding paths, which are found by walking.
+        var pathSteps = 0
+        var serial: UInt32 = 0
+    }
+
+    struct MapEntry {
+        var key: CBORIndex.Item
+        var value: CBORIndex.Item
+    }
+
+    typealias Item = CBORIndex.Item
+
+    /// Gives `body` the core of a document, and takes it back.
+    static func withCore<R>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable],
+        _ body: (DecodingCore) throws(WireError) -> R
+    ) throws(WireError) -> R {
+        let state = pool.take() ?? fresh()
+        state.pointee.serial &+= 1
+        let core = DecodingCore(state: state, serial: state.pointee.serial)
+        defer { core.giveBack() }
+        try state.pointee.index.read(bytes, limits: limits, isValid: true)
+        state.pointee.userInfo = userInfo
+        state.pointee.pathSteps = 100_000 + 8 * bytes.count
+        return try body(core)
+    }
+
+    private static let pool = CorePool<State>()
+
+    private static func fresh() -> UnsafeMutablePointer<State> {
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(to: State())
+        return state
+    }
+
+    private func giveBack() {
+        state.pointee.serial &+= 1
+        state.pointee.index.close()
+        state.pointee.userInfo = [:]
+        if !state.pointee.sortedMaps.isEmpty { state.pointee.sortedMaps = [:] }
+        if state.pointee.index.containerCapacity <= 1 << 14, Self.pool.give(state) { return }
+        state.pointee.index.free()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    var index: CBORIndex {
+        @inline(__always) get { state.pointee.index }
+    }
+
+    /// False once the document was read.
+    var isOpen: Bool {
+        @inline(__always) get { state.pointee.serial == serial }
+    }
+
+    var userInfo: [CodingUserInfoKey: any Sendable] { isOpen ? state.pointee.userInfo : [:] }
+
+    // MARK: Scalars
+
+    @inline(__always)
+    func head(_ item: Item) throws -> CBORIndex.Head {
+        guard isOpen else { throw closed() }
+        return index.head(at: Int(item.offset))
+    }
+
+    @inline(never)
+    private func closed() -> WireError {
+        .refused(path: "?", why: "a decoder was used after its document was read")
+    }
+
+    func isNull(_ item: Item) throws -> Bool {
+        let head = try head(item)
+        return head.major == 7 && (head.info == 22 || head.info == 23)
+    }
+
+    func bool(_ item: Item) throws -> Bool {
+        let head = try head(item)
+        guard head.major == 7, head.info == 20 || head.info == 21 else { throw mismatch(Bool.self, "a boolean", item) }
+        return head.info == 21
+    }
+
+    @inline(__always)
+    func integer<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> N {
+        let head = try head(item)
+        if head.major == 0, let value = N(exactly: head.argument) { return value }
+        // The argument of a negative number n is −1 − n; its complement is n, if it fits Int64 at all.
+        if head.major == 1, head.argument <= UInt64(Int64.max), let value = N(exactly: ~Int64(head.argument)) {
+            return value
+        }
+        throw integerMismatch(type, item, head)
+    }
+
+    @inline(never)
+    private func integerMismatch<N: FixedWidthInteger>(
+        _ type: N.Type, _ item: Item, _ head: CBORIndex.Head
+    ) -> any Error {
+        guard head.major < 2 else { return mismatch(type, "an integer", item) }
+        return outOfRange(type, item)
+    }
+
+    func double(_ item: Item) throws -> Double {
+        let head = try head(item)
+        switch (head.major, head.info) {
+        case (7, 27): return Double(bitPattern: head.argument)
+        case (7, 26): return Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument)))
+        case (7, 25): return CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument))
+        case (0, _): return Double(head.argument)
+        case (1, _): return -1 - Double(head.argument)
+        default: throw mismatch(Double.self, "a number", item)
+        }
+    }
+
+    func float(_ item: Item) throws -> Float {
+        let wide = try double(item)
+        let value = Float(wide)
+        guard value.isFinite || !wide.isFinite else { throw outOfRange(Float.self, item) }
+        return value
+    }
+
+    func string(_ item: Item) throws -> String {
+        let head = try head(item)
+        guard head.major == 3 else { throw mismatch(String.self, "text", item) }
+        // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
+        return index.withString(head, item) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A byte string; or an array of integers, which is what a person can write in JSON.
+    func bytes(_ item: Item) throws -> [UInt8] {
+        let head = try head(item)
+        if head.major == 2 { return index.withString(head, item) { Array($0) } }
+        guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
+        return try integers(UInt8.self, item)
+    }
+
+    /// An array of integers, without a handle for each.
+    func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
+        var (element, count) = try open(item, major: 4, [N].self, "an array")
+        var values: [N] = []
+        values.reserveCapacity(count)
+        while count > 0 {
+            values.append(try integer(type, element))
+            element = index.after(element)
+            count -= 1
+        }
+        return values
+    }
+
+    /// The first item in an array or a map and how many elements or pairs there are.
+    func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
+        let head = try head(item)
+        guard head.major == major else { throw mismatch(type, expected, item) }
+        let container = index.containers[Int(item.container)]
+        return (Item(offset: container.start, container: item.container + 1), Int(container.count))
+    }
+
+    // MARK: Any type
+
+    @inline(__always)
+    func decode<T: Decodable>(_ type: T.Type, at item: Item) throws -> T {
+        if T.self == String.self { return unsafeBitCast(try string(item), to: T.self) }
+        if T.self == Int.self { return unsafeBitCast(try integer(Int.self, item), to: T.self) }
+        switch CodingShape.of(T.self) {
+        case .plain: return try T(from: CBORDecoder(core: self, item: item))
+        case .scalar: return try decodeScalar(type, item)
+        case .collection: return try decodeCollection(type, item)
+        }
+    }
+
+    private func decodeScalar<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
+        if T.self == Bool.self { return unsafeBitCast(try bool(item), to: T.self) }
+        if T.self == Double.self { return unsafeBitCast(try double(item), to: T.self) }
+        if T.self == UInt64.self { return unsafeBitCast(try integer(UInt64.self, item), to: T.self) }
+        if T.self == UInt8.self { return unsafeBitCast(try integer(UInt8.self, item), to: T.self) }
+        if T.self == UInt32.self { return unsafeBitCast(try integer(UInt32.self, item), to: T.self) }
+        if T.self == UInt16.self { return unsafeBitCast(try integer(UInt16.self, item), to: T.self) }
+        if T.self == UInt.self { return unsafeBitCast(try integer(UInt.self, item), to: T.self) }
+        if T.self == Int64.self { return unsafeBitCast(try integer(Int64.self, item), to: T.self) }
+        if T.self == Int32.self { return unsafeBitCast(try integer(Int32.self, item), to: T.self) }
+        if T.self == Int16.self { return unsafeBitCast(try integer(Int16.self, item), to: T.self) }
+        if T.self == Int8.self { return unsafeBitCast(try integer(Int8.self, item), to: T.self) }
+        if T.self == Float.self { return unsafeBitCast(try float(item), to: T.self) }
+        preconditionFailure("\(T.self) is called a scalar by CodingShape, and no form is known for it")
+    }
+
+    private func decodeCollection<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
+        if T.self == [UInt8].self { return unsafeBitCast(try bytes(item), to: T.self) }
+        if T.self == [Int].self { return unsafeBitCast(try integers(Int.self, item), to: T.self) }
+        guard let collection = type as? any CBORCollectionDecodable.Type,
+            let value = try collection.decode(from: self, at: item) as? T
+        else {
+            return try T(from: CBORDecoder(core: self, item: item))
+        }
+        return value
+    }
+}

@@ -1,0 +1,176 @@
+/// Sealing: how a value's piece of the log becomes its final, deterministic bytes (RFC 8949, section 4.2.1).
+extension EncodingCore {
+    /// Makes the log from the node's start on the final bytes of its value.
+    func seal(_ node: Int) {
+        let owner = nodes[node]
+        let isWhole = owner.isRun && owner.tail == log.count
+        switch owner.kind {
+        case .single where isWhole && owner.runStart == owner.start:
+            return
+        case .array where isWhole, .set where isWhole && owner.isSorted:
+            patchHead(0x80, owner)
+        case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
+            patchHead(0xA0, owner)
+        default:
+            var out = scratch
+            out.count = 0
+            emit(node, into: &out)
+            log.count = owner.start
+            log.append(out.base, out.count)
+            scratch = out
+        }
+    }
+
+    /// Fills in the head of a container whose content is in place already.
+    private func patchHead(_ major: UInt8, _ owner: Node) {
+        if owner.count < 24 {
+            log.base[owner.start] = major | UInt8(truncatingIfNeeded: owner.count)
+            return
+        }
+        let size = owner.count <= 0xFF ? 2 : owner.count <= 0xFFFF ? 3 : owner.count <= 0xFFFF_FFFF ? 5 : 9
+        let content = owner.start + 1
+        let length = log.count - content
+        log.reserve(size)
+        (log.base + owner.start + size).update(from: log.base + content, count: length)
+        log.count = owner.start
+        log.head(major, UInt64(owner.count))
+        log.count += length
+    }
+
+    /// Writes the final bytes of a node and of all below it.
+    private func emit(_ node: Int, into out: inout RawBuffer) {
+        switch nodes[node].kind {
+        case .unset:
+            // A value that encoded nothing is an empty map, as an empty struct is.
+            out.byte(0xA0)
+        case .single:
+            emitElements(node, into: &out)
+        case .array:
+            out.head(0x80, UInt64(nodes[node].count))
+            emitElements(node, into: &out)
+        case .map, .dictionary:
+            emitSorted(node, 0xA0, into: &out)
+        case .set:
+            emitSorted(node, 0x80, into: &out)
+        }
+    }
+
+    private func emitElements(_ node: Int, into out: inout RawBuffer) {
+        var index = nodes[node].first
+        while index >= 0 {
+            let entry = entries[Int(index)]
+            if entry.child >= 0 {
+                emit(Int(entry.child), into: &out)
+            } else {
+                out.append(log.base + entry.start, entry.end - entry.start)
+            }
+            index = entry.next
+        }
+        out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
+    }
+
+    private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
+        let capacity = nodes[node].count
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(capacity, 1)) { order in
+            var count = 0
+            var index = nodes[node].first
+            while index >= 0 {
+                order[count] = index
+                count += 1
+                index = entries[Int(index)].next
+            }
+            sort(UnsafeMutableBufferPointer(rebasing: order[..<count]))
+            count = dropOverwritten(order, count, in: node)
+            out.head(major, UInt64(count))
+            for place in 0..<count {
+                let entry = entries[Int(order[place])]
+                out.append(log.base + entry.start, entry.end - entry.start)
+                if entry.child >= 0 { emit(Int(entry.child), into: &out) }
+            }
+        }
+    }
+
+    private func sort(_ order: UnsafeMutableBufferPointer<Int32>) {
+        guard order.count > 12 else {
+            var place = 1
+            while place < order.count {
+                let moving = order[place]
+                var hole = place
+                while hole > 0, precedes(moving, order[hole - 1]) {
+                    order[hole] = order[hole - 1]
+                    hole -= 1
+                }
+                order[hole] = moving
+                place += 1
+            }
+            return
+        }
+        var many = order
+        many.sort { precedes($0, $1) }
+    }
+
+    /// Keys ascend bytewise; equal keys keep the order in which they were written.
+    @inline(__always)
+    private func precedes(_ left: Int32, _ right: Int32) -> Bool {
+        let (a, b) = (entries + Int(left), entries + Int(right))
+        if a.pointee.prefix != b.pointee.prefix { return a.pointee.prefix < b.pointee.prefix }
+        let order = compareKeys(a, b)
+        return order == 0 ? left < right : order < 0
+    }
+
+    private func compareKeys(_ a: UnsafePointer<Entry>, _ b: UnsafePointer<Entry>) -> Int {
+        BytesOrder.compare(
+            log.base + a.pointee.start, Int(a.pointee.keyLength), log.base + b.pointee.start, Int(b.pointee.keyLength))
+    }
+
+    /// Of several values for one key the last counts; maps that were opened for the same key are one map.
+    private func dropOverwritten(_ order: UnsafeMutableBufferPointer<Int32>, _ count: Int, in node: Int) -> Int {
+        guard count > 1 else { return count }
+        var kept = 0
+        for place in 1..<count {
+            let (earlier, later) = (entries + Int(order[kept]), entries + Int(order[place]))
+            if earlier.pointee.prefix != later.pointee.prefix || compareKeys(earlier, later) != 0 {
+                kept += 1
+                order[kept] = order[place]
+            } else if nodes[node].kind != .map {
+                fail("two elements of a set or keys of a dictionary have the same encoding", node)
+            } else if !merge(Int(later.pointee.child), into: Int(earlier.pointee.child)) {
+                order[kept] = order[place]
+            }
+        }
+        return kept + 1
+    }
+
+    private func merge(_ later: Int, into earlier: Int) -> Bool {
+        guard later >= 0, earlier >= 0, nodes[later].kind == .map, nodes[earlier].kind == .map else { return false }
+        guard nodes[later].first >= 0 else { return true }
+        if nodes[earlier].last >= 0 {
+            entries[Int(nodes[earlier].last)].next = nodes[later].first
+        } else {
+            nodes[earlier].first = nodes[later].first
+        }
+        nodes[earlier].last = nodes[later].last
+        nodes[earlier].count += nodes[later].count
+        return true
+    }
+}
+
+/// The bytewise lexicographic order.
+enum BytesOrder {
+    /// Below, at or above zero as the first bytes come before, are, or come after the second; a prefix comes first.
+    static func compare(_ a: UnsafePointer<UInt8>, _ aCount: Int, _ b: UnsafePointer<UInt8>, _ bCount: Int) -> Int {
+        let common = min(aCount, bCount)
+        var index = 0
+        while index + 8 <= common {
+            let x = UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)
+            let y = UnsafeRawPointer(b + index).loadUnaligned(as: UInt64.self)
+            if x != y { return x.bigEndian < y.bigEndian ? -1 : 1 }
+            index += 8
+        }
+        while index < common {
+            if a[index] != b[index] { return a[index] < b[index] ? -1 : 1 }
+            index += 1
+        }
+        return aCount == bCount ? 0 : aCount < bCount ? -1 : 1
+    }
+}

@@ -1,0 +1,271 @@
+/// Where one value's encoding happens: a log of bytes, and nodes that say how the pieces of the log belong together.
+///
+/// Scalars and keys go to the log at once. A container is a node; what it holds that is not one unbroken run of the
+/// log is a list of entries. When a value's `encode(to:)` returns, its node is *sealed*: keys are put in order, heads
+/// are filled in, and the value's piece of the log becomes its final bytes, so that nodes and entries live only as
+/// long as the value they describe. Containers of one value may be filled in any order, interleaved.
+///
+///     log   … ┃ head? ┃ key ┃ value ┃ key ┃ head? ┃ … ┃
+///                       └── entry ──┘ └── entry ─▶ node
+///
+/// The handles given to `encode(to:)` name a node by index and serial number; a handle that is kept and used after its
+/// value was sealed is found out by the serial and refused. The state is behind one bare pointer, because reference
+/// counts would be the largest single cost of encoding; ``CorePool`` keeps it for the next value.
+struct EncodingCore {
+    let state: UnsafeMutablePointer<State>
+
+    struct State {
+        var log = RawBuffer(capacity: 512)
+        var scratch = RawBuffer(capacity: 256)
+        var nodes = UnsafeMutablePointer<Node>.allocate(capacity: 16)
+        var nodeCount = 0
+        var nodeCapacity = 16
+        var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 32)
+        var entryCount = 0
+        var entryCapacity = 32
+        /// Nodes below this one belong to values whose encoding waits for an inner value's; they must not be written to.
+        var floor = 0
+        /// Never starts anew, also not for the next value.
+        var serial: UInt32 = 0
+        /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
+        var failure: WireError?
+        var depthMax = 0
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    }
+
+    /// A container or the one value of an encoder.
+    struct Node {
+        /// What the node became. A `set` is an array and a `dictionary` a map whose entries come in no order of their
+        /// own, so that of two alike none can be said to be the last.
+        enum Kind: UInt8 {
+            case unset, single, array, map, set, dictionary
+
+            var isContainer: Bool { rawValue >= Kind.array.rawValue }
+        }
+        var kind: Kind
+        /// All content is one run of the log that ends at `tail`; a map's entries follow each other without gaps.
+        var isRun: Bool
+        /// Map keys came in ascending order so far.
+        var isSorted: Bool
+        /// How many containers are around this one.
+        var depth: Int32
+        var serial: UInt32
+        var first: Int32
+        var last: Int32
+        var count: Int
+        /// Where this value's piece of the log begins.
+        var start: Int
+        /// Where the run of the log that is not an entry yet begins and ends.
+        var runStart: Int
+        var tail: Int
+        /// For coding paths: the node around it, and the key in the log or the index there.
+        var parent: Int32
+        var keyLength: Int32
+        var keyStartOrIndex: Int
+    }
+
+    /// A piece of a container: in a map a key with its value, in an array a run of values or a node.
+    struct Entry {
+        /// The first 8 bytes of the encoded key, highest first: enough to order most keys.
+        var prefix: UInt64
+        var start: Int
+        var end: Int
+        var keyLength: Int32
+        /// The node that is the value, or −1 where the value's bytes follow the key.
+        var child: Int32
+        var next: Int32
+    }
+
+    // MARK: State
+
+    var log: RawBuffer {
+        @inline(__always) get { state.pointee.log }
+        @inline(__always) nonmutating _modify { yield &state.pointee.log }
+    }
+    var scratch: RawBuffer {
+        @inline(__always) get { state.pointee.scratch }
+        @inline(__always) nonmutating _modify { yield &state.pointee.scratch }
+    }
+    var nodes: UnsafeMutablePointer<Node> {
+        @inline(__always) get { state.pointee.nodes }
+        @inline(__always) nonmutating _modify { yield &state.pointee.nodes }
+    }
+    var nodeCount: Int {
+        @inline(__always) get { state.pointee.nodeCount }
+        @inline(__always) nonmutating _modify { yield &state.pointee.nodeCount }
+    }
+    var entries: UnsafeMutablePointer<Entry> {
+        @inline(__always) get { state.pointee.entries }
+        @inline(__always) nonmutating _modify { yield &state.pointee.entries }
+    }
+    var entryCount: Int {
+        @inline(__always) get { state.pointee.entryCount }
+        @inline(__always) nonmutating _modify { yield &state.pointee.entryCount }
+    }
+    var floor: Int {
+        @inline(__always) get { state.pointee.floor }
+        @inline(__always) nonmutating _modify { yield &state.pointee.floor }
+    }
+    var failure: WireError? {
+        @inline(__always) get { state.pointee.failure }
+        @inline(__always) nonmutating _modify { yield &state.pointee.failure }
+    }
+    var depthMax: Int { state.pointee.depthMax }
+    var userInfo: [CodingUserInfoKey: any Sendable] { state.pointee.userInfo }
+
+    // MARK: Nodes and entries
+
+    /// Makes a node for a value whose bytes start here.
+    @inline(__always)
+    func newNode(parent: Int, keyStartOrIndex: Int, keyLength: Int, depth: Int32) -> Int {
+        if nodeCount == state.pointee.nodeCapacity { growNodes() }
+        state.pointee.serial &+= 1
+        (nodes + nodeCount).initialize(
+            to: Node(
+                kind: .unset, isRun: true, isSorted: true, depth: depth, serial: state.pointee.serial, first: -1,
+                last: -1, count: 0,
+                start: log.count, runStart: log.count, tail: log.count, parent: Int32(truncatingIfNeeded: parent),
+                keyLength: Int32(truncatingIfNeeded: keyLength), keyStartOrIndex: keyStartOrIndex))
+        nodeCount += 1
+        return nodeCount - 1
+    }
+
+    /// Turns an unset node into a container, or finds that it is one already; anything else is a failure.
+    func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
+        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
+        // written through it is refused.
+        guard isLive(node, serial) else { return }
+        if nodes[node].kind == kind { return }
+        guard nodes[node].kind == .unset else {
+            return fail("a value asked for containers of two kinds", node)
+        }
+        guard nodes[node].depth < depthMax else {
+            failure = failure ?? .tooDeep(limit: depthMax, offset: log.count)
+            return
+        }
+        nodes[node].kind = kind
+        nodes[node].start = log.count
+        // Room for the head, which is one byte for up to 23 elements.
+        log.byte(0)
+        nodes[node].runStart = log.count
+        nodes[node].tail = log.count
+    }
+
+    @inline(__always)
+    func isLive(_ node: Int, _ serial: UInt32) -> Bool {
+        node < nodeCount && node >= floor && nodes[node].serial == serial
+    }
+
+    /// Throws unless the node may be written to as a container of this kind.
+    @inline(__always)
+    func check(_ node: Int, _ serial: UInt32, _ kind: Node.Kind) throws {
+        guard isLive(node, serial), nodes[node].kind == kind, failure == nil else { throw refusal(node, serial) }
+    }
+
+    @inline(never)
+    private func refusal(_ node: Int, _ serial: UInt32) -> any Error {
+        guard isLive(node, serial) else {
+            return WireError.refused(path: "?", why: "a container was written to after its value was encoded")
+        }
+        return failure
+            ?? .refused(path: path(of: node), why: "a value was encoded twice, or in containers of two kinds")
+    }
+
+    func fail(_ why: String, _ node: Int) {
+        failure = failure ?? .refused(path: path(of: node), why: why)
+    }
+
+    /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
+    @inline(__always)
+    func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int) {
+        if entryCount == state.pointee.entryCapacity { growEntries() }
+        let index = Int32(truncatingIfNeeded: entryCount)
+        let prefix = keyPrefix(start, keyLength)
+        (entries + entryCount).initialize(
+            to: Entry(
+                prefix: prefix, start: start, end: log.count, keyLength: Int32(truncatingIfNeeded: keyLength),
+                child: Int32(truncatingIfNeeded: child), next: -1))
+        entryCount += 1
+        let owner = nodes + node
+        let last = owner.pointee.last
+        if last >= 0 {
+            entries[Int(last)].next = index
+            // Equal prefixes say nothing yet; the sort looks closer.
+            if entries[Int(last)].prefix >= prefix { owner.pointee.isSorted = false }
+        } else {
+            owner.pointee.first = index
+        }
+        owner.pointee.last = index
+        owner.pointee.count += 1
+        if child >= 0 || owner.pointee.tail != start { owner.pointee.isRun = false }
+        owner.pointee.tail = log.count
+    }
+
+    /// Notes that an array or a single value got one value, which is the log from `start` on.
+    @inline(__always)
+    func addValue(_ node: Int, start: Int) {
+        let owner = nodes + node
+        if owner.pointee.tail != start {
+            flushRun(node)
+            owner.pointee.runStart = start
+        }
+        owner.pointee.count += 1
+        owner.pointee.tail = log.count
+    }
+
+    /// Adds a node to an array.
+    func addChild(_ node: Int, child: Int) {
+        flushRun(node)
+        link(node, Entry(prefix: 0, start: log.count, end: log.count, keyLength: 0, child: Int32(child), next: -1))
+        nodes[node].count += 1
+        nodes[node].isRun = false
+        nodes[node].runStart = log.count
+        nodes[node].tail = log.count
+    }
+
+    /// Makes an entry of the run that was not one yet.
+    func flushRun(_ node: Int) {
+        let (start, end) = (nodes[node].runStart, nodes[node].tail)
+        guard end > start else { return }
+        link(node, Entry(prefix: 0, start: start, end: end, keyLength: 0, child: -1, next: -1))
+        nodes[node].isRun = false
+        nodes[node].runStart = end
+    }
+
+    private func link(_ node: Int, _ entry: Entry) {
+        if entryCount == state.pointee.entryCapacity { growEntries() }
+        let index = Int32(truncatingIfNeeded: entryCount)
+        (entries + entryCount).initialize(to: entry)
+        entryCount += 1
+        let last = nodes[node].last
+        if last >= 0 { entries[Int(last)].next = index } else { nodes[node].first = index }
+        nodes[node].last = index
+    }
+
+    /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
+    @inline(__always)
+    private func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
+        log.reserve(0)
+        let word = UInt64(
+            bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
+        return length >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * length))
+    }
+
+    @inline(never)
+    private func growNodes() {
+        let moved = UnsafeMutablePointer<Node>.allocate(capacity: state.pointee.nodeCapacity * 2)
+        moved.moveInitialize(from: nodes, count: nodeCount)
+        nodes.deallocate()
+        nodes = moved
+        state.pointee.nodeCapacity *= 2
+    }
+
+    @inline(never)
+    private func growEntries() {
+        let moved = UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
+        moved.moveInitialize(from: entries, count: entryCount)
+        entries.deallocate()
+        entries = moved
+        state.pointee.entryCapacity *= 2
+    }
+}

@@ -1,0 +1,12 @@
+public import LoopCore
+
+/// The coder of every node: deterministic CBOR.
+public struct CBORCoder: ValueCoder {
+    public init() {}
+
+    public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { try CBOR.encode(value) }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try CBOR.decode(type, from: bytes)
+    }
+}

@@ -1,0 +1,48 @@
+import LoopCore
+import LoopNode
+import LoopWire
+import Testing
+import ZMQ
+
+/// Whole clusters inside one process, by the same code that runs over TCP.
+@Suite(.timeLimit(.minutes(1))) struct `Clusters over inproc` {
+    @Test func `jobs added by an observer are done by workers, and the loop ends with its outcome`() async throws {
+        let context = try ZMQContext()
+        let endpoint = "inproc://jobs-all"
+        let reducer = try ReducerNode(Jobs(), configuration: .test(endpoint, context))
+        async let outcome = reducer.run()
+        let workers = try (0..<2).map { try EffectNode(Jobs(), configuration: .test(endpoint, context, "w\($0)")) }
+        async let first = workers[0].run()
+        async let second = workers[1].run()
+        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        let seq = try await remote.confirmed(.add(100))
+        #expect(seq == Seq(1))
+        #expect(try await outcome == Outcome(text: "sum 328350"))
+        #expect(try await first == .loopEnded(exitCode: 0, text: "sum 328350"))
+        #expect(try await second == .loopEnded(exitCode: 0, text: "sum 328350"))
+        await remote.close()
+    }
+
+    @Test func `effects placed locally run in the reducer's own process`() async throws {
+        let context = try ZMQContext()
+        let endpoint = "inproc://jobs-local"
+        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(endpoint, context))
+        async let outcome = reducer.run()
+        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        try await remote.send(.add(10))
+        #expect(try await outcome == Outcome(text: "sum 285"))
+        await remote.close()
+    }
+}
+
+extension ReducerNodeConfiguration {
+    static func test(_ endpoint: String, _ context: ZMQContext) -> ReducerNodeConfiguration {
+        ReducerNodeConfiguration(bind: endpoint, context: context, log: { _ in })
+    }
+}
+
+extension EffectNodeConfiguration {
+    static func test(_ endpoint: String, _ context: ZMQContext, _ name: String) -> EffectNodeConfiguration {
+        EffectNodeConfiguration(reducer: endpoint, name: name, context: context, log: { _ in })
+    }
+}
