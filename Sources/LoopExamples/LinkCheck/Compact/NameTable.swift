@@ -34,7 +34,8 @@ struct NameTable: Sendable {
     func withBytes<Result>(of number: UInt32, _ body: (Span<UInt8>) -> Result) -> Result {
         let place = places[Int(number)]
         let start = Int(place.offset)
-        return body(blocks[Int(place.block)].span.extracting(start..<(start + Int(place.count))))
+        let block = blocks[Int(place.block)]
+        return body(block.span.extracting(start..<(start + Int(place.count))))
     }
 
     /// The first byte of a name; 0 for the empty one.
@@ -45,7 +46,7 @@ struct NameTable: Sendable {
 
     /// The number of the name with these bytes of UTF-8.
     mutating func intern(_ name: Span<UInt8>) -> (number: UInt32, isNew: Bool) {
-        var slot = slot(of: name)
+        var slot = firstSlot(of: name)
         while true {
             let entry = slots[slot]
             if entry == 0 { break }
@@ -59,7 +60,7 @@ struct NameTable: Sendable {
         return (number, true)
     }
 
-    private func slot(of name: Span<UInt8>) -> Int {
+    private func firstSlot(of name: Span<UInt8>) -> Int {
         var hasher = Hasher()
         name.withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize() & (slots.count - 1)
@@ -72,7 +73,7 @@ struct NameTable: Sendable {
     private func isEqual(_ place: Place, _ name: Span<UInt8>) -> Bool {
         guard Int(place.count) == name.count else { return false }
         let offset = Int(place.offset)
-        let block = blocks[Int(place.block)].span
+        let block = blocks[Int(place.block)]
         for index in 0..<name.count where block[offset + index] != name[index] { return false }
         return true
     }
@@ -92,7 +93,7 @@ struct NameTable: Sendable {
     private mutating func grow() {
         slots = Chunks(repeatElement(0, count: 2 * slots.count))
         for number in 0..<places.count {
-            var slot = withBytes(of: UInt32(number)) { slot(of: $0) }
+            var slot = withBytes(of: UInt32(number)) { firstSlot(of: $0) }
             while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
             slots.update(slot) { $0 = UInt32(number) + 1 }
         }
@@ -103,7 +104,7 @@ extension NameTable: Codable {
     /// The names in one text, a line each: no name has a line end in it.
     init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        if !text.isEmpty { self.init(text.dropLast().split(separator: "\n", omittingEmptySubsequences: false)) }
+        self.init(text.isEmpty ? [] : text.dropLast().split(separator: "\n", omittingEmptySubsequences: false))
     }
 
     func encode(to encoder: any Encoder) throws {
