@@ -72,6 +72,7 @@ let package = Package(
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
 
+        tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),

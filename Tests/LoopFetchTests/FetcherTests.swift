@@ -273,6 +273,41 @@ struct Site {
         #expect(site.server.concurrencyMax <= 256)
     }
 
+    @Test func `compressed bodies are unpacked, and limited by what they become`() async throws {
+        // A hundred thousand times "x".
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 237, 193, 49, 1, 0, 0, 0, 194, 160, 218, 139, 111, 13, 15, 160, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 87, 3, 113, 17, 7, 254, 160, 134, 1, 0,
+        ]
+        let site = try Site { _, _ in .body(packed, contentType: "text/html", headers: [("Content-Encoding", "gzip")]) }
+        var request = FetchRequest("\(site.root)/")
+        #expect(try await fetcher.fetch(request).body == [UInt8](repeating: 120, count: 100_000))
+        request.bodyBytesMax = 50_000
+        let cut = try await fetcher.fetch(request)
+        #expect(cut.body.count == 50_000)
+        #expect(cut.bodyTruncated)
+    }
+
+    @Test func `each of many cancelled fetches ends once`() async throws {
+        let site = try Site(latency: .milliseconds(1)) { _, _ in .text("x") }
+        let tasks = (0..<500).map { number in
+            Task { [fetcher, root = site.root] in try await fetcher.fetch(FetchRequest("\(root)/\(number)")) }
+        }
+        for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
+        var answered = 0
+        for (number, task) in tasks.enumerated() {
+            switch await task.result {
+            case .success(let response): answered += response.status == 200 ? 1 : 0
+            case .failure(let error):
+                #expect((error as? FetchError)?.code == .cancelled)
+                #expect(number % 2 == 0)
+            }
+        }
+        #expect(answered >= 250)
+    }
+
     @Test func `connections are used again`() async throws {
         let site = try Site { _, _ in .text("x") }
         for _ in 0..<10 { _ = try await fetcher.fetch(FetchRequest("\(site.root)/")) }
