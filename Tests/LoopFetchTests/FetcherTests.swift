@@ -126,6 +126,13 @@ struct Site {
         #expect(error?.isTransient == false)
     }
 
+    @Test func `a URL of megabytes is refused`() async throws {
+        let request = FetchRequest("http://127.0.0.1/" + String(repeating: "x", count: 9_000_000))
+        let error = await #expect(throws: FetchError.self) { try await fetcher.fetch(request) }
+        #expect(error?.code == .malformedURL)
+        #expect(error?.reason == "longer than 100000 bytes")
+    }
+
     @Test func `an answer that takes too long times out`() async throws {
         let site = try Site(latency: .seconds(60)) { _, _ in .text("late") }
         var request = FetchRequest("\(site.root)/")
