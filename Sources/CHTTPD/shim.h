@@ -1,1 +1,23 @@
 #include <microhttpd.h>
+
+// libmicrohttpd takes its options as C variadics, which Swift does not import.
+static inline struct MHD_Daemon *loop_httpd_start(
+    unsigned int flags, const struct sockaddr *address, unsigned int threads, unsigned int connections_max,
+    unsigned int idle_seconds, MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback completed,
+    size_t (*unescape)(void *, struct MHD_Connection *, char *), void *state) {
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, handler, state,
+        MHD_OPTION_SOCK_ADDR, address,
+        MHD_OPTION_THREAD_POOL_SIZE, threads,
+        MHD_OPTION_CONNECTION_LIMIT, connections_max,
+        MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, state,
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, state,
+        MHD_OPTION_END);
+}
+
+static inline unsigned int loop_httpd_port(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    return info == NULL ? 0 : info->port;
+}

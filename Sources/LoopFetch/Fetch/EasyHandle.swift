@@ -1,0 +1,120 @@
+internal import CCurl
+
+/// One of libcurl's easy handles, used for one transfer after the other.
+final class EasyHandle {
+    let handle: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private let configuration: FetchConfiguration
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private var transfer: Transfer?
+
+    init?(_ configuration: FetchConfiguration) {
+        guard let handle = curl_easy_init() else { return nil }
+        self.handle = handle
+        self.configuration = configuration
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headers)
+        errorText.deallocate()
+    }
+
+    /// The owner of one of libcurl's handles.
+    static func of(_ handle: UnsafeMutableRawPointer?) -> EasyHandle? {
+        var context: UnsafeMutableRawPointer?
+        guard loop_curl_get_pointer(handle, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { return nil }
+        return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Sets everything for the next hop of a transfer.
+    func prepare(_ transfer: Transfer) {
+        self.transfer = transfer
+        let request = transfer.request
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        errorText[0] = 0
+        set(CURLOPT_PRIVATE, context)
+        set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
+        set(CURLOPT_URL, transfer.url.string)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_NOBODY, request.method == .head ? 1 : 0)
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.timeout))
+        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
+        set(CURLOPT_USERAGENT, configuration.userAgent)
+        if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
+        if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
+        if request.accept != "*/*" {
+            headers = curl_slist_append(nil, "Accept: \(request.accept)")
+            _ = loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
+        }
+        set(CURLOPT_HEADERDATA, context)
+        set(CURLOPT_WRITEDATA, context)
+        _ = loop_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            EasyHandle.receive(bytes, size * count, context) { $0.receiveHeader($1) }
+        }
+        _ = loop_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            EasyHandle.receive(bytes, size * count, context) { $0.receiveBody($1) }
+        }
+    }
+
+    /// Makes the handle ready for another transfer; its connections stay open.
+    func clear() -> Transfer {
+        guard let transfer else { preconditionFailure("a handle without a transfer was removed") }
+        self.transfer = nil
+        curl_easy_reset(handle)
+        curl_slist_free_all(headers)
+        headers = nil
+        return transfer
+    }
+
+    /// The error that a result stands for.
+    func failure(_ result: CURLcode) -> FetchError? {
+        let detail = errorText[0] == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
+        // A handshake that was cut off may go better the next time; a certificate will not.
+        let isTransient = result == CURLE_SSL_CONNECT_ERROR ? true : nil
+        return transfer?.error(FetchError.Code(result), detail, isTransient: isTransient)
+    }
+
+    /// What the last answer's `Retry-After` asks for.
+    var retryAfterSeconds: Int? {
+        var seconds: curl_off_t = 0
+        guard loop_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
+        return Int(seconds)
+    }
+
+    /// Returning fewer bytes than were offered makes libcurl end the transfer.
+    private static func receive(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        _ body: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let context,
+            let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer
+        else { return 0 }
+        return body(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) { check(loop_curl_set_long(handle, option, value), option) }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        check(loop_curl_set_string(handle, option, value), option)
+    }
+
+    private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+        check(loop_curl_set_pointer(handle, option, value), option)
+    }
+
+    private func check(_ result: CURLcode, _ option: CURLoption) {
+        precondition(result == CURLE_OK, "libcurl refused option \(option.rawValue): \(result.rawValue)")
+    }
+
+    /// Whole milliseconds, at least one: zero would mean no limit.
+    private static func milliseconds(_ duration: Duration) -> Int {
+        let parts = duration.components
+        let whole = Int(clamping: max(0, min(parts.seconds, 1_000_000))) * 1000
+        return max(1, whole + Int(parts.attoseconds / 1_000_000_000_000_000))
+    }
+}

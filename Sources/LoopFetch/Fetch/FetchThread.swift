@@ -1,0 +1,141 @@
+internal import CCurl
+internal import Glibc
+internal import LoopLock
+
+/// The thread that moves all transfers of a fetcher, and the door to it.
+///
+/// Tasks put commands into the inbox; the thread takes them out all at once, and is woken only when the inbox was
+/// empty. Continuations are resumed on the thread, outside of any lock.
+final class FetchThread: Sendable {
+    private enum Command {
+        case start(Transfer)
+        case cancel(UInt64)
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var nextNumber: UInt64 = 1
+        var isClosed = false
+    }
+
+    private let inbox = Locked(Inbox())
+    private let multi: Multi
+    private let thread: Locked<pthread_t?>
+
+    /// Starts the thread.
+    init(configuration: FetchConfiguration) throws(FetchError) {
+        guard let multi = Multi(configuration) else {
+            throw FetchError(.unavailable, url: "", reason: "libcurl could not be set up: out of memory or sockets")
+        }
+        self.multi = multi
+        thread = Locked(nil)
+
+        // Signals are the business of the program's own threads; new threads inherit the mask.
+        var all = sigset_t()
+        var previous = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &previous)
+        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        let owner = Unmanaged.passRetained(self)
+        var handle = pthread_t()
+        let result = pthread_create(
+            &handle, nil,
+            { owner in
+                Unmanaged<FetchThread>.fromOpaque(owner!).takeRetainedValue().run()
+                return nil
+            }, owner.toOpaque())
+        guard result == 0 else {
+            owner.release()
+            throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(result)")
+        }
+        let started = handle
+        thread.withLock { $0 = started }
+    }
+
+    deinit {
+        if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
+    }
+
+    /// A number for the next transfer, by which it can be cancelled.
+    func nextNumber() -> UInt64 {
+        inbox.withLock { inbox in
+            inbox.nextNumber += 1
+            return inbox.nextNumber
+        }
+    }
+
+    func start(_ transfer: Transfer) {
+        guard !send(.start(transfer)) else { return }
+        transfer.resume(.failure(transfer.error(.cancelled, "the fetcher was shut down")))
+    }
+
+    func cancel(_ number: UInt64) { _ = send(.cancel(number)) }
+
+    /// Tells the thread to cancel everything and end.
+    func close() {
+        inbox.withLock { $0.isClosed = true }
+        multi.wake()
+    }
+
+    func join() {
+        guard let thread = thread.withLock({ $0.take() }) else { return }
+        pthread_join(thread, nil)
+    }
+
+    /// False when the thread takes no more commands.
+    private func send(_ command: Command) -> Bool {
+        let (isTaken, wasEmpty) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false) }
+            let wasEmpty = inbox.commands.isEmpty
+            inbox.commands.append(command)
+            return (true, wasEmpty)
+        }
+        if wasEmpty { multi.wake() }
+        return isTaken
+    }
+
+    private func run() {
+        var desk = TransferDesk(multi)
+        while true {
+            let (commands, isClosed) = inbox.withLock { inbox in
+                let commands = inbox.commands
+                inbox.commands = []
+                return (commands, inbox.isClosed)
+            }
+            for command in commands {
+                switch command {
+                case .start(let transfer): desk.add(transfer)
+                case .cancel(let number): desk.cancel(number)
+                }
+            }
+            if isClosed {
+                desk.cancelAll()
+                return
+            }
+            desk.advance()
+            multi.wait()
+        }
+    }
+}
+
+/// libcurl's multi handle. Only `wake` may be called on any thread; it is freed when nobody can call that any more.
+final class Multi: @unchecked Sendable {
+    let configuration: FetchConfiguration
+    let handle: OpaquePointer
+
+    private static let isLibrarySetUp = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    init?(_ configuration: FetchConfiguration) {
+        guard Self.isLibrarySetUp, let handle = curl_multi_init() else { return nil }
+        self.handle = OpaquePointer(handle)
+        self.configuration = configuration
+        _ = loop_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, max(configuration.keptConnectionsMax, 1))
+    }
+
+    deinit { curl_multi_cleanup(UnsafeMutableRawPointer(handle)) }
+
+    func wake() { curl_multi_wakeup(UnsafeMutableRawPointer(handle)) }
+
+    /// Waits until bytes or a command can be there, or a time limit is near.
+    func wait() { curl_multi_poll(UnsafeMutableRawPointer(handle), nil, 0, 60_000, nil) }
+}

@@ -1,0 +1,56 @@
+internal import LoopLock
+
+/// Fetches URLs: any number at a time, all of them on one thread of its own, with connections kept open between them.
+///
+/// ```swift
+/// let fetcher = try Fetcher()
+/// let response = try await fetcher.fetch(FetchRequest("http://example.com/"))
+/// print(response.status, response.finalURL, response.body.count)
+/// fetcher.shutdown()
+/// ```
+public final class Fetcher: Sendable {
+    private let thread: FetchThread
+
+    /// A fetcher with its thread.
+    ///
+    /// - Throws: `unavailable` when libcurl or the thread could not be set up.
+    public init(configuration: FetchConfiguration = FetchConfiguration()) throws(FetchError) {
+        thread = try FetchThread(configuration: configuration)
+    }
+
+    deinit { thread.close() }
+
+    /// Fetches a URL. Any HTTP status is an answer; an error means that there is none.
+    ///
+    /// Cancelling the task ends the transfer at once and throws `cancelled`.
+    ///
+    /// - Returns: The answer, after the redirects that the request allows.
+    /// - Throws: Why there is no answer.
+    public func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
+        let url: WebURL
+        do throws(WebURLError) {
+            url = try WebURL(request.url)
+        } catch {
+            throw FetchError(.malformedURL, url: request.url, reason: error.description)
+        }
+        let number = thread.nextNumber()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                thread.start(Transfer(number: number, request: request, url: url, continuation: continuation))
+                // A cancellation that came before the start found nothing to cancel.
+                if Task.isCancelled { thread.cancel(number) }
+            }
+        } onCancel: {
+            thread.cancel(number)
+        }
+        return try result.get()
+    }
+
+    /// Ends all transfers with `cancelled`, closes all connections, and waits for the thread to end.
+    ///
+    /// Later fetches throw `cancelled` at once. A second call does nothing.
+    public func shutdown() {
+        thread.close()
+        thread.join()
+    }
+}

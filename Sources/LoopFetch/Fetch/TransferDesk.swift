@@ -1,0 +1,127 @@
+internal import CCurl
+
+/// The transfers under way and those that wait for their turn. Lives on the thread of the fetcher.
+struct TransferDesk: ~Copyable {
+    private let multi: Multi
+    private let handle: UnsafeMutableRawPointer
+    private var active: [UInt64: EasyHandle] = [:]
+    private var idle: [EasyHandle] = []
+    /// First come, first served from `waitingFirst` on; places before it, and those of cancelled transfers, are empty.
+    private var waiting: [Transfer?] = []
+    private var waitingFirst = 0
+    private var waitingNumbers: Set<UInt64> = []
+
+    init(_ multi: Multi) {
+        self.multi = multi
+        handle = UnsafeMutableRawPointer(multi.handle)
+    }
+
+    /// Begins the transfer, now or when there is room.
+    mutating func add(_ transfer: Transfer) {
+        waiting.append(transfer)
+        waitingNumbers.insert(transfer.number)
+        admit()
+    }
+
+    /// Ends a transfer that is under way or waits; others are unknown, or over.
+    mutating func cancel(_ number: UInt64) {
+        if let easy = active[number] {
+            let transfer = remove(easy)
+            transfer.resume(.failure(transfer.error(.cancelled, "cancelled")))
+            admit()
+        } else if waitingNumbers.remove(number) != nil,
+            let index = waiting[waitingFirst...].firstIndex(where: { $0?.number == number }),
+            let transfer = waiting[index].take()
+        {
+            transfer.resume(.failure(transfer.error(.cancelled, "cancelled")))
+        }
+    }
+
+    mutating func cancelAll() {
+        for number in Array(active.keys) {
+            guard let easy = active[number] else { continue }
+            let transfer = remove(easy)
+            transfer.resume(.failure(transfer.error(.cancelled, "the fetcher was shut down")))
+        }
+        for case let transfer? in waiting[waitingFirst...] {
+            transfer.resume(.failure(transfer.error(.cancelled, "the fetcher was shut down")))
+        }
+        waiting = []
+        waitingFirst = 0
+        waitingNumbers = []
+        idle = []
+    }
+
+    /// Moves bytes, and finishes what is complete.
+    mutating func advance() {
+        var isMoving = true
+        while isMoving {
+            var running: Int32 = 0
+            curl_multi_perform(handle, &running)
+            isMoving = finishCompleted()
+        }
+    }
+
+    /// Whether there was a completed transfer, and so perhaps a new one that can begin to move.
+    private mutating func finishCompleted() -> Bool {
+        var left: Int32 = 0
+        var found = false
+        while let message = curl_multi_info_read(handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = EasyHandle.of(message.pointee.easy_handle) else {
+                continue
+            }
+            found = true
+            let result = loop_curl_message_result(message)
+            finish(easy, result)
+        }
+        return found
+    }
+
+    private mutating func finish(_ easy: EasyHandle, _ result: CURLcode) {
+        let failure = result == CURLE_OK ? nil : easy.failure(result)
+        let retryAfterSeconds = easy.retryAfterSeconds
+        let transfer = remove(easy)
+        if let failure, !(result == CURLE_WRITE_ERROR && transfer.stoppedReading) {
+            transfer.resume(.failure(failure))
+        } else {
+            switch transfer.hopEnded(retryAfterSeconds: retryAfterSeconds) {
+            case .hop: begin(transfer)
+            case .finished(let outcome): transfer.resume(outcome)
+            }
+        }
+        admit()
+    }
+
+    private mutating func admit() {
+        while active.count < max(multi.configuration.transfersMax, 1), waitingFirst < waiting.count {
+            let next = waiting[waitingFirst].take()
+            waitingFirst += 1
+            guard let transfer = next else { continue }
+            waitingNumbers.remove(transfer.number)
+            begin(transfer)
+        }
+        if waitingFirst == waiting.count || waitingFirst > 1024 {
+            waiting.removeSubrange(..<waitingFirst)
+            waitingFirst = 0
+        }
+    }
+
+    private mutating func begin(_ transfer: Transfer) {
+        guard let easy = idle.popLast() ?? EasyHandle(multi.configuration) else {
+            transfer.resume(.failure(transfer.error(.unavailable, "libcurl has no memory for another transfer")))
+            return
+        }
+        easy.prepare(transfer)
+        active[transfer.number] = easy
+        let result = curl_multi_add_handle(handle, easy.handle)
+        precondition(result == CURLM_OK, "could not add a transfer: \(result)")
+    }
+
+    private mutating func remove(_ easy: EasyHandle) -> Transfer {
+        curl_multi_remove_handle(handle, easy.handle)
+        let transfer = easy.clear()
+        active[transfer.number] = nil
+        idle.append(easy)
+        return transfer
+    }
+}

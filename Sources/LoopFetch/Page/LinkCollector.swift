@@ -1,0 +1,162 @@
+/// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
+final class LinkCollector {
+    private var references: [String] = []
+    private var seen: Set<String> = []
+    private var anchors: Set<String> = []
+    private var base: String?
+    private var title: [UInt8] = []
+    private var titleState = TitleState.none
+
+    private enum TitleState {
+        case none, open, known
+    }
+
+    /// An element begins.
+    func start(_ name: Word, _ attributes: Attributes) {
+        for attribute in attributes where attribute.name == "id" { addAnchor(attribute.value) }
+        switch name {
+        case "a":
+            addAll(attributes, "href")
+            for attribute in attributes where attribute.name == "name" { addAnchor(attribute.value) }
+        case "link":
+            if let rel = attributes.value("rel"), Self.isHint(rel) { return }
+            addAll(attributes, "href")
+        case "img", "source":
+            for attribute in attributes {
+                switch attribute.name {
+                case "src": add(attribute.value)
+                case "srcset": addSourceSet(attribute.value)
+                default: break
+                }
+            }
+        case "area": addAll(attributes, "href")
+        case "script", "iframe", "frame", "embed", "audio", "track": addAll(attributes, "src")
+        case "video":
+            addAll(attributes, "src")
+            addAll(attributes, "poster")
+        case "object": addAll(attributes, "data")
+        case "blockquote", "q", "ins", "del": addAll(attributes, "cite")
+        case "input":
+            if attributes.value("type")?.lowercased() == "image" { addAll(attributes, "src") }
+        case "base": if base == nil { base = attributes.value("href") }
+        case "meta": addRefresh(attributes)
+        case "title": if titleState == .none { titleState = .open }
+        default: break
+        }
+    }
+
+    /// An element ends.
+    func end(_ name: Word) {
+        if name == "title", titleState == .open { titleState = .known }
+    }
+
+    /// Text between tags.
+    func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard titleState == .open, title.count < 1024 else { return }
+        title.append(contentsOf: bytes.prefix(1024))
+    }
+
+    /// Resolves what was collected on the page at `url`.
+    func page(at url: WebURL, title: String? = nil) -> ParsedPage {
+        let page = url.withoutFragment
+        let base = base.flatMap { try? page.resolve($0).withoutFragment } ?? page
+        var parsed = ParsedPage(baseURL: base.string)
+        let words = String(decoding: self.title, as: UTF8.self).split { $0.isWhitespace }
+        parsed.title = title ?? words.joined(separator: " ")
+        parsed.anchors = anchors
+        var known: Set<ParsedPage.Link> = []
+        for reference in references {
+            if reference.utf8.first == UInt8(ascii: "#"), reference.utf8.allSatisfy({ $0 > 0x20 }) {
+                let link = ParsedPage.Link(target: base.string, fragment: Self.place(String(reference.dropFirst())))
+                if known.insert(link).inserted { parsed.links.append(link) }
+                continue
+            }
+            do throws(WebURLError) {
+                let target = try base.resolve(reference)
+                let link = ParsedPage.Link(target: target.string, fragment: Self.place(target.fragment))
+                if known.insert(link).inserted { parsed.links.append(link) }
+            } catch .otherScheme {
+                parsed.otherSchemesCount += 1
+            } catch {
+                parsed.malformedLinks.append(.init(reference: reference, reason: error.description))
+            }
+        }
+        return parsed
+    }
+
+    // MARK: Attributes
+
+    private func addAll(_ attributes: Attributes, _ name: Word) {
+        for attribute in attributes where attribute.name == name { add(attribute.value) }
+    }
+
+    private func add(_ value: UnsafePointer<UInt8>) { add(String(cString: value)) }
+
+    private func add(_ reference: String) {
+        if seen.insert(reference).inserted { references.append(reference) }
+    }
+
+    /// A name is kept with and without its percent-encoding: a fragment may be written either way.
+    private func addAnchor(_ value: UnsafePointer<UInt8>) {
+        let name = String(cString: value)
+        guard !name.isEmpty else { return }
+        anchors.insert(name)
+        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
+    }
+
+    /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
+    private func addSourceSet(_ value: UnsafePointer<UInt8>) {
+        var rest = String(cString: value).utf8[...]
+        func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
+        while true {
+            rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
+            guard !rest.isEmpty else { return }
+            var candidate = rest.prefix { !isSpace($0) }
+            rest = rest[candidate.endIndex...]
+            if candidate.last == UInt8(ascii: ",") {
+                while candidate.last == UInt8(ascii: ",") { candidate.removeLast() }
+            } else {
+                var depth = 0
+                rest = rest.drop { byte in
+                    if byte == UInt8(ascii: "(") { depth += 1 }
+                    if byte == UInt8(ascii: ")") { depth -= 1 }
+                    return byte != UInt8(ascii: ",") || depth > 0
+                }
+            }
+            add(String(Substring(candidate)))
+        }
+    }
+
+    /// `<meta http-equiv="refresh" content="5; url=next.html">`.
+    private func addRefresh(_ attributes: Attributes) {
+        guard attributes.value("http-equiv")?.lowercased() == "refresh", let content = attributes.value("content")
+        else {
+            return
+        }
+        var rest = content.drop { $0 != ";" && $0 != "," }.dropFirst().drop { $0.isWhitespace }
+        if rest.prefix(3).lowercased() == "url" {
+            let value = rest.dropFirst(3).drop { $0.isWhitespace }
+            if value.first == "=" { rest = value.dropFirst().drop { $0.isWhitespace } }
+        }
+        if let quote = rest.first, quote == "\"" || quote == "'" {
+            rest = rest.dropFirst().prefix { $0 != quote }
+        }
+        if !rest.isEmpty { add(String(rest)) }
+    }
+
+    /// Whether a `<link>` names only a host to connect to early.
+    private static func isHint(_ rel: String) -> Bool {
+        let kinds = rel.lowercased().split { $0.isWhitespace }
+        return kinds.contains("preconnect") || kinds.contains("dns-prefetch")
+    }
+
+    /// The name that a fragment means, without the directive (`:~:text=…`) that is for the browser only.
+    private static func place(_ fragment: String?) -> String? {
+        guard var fragment, !fragment.isEmpty else { return nil }
+        if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {
+            fragment = String(fragment[..<directive.lowerBound])
+        }
+        let name = Percent.decode(fragment)
+        return ParsedPage.isOnEveryPage(name) ? nil : name
+    }
+}

@@ -1,0 +1,50 @@
+/// Finds links and anchors in HTML and Markdown.
+public enum PageParser {
+    /// The media types that `parse` knows, for `FetchRequest.wantedContentTypes`.
+    public static let mediaTypes: Set<String> = ["text/html", "application/xhtml+xml", "text/markdown"]
+
+    /// Parses a page by its content type. Broken markup is no error: what can be found is found.
+    ///
+    /// - Parameters:
+    ///   - bytes: The body of the answer.
+    ///   - contentType: The `Content-Type` header, with its charset if it has one; nil: HTML.
+    ///   - url: The URL that gave the answer.
+    /// - Returns: What the page says; nil where the content type is none of `mediaTypes`.
+    public static func parse(_ bytes: [UInt8], contentType: String?, url: WebURL) -> ParsedPage? {
+        let type = contentType ?? "text/html"
+        switch FetchResponse.mediaType(type) {
+        case "text/html", "application/xhtml+xml":
+            return html(bytes, charset: Charset.parameter(of: type), url: url)
+        case "text/markdown":
+            return markdown(String(decoding: bytes, as: UTF8.self), url: url)
+        default:
+            return nil
+        }
+    }
+
+    /// Parses an HTML page.
+    ///
+    /// - Parameters:
+    ///   - charset: The charset that the server named; nil: a byte order mark or the page itself says it, else UTF-8 if
+    ///     the bytes are that, else windows-1252.
+    ///   - url: The URL of the page.
+    public static func html(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
+        let collector = LinkCollector()
+        HTMLReader.read(Charset.decode(bytes, named: charset), into: collector)
+        return collector.page(at: url)
+    }
+
+    /// Parses a Markdown page.
+    ///
+    /// It is first reduced to the HTML of its links, images, headings and raw tags, so that both kinds of page follow
+    /// the same rules.
+    ///
+    /// - Parameter url: The URL of the page.
+    public static func markdown(_ text: String, url: WebURL) -> ParsedPage {
+        var reduction = MarkdownReduction()
+        let html = reduction.html(of: Array(text.utf8))
+        let collector = LinkCollector()
+        HTMLReader.read(html, into: collector)
+        return collector.page(at: url, title: reduction.title)
+    }
+}

@@ -1,0 +1,125 @@
+/// An absolute `http` or `https` URL in its normal form (RFC 3986 section 6.2.2), with its fragment apart.
+///
+/// Two URLs that differ only in the case of scheme or host, in a default port, in how unreserved characters are
+/// encoded, or in dot segments, are equal. Whitespace, backslashes and characters that need percent-encoding are
+/// treated as browsers do (WHATWG URL), since links are written for browsers.
+///
+/// ```swift
+/// let page = try WebURL("http://Example.com:80/book/a.html")
+/// let link = try page.resolve("../img/x y.png#top")
+/// link.string    // "http://example.com/img/x%20y.png"
+/// link.fragment  // "top"
+/// ```
+public struct WebURL: Hashable, Sendable, CustomStringConvertible {
+    /// The URL without its fragment.
+    public let string: String
+
+    /// What follows `#`, as it was written (percent-encoding included); nil where there is no `#`.
+    public let fragment: String?
+
+    /// Where the parts of `string` are, counted in bytes.
+    let layout: Layout
+
+    struct Layout: Hashable, Sendable {
+        /// Whether the scheme is https.
+        var isSecure: Bool
+        var hostStart = 0
+        var hostEnd = 0
+        var port: UInt16
+        var pathStart = 0
+        var pathEnd = 0
+    }
+
+    /// Parses an absolute URL.
+    ///
+    /// - Throws: Why it is none.
+    public init(_ text: String) throws(WebURLError) {
+        var builder = WebURLBuilder(text)
+        self = try builder.resolve(against: nil)
+    }
+
+    /// What `reference` means on the page with this URL (RFC 3986 section 5.2).
+    ///
+    /// - Parameter reference: An absolute URL, or any relative form: `//host/x`, `/x`, `x`, `../x`, `?q`, `#f`, empty.
+    /// - Throws: `otherScheme` for `mailto:` and the like; else why the result would be no URL.
+    public func resolve(_ reference: String) throws(WebURLError) -> WebURL {
+        var builder = WebURLBuilder(reference)
+        return try builder.resolve(against: self)
+    }
+
+    init(bytes: [UInt8], fragment: String?, layout: Layout) {
+        string = String(decoding: bytes, as: UTF8.self)
+        self.fragment = fragment
+        self.layout = layout
+    }
+
+    /// `http` or `https`.
+    public var scheme: String { layout.isSecure ? "https" : "http" }
+
+    /// The host in lower case; an IPv6 address without its brackets.
+    public var host: String {
+        let host = part(layout.hostStart, layout.hostEnd)
+        return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    }
+
+    /// The port: as written, else 80 or 443.
+    public var port: UInt16 { layout.port }
+
+    /// The path, from its slash on, percent-encoded.
+    public var path: String { part(layout.pathStart, layout.pathEnd) }
+
+    /// What follows `?`, percent-encoded; nil where there is no `?`.
+    public var query: String? {
+        let end = string.utf8.count
+        return layout.pathEnd == end ? nil : part(layout.pathEnd + 1, end)
+    }
+
+    /// Scheme, host and port: who answers for this URL, such as `http://example.com:8080`.
+    public var origin: String {
+        let number = layout.port == (layout.isSecure ? 443 : 80) ? "" : ":\(layout.port)"
+        return "\(scheme)://\(part(layout.hostStart, layout.hostEnd))\(number)"
+    }
+
+    /// Whether the host is this machine by its name or address, so that no proxy can be meant.
+    public var isLoopback: Bool {
+        let host = host
+        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || Self.isLoopbackIPv4(host)
+    }
+
+    /// The URL with its fragment.
+    public var description: String { fragment.map { "\(string)#\($0)" } ?? string }
+
+    /// The same URL without a fragment.
+    public var withoutFragment: WebURL {
+        WebURL(string: string, fragment: nil, layout: layout)
+    }
+
+    /// Whether this URL lies in the folder of `base`: same scheme, host and port, and a path that begins with the path
+    /// of `base` up to its last slash.
+    public func isInScope(of base: WebURL) -> Bool {
+        guard layout.isSecure == base.layout.isSecure, layout.port == base.layout.port else { return false }
+        guard part(layout.hostStart, layout.hostEnd) == base.part(base.layout.hostStart, base.layout.hostEnd) else {
+            return false
+        }
+        let basePath = base.path
+        guard let slash = basePath.lastIndex(of: "/") else { return false }
+        return path.utf8.starts(with: basePath[...slash].utf8)
+    }
+
+    private init(string: String, fragment: String?, layout: Layout) {
+        self.string = string
+        self.fragment = fragment
+        self.layout = layout
+    }
+
+    private func part(_ start: Int, _ end: Int) -> String {
+        let bytes = string.utf8
+        let from = bytes.index(bytes.startIndex, offsetBy: start)
+        return String(string[from..<bytes.index(bytes.startIndex, offsetBy: end)])
+    }
+
+    private static func isLoopbackIPv4(_ host: String) -> Bool {
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -1,0 +1,5 @@
+import LoopWeb
+import Testing
+
+@Suite struct `site server` {
+}
