@@ -43,6 +43,16 @@ static inline int loop_unix_is_listening(const char *path) {
     return listening;
 }
 
+// A pipe whose ends no other program inherits; reading from it does not wait. 0 or -errno.
+static inline int loop_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
 // A descriptor that becomes readable when the process ends, or -errno where the kernel has none.
 static inline int loop_pidfd_open(pid_t pid) {
 #ifdef SYS_pidfd_open

@@ -1,11 +1,10 @@
-internal import CLinux
 internal import CZMQ
 internal import Glibc
 
 /// A libzmq socket: born, used and closed on one thread, and closed when it goes out of scope.
 ///
-/// An `inproc://` name is free as soon as its socket is closed; a port or path a moment later, and for certain when the
-/// context has ended. No call waits; ``PollSet`` does. Messages are single frames: what a foreign peer sends in several is dropped and
+/// An `inproc://` name is free as soon as its socket is closed; a port a moment later, and for certain when the
+/// context has ended; the file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single frames: what a foreign peer sends in several is dropped and
 /// counted in ``malformedMessages``, so that it cannot shift the frames of others.
 public struct Socket: ~Copyable {
     let handle: SocketHandle
@@ -33,18 +32,16 @@ public struct Socket: ~Copyable {
     /// the socket file that a killed process left behind is replaced.
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
-        if endpoint.hasPrefix("ipc://"), loop_unix_is_listening(String(endpoint.dropFirst(6))) == 1 {
-            throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint)
-        }
+        if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
         try check(loopzmq_bind(raw, endpoint), .bind, endpoint)
-        if endpoint.hasPrefix("inproc://") { handle.boundNames.insert(endpoint) }
+        handle.didBind(endpoint)
         return try lastEndpoint(endpoint)
     }
 
     /// Stops listening at an endpoint as ``bind(_:)`` returned it. Connections that stand stay.
     public mutating func unbind(_ endpoint: String) throws(ZMQError) {
         try check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
-        handle.boundNames.remove(endpoint)
+        handle.didUnbind(endpoint)
     }
 
     /// Dials an endpoint, now and whenever the connection is lost. Nobody has to be there yet.

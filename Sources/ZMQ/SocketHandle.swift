@@ -8,8 +8,7 @@ final class SocketHandle {
     private(set) var raw: UnsafeMutableRawPointer?
     /// The pointer as it was created, for the ``Socket`` that is open as long as it can be used.
     let created: UnsafeMutableRawPointer
-    /// Names of `inproc://`, which libzmq would give back only some time after the close.
-    var boundNames: Set<String> = []
+    private var bound: [BoundEndpoint] = []
 
     init(_ kind: SocketKind, in context: ZMQContext, options: SocketOptions) throws(ZMQError) {
         self.context = context
@@ -27,10 +26,21 @@ final class SocketHandle {
         if result < 0 { throw ZMQError(.setOption, code: -result) }
     }
 
+    /// Remembers what is to be cleared away with the socket.
+    func didBind(_ endpoint: String) {
+        bound.append(BoundEndpoint(endpoint))
+    }
+
+    /// Clears away what an endpoint left that is bound no more.
+    func didUnbind(_ endpoint: String) {
+        for gone in bound where gone.endpoint == endpoint { gone.removeFile() }
+        bound.removeAll { $0.endpoint == endpoint }
+    }
+
     func close() {
         guard let raw else { return }
         self.raw = nil
-        for name in boundNames { _ = loopzmq_unbind(raw, name) }
+        for endpoint in bound { endpoint.release(raw) }
         _ = loopzmq_close(raw)
     }
 

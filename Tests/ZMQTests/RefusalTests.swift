@@ -83,6 +83,19 @@ import ZMQ
         #expect(error.description.contains(hint), "\(error)")
     }
 
+    @Test func `a closed socket leaves no file behind, and an unbound one neither`() throws {
+        let paths = ["/tmp/loop-zmq-file-\(getpid())", "/tmp/loop-zmq-other-\(getpid())"]
+        func bindOnce() throws {
+            var socket = try Socket(.pull, in: context)
+            for path in paths { try socket.bind("ipc://\(path)") }
+            #expect(paths.map { access($0, F_OK) } == [0, 0])
+            try socket.unbind("ipc://\(paths[1])")
+            #expect(paths.map { access($0, F_OK) } == [0, -1])
+        }
+        try bindOnce()
+        #expect(paths.map { access($0, F_OK) } == [-1, -1])
+    }
+
     @Test func `an unbound endpoint is free again`() throws {
         var first = try Socket(.pull, in: context)
         let endpoint = try first.bind("inproc://again")

@@ -1,0 +1,173 @@
+public import LoopCore
+
+/// Decides whether and when a process is started again, and how it is stopped; a pure machine, the shell around it
+/// starts processes and tells what became of them.
+///
+///     idle ──start──▶ running ──exited──▶ backing off ──time──▶ running …
+///                        │                     │
+///                       stop                too many crashes, a code that a restart does not cure, success
+///                        ▼                     ▼
+///                     stopping ──exited──▶   ended
+public struct Supervisor: Sendable, Equatable {
+    /// What is done about an end that nobody asked for.
+    public struct Policy: Sendable, Equatable {
+        /// The pause after the first crash; it doubles with each further one.
+        public var firstDelay: Duration = .milliseconds(200)
+        /// The longest pause.
+        public var delayMax: Duration = .seconds(10)
+        /// A run of this length makes the pause short again.
+        public var stableAfter: Duration = .seconds(10)
+        /// With more crashes than this within the window it is given up.
+        public var crashesMax: Int = 5
+        public var crashWindow: Duration = .seconds(60)
+        /// Exit codes that a restart does not cure: wrong usage.
+        public var hopelessCodes: Set<Int32> = [64]
+        /// Whether an end with code 0 is followed by a restart too.
+        public var restartsAfterSuccess: Bool = false
+        /// How long a process may take from SIGTERM to its end, before SIGKILL.
+        public var stopGrace: Duration = .seconds(5)
+
+        public init() {}
+    }
+
+    /// What the shell is to do now.
+    public enum Action: Sendable, Equatable {
+        case none
+        /// Start the process, and say `exited` or `startFailed` in the end.
+        case start
+        /// Send SIGTERM.
+        case terminate
+        /// Send SIGKILL.
+        case kill
+        /// Nothing any more.
+        case finish(Ending)
+    }
+
+    /// Why it is over.
+    public enum Ending: Sendable, Hashable {
+        /// It ended by itself with code 0.
+        case done
+        /// It was told to stop; nil where it was not running then.
+        case stopped(ProcessExit?)
+        /// A code that a restart does not cure.
+        case hopeless(ProcessExit)
+        /// So many crashes within the window; the last status, or nil where it could not even be started.
+        case gaveUp(crashes: Int, last: ProcessExit?)
+    }
+
+    private enum State: Sendable, Equatable {
+        /// Not begun.
+        case idle
+        /// The process runs, or is being started.
+        case running(since: MonotonicTime)
+        /// It crashed and is started again at this time.
+        case backingOff(until: MonotonicTime)
+        /// SIGTERM was sent; SIGKILL follows at this time, nil once it was sent.
+        case stopping(killAt: MonotonicTime?)
+        /// Nothing follows.
+        case ended(Ending)
+    }
+
+    public let policy: Policy
+    private var state = State.idle
+    /// When it crashed, within the window.
+    private var crashes: [MonotonicTime] = []
+    /// The pause after the next crash.
+    private var delay: Duration
+    /// How often it was started again.
+    public private(set) var restarts = 0
+
+    public init(_ policy: Policy = Policy()) {
+        self.policy = policy
+        delay = policy.firstDelay
+    }
+
+    /// When ``advance(to:)`` has something to do; nil for never.
+    public var deadline: MonotonicTime? {
+        switch state {
+        case .backingOff(let until): until
+        case .stopping(let killAt): killAt
+        case .idle, .running, .ended: nil
+        }
+    }
+
+    /// Why it is over, or nil while it is not.
+    public var ending: Ending? { if case .ended(let ending) = state { ending } else { nil } }
+
+    /// Begins. Once.
+    public mutating func start(at now: MonotonicTime) -> Action {
+        guard case .idle = state else { return .none }
+        state = .running(since: now)
+        return .start
+    }
+
+    /// The process has ended.
+    public mutating func exited(_ status: ProcessExit, at now: MonotonicTime) -> Action {
+        switch state {
+        case .running(let since):
+            if status.isSuccess, !policy.restartsAfterSuccess { return end(.done) }
+            if case .exited(let code) = status, policy.hopelessCodes.contains(code) { return end(.hopeless(status)) }
+            if now - since >= policy.stableAfter { delay = policy.firstDelay }
+            return status.isSuccess ? pause(at: now) : crashed(status, at: now)
+        case .stopping:
+            return end(.stopped(status))
+        case .idle, .backingOff, .ended:
+            return .none
+        }
+    }
+
+    /// The process could not be started: counts as a crash.
+    public mutating func startFailed(at now: MonotonicTime) -> Action {
+        switch state {
+        case .running: crashed(nil, at: now)
+        case .stopping: end(.stopped(nil))
+        case .idle, .backingOff, .ended: .none
+        }
+    }
+
+    /// Time has passed.
+    public mutating func advance(to now: MonotonicTime) -> Action {
+        switch state {
+        case .backingOff(let until) where until <= now:
+            state = .running(since: now)
+            restarts += 1
+            return .start
+        case .stopping(let killAt?) where killAt <= now:
+            state = .stopping(killAt: nil)
+            return .kill
+        case .idle, .running, .backingOff, .stopping, .ended:
+            return .none
+        }
+    }
+
+    /// Nobody needs it any more.
+    public mutating func stop(at now: MonotonicTime) -> Action {
+        switch state {
+        case .running:
+            state = .stopping(killAt: now + policy.stopGrace)
+            return .terminate
+        case .idle, .backingOff:
+            return end(.stopped(nil))
+        case .stopping, .ended:
+            return .none
+        }
+    }
+
+    private mutating func crashed(_ status: ProcessExit?, at now: MonotonicTime) -> Action {
+        crashes.removeAll { now - $0 > policy.crashWindow }
+        crashes.append(now)
+        if crashes.count > policy.crashesMax { return end(.gaveUp(crashes: crashes.count, last: status)) }
+        return pause(at: now)
+    }
+
+    private mutating func pause(at now: MonotonicTime) -> Action {
+        state = .backingOff(until: now + delay)
+        delay = min(delay * 2, policy.delayMax)
+        return .none
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        state = .ended(ending)
+        return .finish(ending)
+    }
+}

@@ -1,0 +1,46 @@
+internal import CLinux
+internal import CZMQ
+internal import Glibc
+
+/// What a bind leaves behind that libzmq 4.3.4 does not clear away in time, or at all: names of `inproc://` stay taken
+/// for some time after the close, files of `ipc://` for ever.
+struct BoundEndpoint {
+    let endpoint: String
+    /// The socket file that the bind made, and which one it was.
+    private let file: (path: String, device: dev_t, number: ino_t)?
+
+    init(_ endpoint: String) {
+        self.endpoint = endpoint
+        let path = Self.path(of: endpoint)
+        file = path.flatMap { path in
+            var status = stat()
+            return stat(path, &status) == 0 ? (path, status.st_dev, status.st_ino) : nil
+        }
+    }
+
+    /// Somebody listens at the path of this endpoint. libzmq would take it over without a word.
+    static func isTaken(_ endpoint: String) -> Bool {
+        path(of: endpoint).map { loop_unix_is_listening($0) == 1 } ?? false
+    }
+
+    /// Before the close, while nobody else can have bound there.
+    func release(_ socket: UnsafeMutableRawPointer) {
+        if endpoint.hasPrefix("inproc://") { _ = loopzmq_unbind(socket, endpoint) }
+        removeFile()
+    }
+
+    /// Removes the socket file unless it is another one by now.
+    func removeFile() {
+        guard let file else { return }
+        var status = stat()
+        guard stat(file.path, &status) == 0, status.st_dev == file.device, status.st_ino == file.number else { return }
+        unlink(file.path)
+    }
+
+    /// Of an `ipc://` endpoint that names a file: neither a wildcard nor an abstract name.
+    private static func path(of endpoint: String) -> String? {
+        guard endpoint.hasPrefix("ipc://") else { return nil }
+        let path = String(endpoint.dropFirst(6))
+        return path == "*" || path.hasPrefix("@") ? nil : path
+    }
+}
