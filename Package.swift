@@ -74,8 +74,9 @@ let package = Package(
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
+        executable("loop-simulate", ["LoopTesting"]),
 
-        tests("LoopCoreTests", ["LoopCore"]),
+        tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("ZMQTests", ["ZMQ"]),

@@ -38,7 +38,10 @@ public struct PeerMachine: Sendable {
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
+    /// When an outcome was last heard, or the oldest entry was accepted.
     var progressAt = MonotonicTime.zero
+    /// When entries were last to be sent again.
+    var resentAt = MonotonicTime.zero
     var pushRebuilds = 0
     var needsOutcomes = false
     var hadNoRoom = false
@@ -294,9 +297,9 @@ public struct PeerMachine: Sendable {
                 needsOutcomes = true
             }
         }
-        if tick.received < outbox.sent, tick.resend || now - progressAt > tickInterval {
+        if tick.received < outbox.sent, tick.resend || now - max(progressAt, resentAt) > tickInterval {
             outbox.goBack(to: tick.received)
-            progressAt = now
+            resentAt = now
         }
     }
 
@@ -326,8 +329,9 @@ public struct PeerMachine: Sendable {
     private mutating func settle(_ number: UInt64, _ entry: Entry, _ outcome: EntryOutcome) {
         if let effect = entry.effect {
             if entry.kind != .event { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
-            // A refusal for an effect's entry ends the attempt here too.
-            if case .refused = outcome, running[effect]?.attempt == entry.attempt {
+            // A refusal for its effect ends the attempt here too. One for the entry's own sake (its bytes) does not:
+            // the reducer still counts on this attempt.
+            if outcome.endsTheAttempt, running[effect]?.attempt == entry.attempt {
                 cancel(effect, upTo: entry.attempt)
             }
         }
@@ -376,6 +380,16 @@ public struct PeerMachine: Sendable {
     }
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+}
+
+extension EntryOutcome {
+    /// Whether the reducer has let go of the attempt whose entry met this outcome.
+    fileprivate var endsTheAttempt: Bool {
+        switch self {
+        case .refused(.stale), .refused(.attempt), .refused(.ended): true
+        case .refused, .applied: false
+        }
+    }
 }
 
 extension Attempt {

@@ -5,10 +5,11 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
+        if let session = message.session { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
         case .greet(let greeting): greet(greeting, route)
-        case .claim(let session, let epoch, let claims): claim(session, epoch, claims, route)
+        case .claim(let session, let epoch, let claims): claim(session, epoch, claims)
         case .heartbeat(let heartbeat): hear(heartbeat)
         case .assignmentsRequest(let session, let epoch):
             guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
@@ -18,6 +19,12 @@ extension ReducerMachine {
         case .goodbye(let session): retire(session)
         case .statusRequest: reply(.status(statusDocument()), to: route)
         }
+    }
+
+    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+        count(.greetingRefused)
+        reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
@@ -88,9 +95,8 @@ extension ReducerMachine {
         return session
     }
 
-    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ claims: [ClaimedAttempt], _ route: Route) {
+    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ claims: [ClaimedAttempt]) {
         guard isCurrent(session, epoch) else { return }
-        members[session]?.route = route
         members[session]?.heardAt = now.monotonic
         if members[session]?.hasJoined == false {
             members[session]?.hasJoined = true
@@ -167,6 +173,20 @@ extension ReducerMachine {
         messages.append(
             .inbox(
                 peer, PeerFrame(history: core.history, epoch: core.epoch, session: session, message: message)))
+    }
+}
+
+extension ToReducer {
+    /// The session that speaks: its answers go to where its newest message came from, for a connection that was lost
+    /// comes back under another routing id.
+    fileprivate var session: SessionID? {
+        switch self {
+        case .claim(let session, _, _), .assignmentsRequest(let session, _), .outcomesRequest(let session, _),
+            .goodbye(let session):
+            session
+        case .heartbeat(let heartbeat): heartbeat.session
+        case .hello, .greet, .stateRequest, .statusRequest: nil
+        }
     }
 }
 

@@ -209,18 +209,6 @@ struct EffectTable: Sendable {
     }
 }
 
-/// An effect that has failed for good and has no event to say so. It stays, visible, until its request vanishes or
-/// somebody has it tried again.
-public struct ParkedEffect: Equatable, Sendable {
-    public let id: EffectID
-    /// The name of its feedback.
-    public let feedback: String
-    /// How many attempts have failed.
-    public let failures: Int
-    /// The last error, in words.
-    public let reason: String
-}
-
 /// An attempt took longer than its policy allows.
 public struct EffectTimedOut: Error, Equatable, CustomStringConvertible {
     public let id: EffectID

@@ -71,7 +71,7 @@ struct PeerShell: ~Copyable {
 
     private mutating func turn() throws -> End? {
         let now = SystemClock.monotonic
-        while try dealer.receive(into: &message) { receiveReply(message.copy(), at: now) }
+        while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
         if sub != nil {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
         }
@@ -88,7 +88,11 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    private mutating func receiveReply(_ bytes: [UInt8], at now: MonotonicTime) {
+    private mutating func receiveReply(_ bytes: [UInt8], at now: MonotonicTime) throws {
+        if let version = Wire.foreignVersion(of: bytes[...]), !driver.machine.isJoined {
+            let refused = Refused(.protocolVersion, reducer: "\(version)", peer: "\(Wire.version)")
+            throw NodeError.refused(refused.description)
+        }
         do {
             let frame = try PeerFrame(bytes: bytes[...])
             observer?.receiveReply(frame, at: now)

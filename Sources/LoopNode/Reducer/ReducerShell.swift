@@ -137,8 +137,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         var count = 0
         while count < 16_384, try router.receive(from: &sender, into: &message) {
             count += 1
+            let bytes = message.copy()
+            if let version = Wire.foreignVersion(of: bytes[...]) {
+                machine.refuse(protocolVersion: version, .router(sender.bytes))
+                continue
+            }
             do {
-                let request = try ToReducer(bytes: message.copy()[...], loop: loop)
+                let request = try ToReducer(bytes: bytes[...], loop: loop)
                 machine.receive(request, from: .router(sender.bytes), at: now)
             } catch {
                 machine.count(.malformedFrame)

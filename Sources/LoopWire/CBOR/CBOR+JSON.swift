@@ -6,8 +6,8 @@ extension CBOR {
     /// values become null. Keys that are no text become the text of their diagnostic notation. The same bytes give
     /// the same text; floats keep a fraction, so that they read back as floats.
     public static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> String in
-            var writer = JSONWriter(index: try CBORIndex(buffer, limits: limits))
+        try CBORIndex.with(bytes, limits, isValid: true) { index in
+            var writer = JSONWriter(index: index)
             writer.write(.root)
             return String(decoding: writer.out, as: UTF8.self)
         }

@@ -22,10 +22,9 @@ public enum CBOR {
     public static func encode<T: Encodable>(
         _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(WireError) -> [UInt8] {
-        let core = try encoded(value, limits, userInfo)
-        return [UInt8](unsafeUninitializedCapacity: core.log.count) { buffer, count in
-            count = core.log.count
-            buffer.baseAddress?.update(from: core.log.base, count: count)
+        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) -> [UInt8] in
+            try write(value, core, limits)
+            return Array(UnsafeBufferPointer(start: core.log.base, count: core.log.count))
         }
     }
 
@@ -34,16 +33,15 @@ public enum CBOR {
         _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(WireError) {
-        let core = try encoded(value, limits, userInfo)
-        writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
-        // The buffer is freed with the core, which must outlive the copy.
-        withExtendedLifetime(core) {}
+        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) in
+            try write(value, core, limits)
+            writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+        }
     }
 
-    private static func encoded<T: Encodable>(
-        _ value: T, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]
-    ) throws(WireError) -> EncodingCore {
-        let core = EncodingCore(limits: limits, userInfo: userInfo)
+    private static func write<T: Encodable>(
+        _ value: T, _ core: EncodingCore, _ limits: CBORLimits
+    ) throws(WireError) {
         do {
             try core.encode(value, in: -1, keyStartOrIndex: 0, keyLength: -1)
         } catch {
@@ -52,7 +50,6 @@ public enum CBOR {
         guard core.log.count <= limits.bytesMax else {
             throw .tooLarge(what: "the encoding of \(T.self)", size: core.log.count, limit: limits.bytesMax)
         }
-        return core
     }
 
     /// The value that the bytes encode, all of them.
@@ -82,13 +79,12 @@ public enum CBOR {
         _ type: T.Type, _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits,
         _ userInfo: [CodingUserInfoKey: any Sendable]
     ) throws(WireError) -> T {
-        let core = DecodingCore(index: try CBORIndex(bytes, limits: limits), userInfo: userInfo)
-        // A decoder that somebody kept must not read memory that is no longer the document's.
-        defer { core.close() }
-        do {
-            return try core.decode(type, at: .root)
-        } catch {
-            throw WireError(decoding: error)
+        try DecodingCore.withCore(bytes, limits, userInfo) { (core) throws(WireError) -> T in
+            do {
+                return try core.decode(type, at: .root)
+            } catch {
+                throw WireError(decoding: error)
+            }
         }
     }
 }

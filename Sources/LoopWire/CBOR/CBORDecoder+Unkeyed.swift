@@ -1,4 +1,4 @@
-/// The elements of an array, read one after the other. 24 bytes, so that an existential holds it without allocating.
+/// The elements of an array, read one after the other.
 struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     let core: DecodingCore
     private var next: CBORIndex.Item
@@ -13,13 +13,13 @@ struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
 
     var codingPath: [any CodingKey] {
         // The container's own place is the item that holds its first byte.
-        guard container < core.index.containerCount else { return [] }
+        guard core.isOpen else { return [] }
         let start = core.index.containers[Int(container)].start
         return core.codingPath(of: CBORIndex.Item(offset: start - 1, container: container))
     }
 
     var count: Int? {
-        container < core.index.containerCount ? Int(core.index.containers[Int(container)].count) : 0
+        core.isOpen ? Int(core.index.containers[Int(container)].count) : 0
     }
 
     var currentIndex: Int { Int(position) }
@@ -34,6 +34,7 @@ struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
         return value
     }
 
+    @inline(__always)
     private mutating func advance() {
         next = core.index.after(next)
         position += 1

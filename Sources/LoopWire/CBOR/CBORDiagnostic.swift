@@ -4,9 +4,7 @@ extension CBOR {
     /// Indefinite lengths show as `[_ …]`, `{_ …}` and `(_ …)`; the widths of integers and floats do not show. Takes
     /// any well-formed document, also one with a key twice; text that is not UTF-8 shows replacement characters.
     public static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> String in
-            CBORText.diagnostic(try CBORIndex(buffer, limits: limits, isValid: false), .root)
-        }
+        try CBORIndex.with(bytes, limits, isValid: false) { CBORText.diagnostic($0, .root) }
     }
 }
 

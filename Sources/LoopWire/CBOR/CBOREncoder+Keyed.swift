@@ -62,7 +62,7 @@ struct CBORKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     private func child(_ key: String) -> CBOREncoder {
         guard core.isLive(Int(node), serial), core.nodes[Int(node)].kind == .map else {
-            return core.strayEncoder()
+            return core.strayEncoder
         }
         let start = core.log.count
         core.log.text(key)

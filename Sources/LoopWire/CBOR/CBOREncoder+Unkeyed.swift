@@ -46,7 +46,7 @@ struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
 
     func superEncoder() -> any Encoder {
         guard core.isLive(Int(node), serial), core.nodes[Int(node)].kind == .array else {
-            return core.strayEncoder()
+            return core.strayEncoder
         }
         let child = core.newNode(
             parent: Int(node), keyStartOrIndex: count, keyLength: 0, depth: core.innerDepth(of: Int(node)))

@@ -11,6 +11,12 @@ struct CBOREncoder: Encoder {
         serial = core.nodes[node].serial
     }
 
+    init(core: EncodingCore, node: Int32, serial: UInt32) {
+        self.core = core
+        self.node = node
+        self.serial = serial
+    }
+
     var codingPath: [any CodingKey] { core.codingPath(of: Int(node), serial) }
 
     var userInfo: [CodingUserInfoKey: Any] { core.userInfo }

@@ -3,7 +3,7 @@
 /// After it, reading needs no bounds checks against announced lengths and steps over any item at once, however much is
 /// in it: the whole work of decoding stays in proportion to the document's size. Containers (arrays, maps, strings of
 /// indefinite length) are numbered in the order in which they begin; nothing is reserved for what is only announced.
-final class CBORIndex {
+struct CBORIndex {
     /// A container, as found by the pass. Offsets count from the document's start.
     struct Container {
         /// The first byte after the head.
@@ -29,16 +29,39 @@ final class CBORIndex {
         static let root = Item(offset: 0, container: 0)
     }
 
-    let base: UnsafePointer<UInt8>
-    @exclusivity(unchecked) private(set) var count: Int
-    @exclusivity(unchecked) private(set) var containers: UnsafeMutablePointer<Container>
-    @exclusivity(unchecked) private(set) var containerCount = 0
-    @exclusivity(unchecked) private var containerCapacity = 0
+    private(set) var base: UnsafePointer<UInt8>
+    private(set) var count: Int
+    private(set) var containers: UnsafeMutablePointer<Container>
+    private(set) var containerCount = 0
+    private(set) var containerCapacity: Int
 
-    /// Reads the document through.
+    /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
+    init() {
+        containerCapacity = 64
+        containers = .allocate(capacity: containerCapacity)
+        base = UnsafePointer(UnsafeRawPointer(containers).assumingMemoryBound(to: UInt8.self))
+        count = 0
+    }
+
+    func free() { containers.deallocate() }
+
+    /// Gives `body` the index of a document and frees it.
+    static func with<R>(
+        _ bytes: [UInt8], _ limits: CBORLimits, isValid: Bool, _ body: (CBORIndex) throws(WireError) -> R
+    ) throws(WireError) -> R {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> R in
+            var index = CBORIndex()
+            defer { index.free() }
+            try index.read(buffer, limits: limits, isValid: isValid)
+            return try body(index)
+        }
+    }
+
+    /// Reads a document through.
     ///
     /// - Parameter isValid: also refuse what is well-formed but not valid: the same key twice, text that is not UTF-8.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: CBORLimits, isValid: Bool = true) throws(WireError) {
+    mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: CBORLimits, isValid: Bool) throws(WireError) {
+        close()
         guard let base = bytes.baseAddress, bytes.count > 0 else {
             throw .truncated(needed: 1, have: 0, what: "CBOR item")
         }
@@ -46,40 +69,40 @@ final class CBORIndex {
             throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
         }
         self.base = base
-        count = bytes.count
-        containerCapacity = 4
-        containers = .allocate(capacity: containerCapacity)
         let scan = CBORScan(base: base, count: bytes.count, depthMax: limits.depthMax, isValid: isValid)
-        try scan.run(self)
-    }
-
-    deinit { containers.deallocate() }
-
-    func append(start: Int) -> Int {
-        if containerCount == containerCapacity { grow() }
-        (containers + containerCount).initialize(
-            to: Container(
-                start: UInt32(start), contentEnd: 0, end: 0, next: 0, count: 0, hintOffset: UInt32(start),
-                hintContainer: UInt32(containerCount + 1)))
-        containerCount += 1
-        return containerCount - 1
-    }
-
-    func finish(_ container: Int, count: Int, contentEnd: Int, end: Int) {
-        let place = containers + container
-        place.pointee.contentEnd = UInt32(contentEnd)
-        place.pointee.end = UInt32(end)
-        place.pointee.next = UInt32(containerCount)
-        place.pointee.count = UInt32(count)
+        try scan.run(&self)
+        count = bytes.count
     }
 
     /// Forgets the document, whose memory is about to go: every later read finds nothing.
-    func close() {
+    mutating func close() {
         count = 0
         containerCount = 0
     }
 
-    private func grow() {
+    @inline(__always)
+    mutating func append(start: Int) -> Int {
+        if containerCount == containerCapacity { grow() }
+        (containers + containerCount).initialize(
+            to: Container(
+                start: UInt32(truncatingIfNeeded: start), contentEnd: 0, end: 0, next: 0, count: 0,
+                hintOffset: UInt32(truncatingIfNeeded: start),
+                hintContainer: UInt32(truncatingIfNeeded: containerCount + 1)))
+        containerCount += 1
+        return containerCount - 1
+    }
+
+    @inline(__always)
+    func finish(_ container: Int, count: Int, contentEnd: Int, end: Int) {
+        let place = containers + container
+        place.pointee.contentEnd = UInt32(truncatingIfNeeded: contentEnd)
+        place.pointee.end = UInt32(truncatingIfNeeded: end)
+        place.pointee.next = UInt32(truncatingIfNeeded: containerCount)
+        place.pointee.count = UInt32(truncatingIfNeeded: count)
+    }
+
+    @inline(never)
+    private mutating func grow() {
         let moved = UnsafeMutablePointer<Container>.allocate(capacity: containerCapacity * 2)
         moved.moveInitialize(from: containers, count: containerCount)
         containers.deallocate()

@@ -23,7 +23,7 @@ struct CBORScan {
         var lastKeyEnd = 0
     }
 
-    func run(_ index: CBORIndex) throws(WireError) {
+    func run(_ index: inout CBORIndex) throws(WireError) {
         let frames = UnsafeMutablePointer<Frame>.allocate(capacity: depthMax + 1)
         defer { frames.deallocate() }
         var depth = 0
@@ -198,8 +198,7 @@ struct CBORScan {
     /// A key for an error message.
     private func name(_ start: Int, _ end: Int) -> String {
         let bytes = UnsafeBufferPointer(start: base + start, count: end - start)
-        guard let index = try? CBORIndex(bytes, limits: CBORLimits(), isValid: false) else { return "?" }
-        return index.excerpt(.root)
+        return (try? CBORIndex.with(Array(bytes), CBORLimits(), isValid: false) { $0.excerpt(.root) }) ?? "?"
     }
 
     /// The argument of the head at `start`, and the offset behind the head.

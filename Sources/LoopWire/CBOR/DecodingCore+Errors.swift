@@ -30,7 +30,7 @@ extension DecodingCore {
     /// The keys from the top of the document to an item, found by walking there: nothing is kept for them, as they
     /// are for errors. A document that asks for too many of them gets empty ones.
     func codingPath(of target: Item) -> [any CodingKey] {
-        guard index.count > 0 else { return [] }
+        guard isOpen else { return [] }
         var path: [any CodingKey] = []
         var place = Item.root
         while true {
@@ -41,8 +41,8 @@ extension DecodingCore {
             var number = 0
             var inner: Item?
             while element.offset < container.contentEnd {
-                pathSteps -= 1
-                guard pathSteps > 0 else { return [] }
+                state.pointee.pathSteps -= 1
+                guard state.pointee.pathSteps > 0 else { return [] }
                 let key = element
                 if head.major == 5 { element = index.after(element) }
                 let next = index.after(element)

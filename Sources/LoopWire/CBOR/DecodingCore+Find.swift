@@ -10,7 +10,7 @@ extension DecodingCore {
     /// The value of a text key; nil if the map does not hold it.
     @inline(__always)
     func find(_ key: String, in item: Item) -> Item? {
-        guard item.container < index.containerCount else { return nil }
+        guard isOpen else { return nil }
         var key = key
         return key.withUTF8 { find($0, in: item) }
     }
@@ -79,7 +79,7 @@ extension DecodingCore {
     }
 
     private func sortedEntries(_ item: Item) -> [MapEntry] {
-        if let known = sortedMaps[item.container] { return known }
+        if let known = state.pointee.sortedMaps[item.container] { return known }
         let map = index.containers[Int(item.container)]
         var entries: [MapEntry] = []
         entries.reserveCapacity(Int(map.count))
@@ -93,7 +93,7 @@ extension DecodingCore {
             let head = index.head(at: Int(left.key.offset))
             return index.withString(head, left.key) { compare($0, right.key) < 0 }
         }
-        sortedMaps[item.container] = entries
+        state.pointee.sortedMaps[item.container] = entries
         return entries
     }
 }

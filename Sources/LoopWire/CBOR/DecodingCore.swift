@@ -1,14 +1,22 @@
 /// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
 ///
-/// Handles are an item's position and no more. What they read is checked here once more against the end of the
-/// document, which is at its start once ``close()`` was called: a handle that outlives its document finds nothing.
-final class DecodingCore {
-    let index: CBORIndex
-    let userInfo: [CodingUserInfoKey: any Sendable]
-    /// Maps of many keys that were asked out of order: their entries, ascending by key.
-    @exclusivity(unchecked) var sortedMaps: [UInt32: [MapEntry]] = [:]
-    /// How many steps may still be spent on finding coding paths: asked for in every error, they are found by walking.
-    @exclusivity(unchecked) var pathSteps: Int
+/// Handles are an item's position and the serial number of the document. What they read is checked once more against
+/// the serial, so that a handle that outlives its document finds nothing. The state is behind one bare pointer, as in
+/// ``EncodingCore``, and kept by ``CorePool`` for the next document.
+struct DecodingCore {
+    let state: UnsafeMutablePointer<State>
+    /// Of the document that this copy of the pointer is for.
+    let serial: UInt32
+
+    struct State {
+        var index = CBORIndex()
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        /// Maps of many keys that were asked out of order: their entries, ascending by key.
+        var sortedMaps: [UInt32: [MapEntry]] = [:]
+        /// How many steps may still be spent on finding coding paths, which are found by walking.
+        var pathSteps = 0
+        var serial: UInt32 = 0
+    }
 
     struct MapEntry {
         var key: CBORIndex.Item
@@ -17,19 +25,56 @@ final class DecodingCore {
 
     typealias Item = CBORIndex.Item
 
-    init(index: CBORIndex, userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.index = index
-        self.userInfo = userInfo
-        pathSteps = 100_000 + 8 * index.count
+    /// Gives `body` the core of a document, and takes it back.
+    static func withCore<R>(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable],
+        _ body: (DecodingCore) throws(WireError) -> R
+    ) throws(WireError) -> R {
+        let state = pool.take() ?? fresh()
+        state.pointee.serial &+= 1
+        let core = DecodingCore(state: state, serial: state.pointee.serial)
+        defer { core.giveBack() }
+        try state.pointee.index.read(bytes, limits: limits, isValid: true)
+        state.pointee.userInfo = userInfo
+        state.pointee.pathSteps = 100_000 + 8 * bytes.count
+        return try body(core)
     }
 
-    func close() { index.close() }
+    private static let pool = CorePool<State>()
+
+    private static func fresh() -> UnsafeMutablePointer<State> {
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(to: State())
+        return state
+    }
+
+    private func giveBack() {
+        state.pointee.serial &+= 1
+        state.pointee.index.close()
+        state.pointee.userInfo = [:]
+        if !state.pointee.sortedMaps.isEmpty { state.pointee.sortedMaps = [:] }
+        if state.pointee.index.containerCapacity <= 1 << 14, Self.pool.give(state) { return }
+        state.pointee.index.free()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    var index: CBORIndex {
+        @inline(__always) get { state.pointee.index }
+    }
+
+    /// False once the document was read.
+    var isOpen: Bool {
+        @inline(__always) get { state.pointee.serial == serial }
+    }
+
+    var userInfo: [CodingUserInfoKey: any Sendable] { isOpen ? state.pointee.userInfo : [:] }
 
     // MARK: Scalars
 
     @inline(__always)
     func head(_ item: Item) throws -> CBORIndex.Head {
-        guard Int(item.offset) < index.count else { throw closed() }
+        guard isOpen else { throw closed() }
         return index.head(at: Int(item.offset))
     }
 

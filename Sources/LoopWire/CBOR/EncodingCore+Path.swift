@@ -2,19 +2,15 @@
 extension EncodingCore {
     /// The keys from the outermost value to this node; empty for a node that is gone.
     func codingPath(of node: Int, _ serial: UInt32) -> [any CodingKey] {
-        guard node < nodeCount, nodes[node].serial == serial else { return [] }
+        guard node >= 0, node < nodeCount, nodes[node].serial == serial else { return [] }
         return steps(to: node)
     }
 
     /// The same as a text for people.
     func path(of node: Int) -> String { CBORPath.text(steps(to: node)) }
 
-    /// An encoder that belongs nowhere, for a call that has no other way to refuse; the refusal is kept.
-    func strayEncoder() -> CBOREncoder {
-        fail("a container was written to after its value was encoded", nil)
-        let stray = newNode(parent: -1, keyStartOrIndex: 0, keyLength: -1, depth: 0)
-        return CBOREncoder(core: self, node: stray)
-    }
+    /// An encoder that belongs nowhere, for a call that has no other way to refuse: writing to it throws.
+    var strayEncoder: CBOREncoder { CBOREncoder(core: self, node: -1, serial: 0) }
 
     private func steps(to node: Int) -> [any CodingKey] {
         var steps: [any CodingKey] = []

@@ -12,7 +12,7 @@ extension EncodingCore {
         case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
             patchHead(0xA0, owner)
         default:
-            var out = scratch ?? RawBuffer(capacity: 256)
+            var out = scratch
             out.count = 0
             emit(node, into: &out)
             log.count = owner.start

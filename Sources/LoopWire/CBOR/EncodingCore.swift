@@ -9,23 +9,29 @@
 ///                       └── entry ──┘ └── entry ─▶ node
 ///
 /// The handles given to `encode(to:)` name a node by index and serial number; a handle that is kept and used after its
-/// value was sealed is found out by the serial and refused.
-final class EncodingCore {
-    @exclusivity(unchecked) var log: RawBuffer
-    @exclusivity(unchecked) var scratch: RawBuffer?
-    @exclusivity(unchecked) var nodes: UnsafeMutablePointer<Node>
-    @exclusivity(unchecked) var nodeCount = 0
-    @exclusivity(unchecked) private var nodeCapacity = 8
-    @exclusivity(unchecked) var entries: UnsafeMutablePointer<Entry>
-    @exclusivity(unchecked) var entryCount = 0
-    @exclusivity(unchecked) private var entryCapacity = 16
-    /// Nodes below this one belong to values whose encoding waits for an inner value's; they must not be written to.
-    @exclusivity(unchecked) var floor = 0
-    @exclusivity(unchecked) private var serial: UInt32 = 0
-    /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
-    @exclusivity(unchecked) var failure: WireError?
-    let depthMax: Int
-    let userInfo: [CodingUserInfoKey: any Sendable]
+/// value was sealed is found out by the serial and refused. The state is behind one bare pointer, because reference
+/// counts would be the largest single cost of encoding; ``CorePool`` keeps it for the next value.
+struct EncodingCore {
+    let state: UnsafeMutablePointer<State>
+
+    struct State {
+        var log = RawBuffer(capacity: 512)
+        var scratch = RawBuffer(capacity: 256)
+        var nodes = UnsafeMutablePointer<Node>.allocate(capacity: 16)
+        var nodeCount = 0
+        var nodeCapacity = 16
+        var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 32)
+        var entryCount = 0
+        var entryCapacity = 32
+        /// Nodes below this one belong to values whose encoding waits for an inner value's; they must not be written to.
+        var floor = 0
+        /// Never starts anew, also not for the next value.
+        var serial: UInt32 = 0
+        /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
+        var failure: WireError?
+        var depthMax = 0
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    }
 
     /// A container or the one value of an encoder.
     struct Node {
@@ -70,31 +76,54 @@ final class EncodingCore {
         var next: Int32
     }
 
-    init(limits: CBORLimits, userInfo: [CodingUserInfoKey: any Sendable]) {
-        log = RawBuffer(capacity: 256)
-        nodes = .allocate(capacity: nodeCapacity)
-        entries = .allocate(capacity: entryCapacity)
-        depthMax = limits.depthMax
-        self.userInfo = userInfo
-    }
+    // MARK: State
 
-    deinit {
-        log.free()
-        scratch?.free()
-        nodes.deallocate()
-        entries.deallocate()
+    var log: RawBuffer {
+        @inline(__always) get { state.pointee.log }
+        @inline(__always) nonmutating _modify { yield &state.pointee.log }
     }
+    var scratch: RawBuffer {
+        @inline(__always) get { state.pointee.scratch }
+        @inline(__always) nonmutating _modify { yield &state.pointee.scratch }
+    }
+    var nodes: UnsafeMutablePointer<Node> {
+        @inline(__always) get { state.pointee.nodes }
+        @inline(__always) nonmutating _modify { yield &state.pointee.nodes }
+    }
+    var nodeCount: Int {
+        @inline(__always) get { state.pointee.nodeCount }
+        @inline(__always) nonmutating _modify { yield &state.pointee.nodeCount }
+    }
+    var entries: UnsafeMutablePointer<Entry> {
+        @inline(__always) get { state.pointee.entries }
+        @inline(__always) nonmutating _modify { yield &state.pointee.entries }
+    }
+    var entryCount: Int {
+        @inline(__always) get { state.pointee.entryCount }
+        @inline(__always) nonmutating _modify { yield &state.pointee.entryCount }
+    }
+    var floor: Int {
+        @inline(__always) get { state.pointee.floor }
+        @inline(__always) nonmutating _modify { yield &state.pointee.floor }
+    }
+    var failure: WireError? {
+        @inline(__always) get { state.pointee.failure }
+        @inline(__always) nonmutating _modify { yield &state.pointee.failure }
+    }
+    var depthMax: Int { state.pointee.depthMax }
+    var userInfo: [CodingUserInfoKey: any Sendable] { state.pointee.userInfo }
 
     // MARK: Nodes and entries
 
     /// Makes a node for a value whose bytes start here.
     @inline(__always)
     func newNode(parent: Int, keyStartOrIndex: Int, keyLength: Int, depth: Int32) -> Int {
-        if nodeCount == nodeCapacity { growNodes() }
-        serial &+= 1
+        if nodeCount == state.pointee.nodeCapacity { growNodes() }
+        state.pointee.serial &+= 1
         (nodes + nodeCount).initialize(
             to: Node(
-                kind: .unset, isRun: true, isSorted: true, depth: depth, serial: serial, first: -1, last: -1, count: 0,
+                kind: .unset, isRun: true, isSorted: true, depth: depth, serial: state.pointee.serial, first: -1,
+                last: -1, count: 0,
                 start: log.count, runStart: log.count, tail: log.count, parent: Int32(truncatingIfNeeded: parent),
                 keyLength: Int32(truncatingIfNeeded: keyLength), keyStartOrIndex: keyStartOrIndex))
         nodeCount += 1
@@ -103,7 +132,9 @@ final class EncodingCore {
 
     /// Turns an unset node into a container, or finds that it is one already; anything else is a failure.
     func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
-        guard isLive(node, serial) else { return fail("an encoder was used after its value was encoded", nil) }
+        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
+        // written through it is refused.
+        guard isLive(node, serial) else { return }
         if nodes[node].kind == kind { return }
         guard nodes[node].kind == .unset else {
             return fail("a value asked for containers of two kinds", node)
@@ -133,20 +164,21 @@ final class EncodingCore {
 
     @inline(never)
     private func refusal(_ node: Int, _ serial: UInt32) -> any Error {
-        if let failure { return failure }
-        return WireError.refused(
-            path: isLive(node, serial) ? path(of: node) : "?",
-            why: "a container was written to after its value was encoded")
+        guard isLive(node, serial) else {
+            return WireError.refused(path: "?", why: "a container was written to after its value was encoded")
+        }
+        return failure
+            ?? .refused(path: path(of: node), why: "a value was encoded twice, or in containers of two kinds")
     }
 
-    func fail(_ why: String, _ node: Int?) {
-        failure = failure ?? .refused(path: node.map { path(of: $0) } ?? "?", why: why)
+    func fail(_ why: String, _ node: Int) {
+        failure = failure ?? .refused(path: path(of: node), why: why)
     }
 
     /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int) {
-        if entryCount == entryCapacity { growEntries() }
+        if entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
         let prefix = keyPrefix(start, keyLength)
         (entries + entryCount).initialize(
@@ -201,7 +233,7 @@ final class EncodingCore {
     }
 
     private func link(_ node: Int, _ entry: Entry) {
-        if entryCount == entryCapacity { growEntries() }
+        if entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
         (entries + entryCount).initialize(to: entry)
         entryCount += 1
@@ -221,19 +253,19 @@ final class EncodingCore {
 
     @inline(never)
     private func growNodes() {
-        let moved = UnsafeMutablePointer<Node>.allocate(capacity: nodeCapacity * 2)
+        let moved = UnsafeMutablePointer<Node>.allocate(capacity: state.pointee.nodeCapacity * 2)
         moved.moveInitialize(from: nodes, count: nodeCount)
         nodes.deallocate()
         nodes = moved
-        nodeCapacity *= 2
+        state.pointee.nodeCapacity *= 2
     }
 
     @inline(never)
     private func growEntries() {
-        let moved = UnsafeMutablePointer<Entry>.allocate(capacity: entryCapacity * 2)
+        let moved = UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
         moved.moveInitialize(from: entries, count: entryCount)
         entries.deallocate()
         entries = moved
-        entryCapacity *= 2
+        state.pointee.entryCapacity *= 2
     }
 }

@@ -8,6 +8,7 @@ enum UTF8Check {
                 guard word & 0x8080_8080_8080_8080 == 0 else { break }
                 index += 8
             }
+            while index < count, bytes[index] < 0x80 { index += 1 }
             guard index < count else { return true }
             let length = sequence(bytes + index, count - index)
             guard length > 0 else { return false }

@@ -51,7 +51,7 @@ public struct Introduction: Equatable, Sendable {
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement |
+/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version |
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
 public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
@@ -60,6 +60,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case schema = 2
         case definition = 3
         case placement = 4
+        case protocolVersion = 5
     }
 
     public var what: What
@@ -79,6 +80,8 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case .definition:
             "the reducer's definition (\(reducer)) differs from this node's (\(peer)): feedbacks or placements are not"
                 + " the same; run the same build on both sides"
+        case .protocolVersion:
+            "the reducer speaks version \(reducer) of the protocol, this node version \(peer); run the same release"
         case .placement: "the group \"\(peer)\" is the reducer's own; a worker may serve \(reducer)"
         }
     }

@@ -8,6 +8,15 @@ public enum Wire {
     public static let version: UInt8 = 1
     /// Reserved for loops that are divided; always 0 in this version.
     public static let shard: UInt16 = 0
+    /// The version of a frame that another version of the protocol made, or nil.
+    ///
+    /// The first two bytes after a topic mean the same in every version.
+    public static func foreignVersion(of frame: ArraySlice<UInt8>) -> UInt8? {
+        guard frame.count >= 2, frame[frame.startIndex] == magic else { return nil }
+        let other = frame[frame.startIndex + 1]
+        return other == version ? nil : other
+    }
+
     /// The largest message on any socket, in bytes. What is larger travels in parts.
     public static let messageBytesMax = 1 << 20
 }

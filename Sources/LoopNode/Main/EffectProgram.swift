@@ -1,0 +1,45 @@
+import LoopCore
+import LoopOptions
+
+/// The program `loop-effect`, or a user's own of the same kind.
+public enum EffectProgram {
+    static let reducer = Option(
+        "reducer", .endpoint, default: "tcp://127.0.0.1:7710",
+        help: "the address of the reducer, which may start later")
+    static let capacity = Option(
+        "capacity", .int(in: 1...100_000), default: 16, help: "how many effects this worker holds at once")
+    static let groups = Option(
+        repeated: "group", .string.named("GROUP"),
+        help: "a group of effects to serve; again for more; none for all of the loop's")
+    static let nodeName = Option(
+        optional: "name", .string.named("NAME"), help: "a name for people, shown by status")
+    static let stopLimit = Option(
+        "stop-limit", .duration(in: .zero ... .seconds(3600)), default: .seconds(5),
+        help: "how long a stop waits until everything handed back is known")
+
+    /// The program for these loops.
+    public static func program(_ loops: [RunnableLoop], name: String = "loop-effect") -> NodeProgram {
+        let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit])
+        return NodeProgram(
+            name, abstract: "Run effects of a loop for its reducer.", groups: [node], loops: loops,
+            takesArguments: false
+        ) { loop, arguments, signals in
+            var configuration = EffectNodeConfiguration(reducer: arguments[reducer])
+            configuration.capacity = arguments[capacity]
+            configuration.groups = arguments[groups].isEmpty ? nil : arguments[groups]
+            configuration.name = arguments[nodeName] ?? ""
+            configuration.stopLimit = arguments[stopLimit]
+            _ = try await loop.runWorker(configuration, signals)
+            return 0
+        }
+    }
+}
+
+extension EffectNode {
+    /// The whole of a user's own worker executable.
+    ///
+    ///     @main struct Main { static func main() async { await EffectNode.main(Traffic()) } }
+    public static func main(_ definition: Definition) async -> Never {
+        await EffectProgram.program([RunnableLoop(definition)], name: ProgramName.current).main()
+    }
+}

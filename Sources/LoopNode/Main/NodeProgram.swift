@@ -1,0 +1,76 @@
+import Glibc
+import LoopCore
+public import LoopOptions
+
+/// A program of one kind of node: options → configuration → node → exit code.
+///
+/// Exit codes: 0 and 1 are the job's verdict, 2 could not run, 64 wrong usage.
+public struct NodeProgram: Sendable {
+    /// The command line, for its help and for tests.
+    public let command: Command
+    private let loops: [RunnableLoop]
+    private let hasOneLoop: Bool
+    private let run: @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
+
+    init(
+        _ name: String, abstract: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
+        run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
+    ) {
+        self.loops = loops
+        self.run = run
+        hasOneLoop = loops.count == 1
+        let commands = loops.map { loop in
+            Command(
+                loop.name, abstract: loop.abstract,
+                subcommands: [
+                    Command(
+                        "run", abstract: abstract,
+                        groups: (takesArguments ? loop.groups : []) + groups,
+                        positionals: takesArguments ? loop.positionals : [])
+                ], defaultSubcommand: "run")
+        }
+        command = Command(
+            name, abstract: abstract,
+            discussion: "Every option can come from the environment too: LOOP_ and its name in capitals.",
+            subcommands: commands, version: LoopVersion.current)
+    }
+
+    /// Runs the command line, and returns the code to exit with.
+    public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        do {
+            DescriptorLimit.raise()
+            let signals = try SignalWatch()
+            var words = arguments
+            // A program of one loop need not be told its name.
+            if hasOneLoop, words.first != loops[0].name, words.first != "--version" { words.insert(loops[0].name, at: 0) }
+            switch try command.parse(words, environment: environment) {
+            case .text(let text):
+                print(text)
+                return 0
+            case .arguments(let parsed):
+                guard let loop = loops.first(where: { $0.name == parsed.path.first }) else {
+                    throw UsageError(message: "no loop is named", hint: "see --help")
+                }
+                return try await run(loop, parsed, signals)
+            }
+        } catch let error as UsageError {
+            StandardError.line("\(command.name): \(error)")
+            return 64
+        } catch {
+            StandardError.line("\(command.name): \(error)")
+            return 2
+        }
+    }
+
+    /// Runs this process's own command line, and exits.
+    public func main() async -> Never {
+        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        fflush(nil)
+        exit(code)
+    }
+}
+
+/// The version of all executables.
+public enum LoopVersion {
+    public static let current = "0.1.0"
+}

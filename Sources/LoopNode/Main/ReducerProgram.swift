@@ -1,0 +1,71 @@
+import Glibc
+import LoopCore
+import LoopOptions
+
+/// The program `loop-reducer`, or a user's own of the same kind.
+public enum ReducerProgram {
+    static let bind = Option(
+        "bind", .endpoint, default: "tcp://127.0.0.1:7710",
+        help: "where peers find this reducer; the two ports after it are used too (0: any free ones)")
+    static let insecure = Option(
+        flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
+    static let silenceLimit = Option(
+        "silence-limit", .duration(in: .milliseconds(100) ... .seconds(3600)), default: .seconds(3),
+        help: "how long a worker may be silent before its effects run elsewhere")
+    static let localCapacity = Option(
+        "local-capacity", .int(in: 1...100_000), default: 256,
+        help: "how many effects run at once in the reducer's own process")
+    static let journal = Option(
+        "journal", .choice(["memory"]), default: "memory",
+        help: "where events are kept; memory lasts as long as the process")
+    static let json = Option(
+        optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
+
+    /// The program for these loops.
+    public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer") -> NodeProgram {
+        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, journal, json])
+        return NodeProgram(
+            name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
+            groups: [node], loops: loops, takesArguments: true
+        ) { loop, arguments, signals in
+            var configuration = ReducerNodeConfiguration(bind: arguments[bind])
+            configuration.isInsecure = arguments[insecure]
+            configuration.silenceLimit = arguments[silenceLimit]
+            configuration.localCapacity = arguments[localCapacity]
+            guard let outcome = try await loop.runReducer(arguments, configuration, signals) else { return 0 }
+            return try report(outcome, to: arguments[json])
+        }
+    }
+
+    private static func report(_ outcome: Outcome, to file: String?) throws -> Int32 {
+        print(outcome.text)
+        if let file {
+            let document = outcome.json ?? "null"
+            guard let handle = fopen(file, "w") else {
+                throw NodeError.system("could not write \(file): \(String(cString: strerror(errno)))")
+            }
+            let written = fputs(document + "\n", handle)
+            guard fclose(handle) == 0, written >= 0 else {
+                throw NodeError.system("could not write \(file): \(String(cString: strerror(errno)))")
+            }
+        }
+        return outcome.exitCode
+    }
+}
+
+extension ReducerNode {
+    /// The whole of a user's own reducer executable.
+    ///
+    ///     @main struct Main { static func main() async { await ReducerNode.main(Traffic()) } }
+    public static func main(_ definition: Definition) async -> Never {
+        await ReducerProgram.program([RunnableLoop(definition)], name: ProgramName.current).main()
+    }
+}
+
+/// The name this process was started by.
+enum ProgramName {
+    static var current: String {
+        let path = CommandLine.arguments.first ?? "loop"
+        return String(path.split(separator: "/").last ?? "loop")
+    }
+}

@@ -1,0 +1,87 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// G7: whatever a frame says was in the journal when it left.
+struct DurableBeforeVisible: Checker {
+    static let promise = Promise.durableBeforeVisible
+    private(set) var checkCount = 0
+    private var history = History.none
+    private var seq: UInt64 = 0
+    private var epoch = Epoch.none
+    private var watermarks: [SessionID: UInt64] = [:]
+    /// The highest attempt of each effect that a frame told of, and the highest one that is void.
+    private var granted: [EffectID: Attempt] = [:]
+    private var floors: [EffectID: Attempt] = [:]
+
+    mutating func observe(_ observation: Observation) throws(Violation) {
+        switch observation {
+        case .began(let history):
+            self = DurableBeforeVisible(checkCount: checkCount)
+            self.history = history
+        case .journaled(_, let record): note(record)
+        case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
+            try check(frame)
+        default: break
+        }
+    }
+
+    init(checkCount: Int = 0) { self.checkCount = checkCount }
+
+    private mutating func note(_ record: Record) {
+        if let (session, number) = record.entry { watermarks[session] = number }
+        switch record {
+        case .event(let event): seq = event.seq.value
+        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .sessionOpened(let session, _): watermarks[session] = 0
+        case .attemptEnded(let end): floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
+        case .refused(let refusal):
+            if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
+        default: break
+        }
+    }
+
+    private mutating func check(_ frame: PeerFrame) throws(Violation) {
+        checkCount += 1
+        if frame.history != history { throw visible("history \(frame.history)", "\(history)") }
+        if frame.epoch != epoch { throw visible("epoch \(frame.epoch)", "\(epoch)") }
+        switch frame.message {
+        case .welcome(let watermark, _, _): try check(watermark, of: frame.session)
+        case .tick(let tick): try check(tick.watermark, of: frame.session)
+        case .acknowledgement(let ack), .outcomes(let ack):
+            try check(ack.watermark, of: frame.session)
+            for item in ack.notable { if case .applied(let seq) = item.outcome { try check(seq) } }
+        case .commands(_, let commands):
+            for case .start(let grant) in commands { try check(grant) }
+        case .assignments(let assignments):
+            try check(assignments.watermark, of: frame.session)
+            for grant in assignments.grants { try check(grant.effect.seq) }
+        case .update(let seq, _), .commonTick(let seq): try check(seq)
+        case .transitions(let notes): for note in notes { try check(note.seq) }
+        default: break
+        }
+    }
+
+    private func check(_ watermark: UInt64, of session: SessionID) throws(Violation) {
+        let durable = watermarks[session] ?? 0
+        if watermark > durable { throw visible("watermark \(watermark) of session \(session)", "\(durable)") }
+    }
+
+    private func check(_ seq: Seq) throws(Violation) {
+        if seq.value > self.seq { throw visible("seq \(seq)", "\(self.seq)") }
+    }
+
+    /// Before a second grant of an effect leaves, the end of the first is durable.
+    private mutating func check(_ grant: Grant) throws(Violation) {
+        try check(grant.effect.seq)
+        if let earlier = granted[grant.effect], earlier < grant.attempt, floors[grant.effect] ?? .none < earlier {
+            throw visible(
+                "attempt \(grant.attempt) of \(grant.effect) after \(earlier)", "the end of none of them")
+        }
+        granted[grant.effect] = max(granted[grant.effect] ?? .none, grant.attempt)
+    }
+
+    private func visible(_ what: String, _ durable: String) -> Violation {
+        Violation(.durableBeforeVisible, "\(what) left the reducer, the journal has \(durable)")
+    }
+}

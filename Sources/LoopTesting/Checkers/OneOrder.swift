@@ -1,0 +1,57 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// G1: events are numbered without gaps, and each session's entries are consumed strictly in sequence.
+struct OneOrder: Checker {
+    static let promise = Promise.oneOrder
+    private(set) var checkCount = 0
+    private var seq: UInt64 = 0
+    private var consumed: [SessionID: UInt64] = [:]
+
+    mutating func observe(_ observation: Observation) throws(Violation) {
+        switch observation {
+        case .began:
+            seq = 0
+            consumed = [:]
+        case .journaled(_, .event(let record)):
+            checkCount += 1
+            if record.seq.value != seq + 1 {
+                throw Violation(.oneOrder, "event \(record.seq) was journaled after \(seq)")
+            }
+            seq += 1
+            try consume(record.session, record.number)
+        case .journaled(_, let record):
+            if let (session, number) = record.entry { try consume(session, number) }
+            if case .sessionOpened(let session, _) = record {
+                if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
+                consumed[session] = 0
+            }
+        default: break
+        }
+    }
+
+    private mutating func consume(_ session: SessionID, _ number: UInt64) throws(Violation) {
+        checkCount += 1
+        guard let last = consumed[session] else {
+            throw Violation(.oneOrder, "entry \(number) of session \(session), which was not opened")
+        }
+        if number != last + 1 {
+            throw Violation(.oneOrder, "entry \(number) of session \(session) was consumed after \(last)")
+        }
+        consumed[session] = number
+    }
+}
+
+extension Record {
+    /// The numbered entry that this record consumes.
+    var entry: (session: SessionID, number: UInt64)? {
+        switch self {
+        case .event(let record): (record.session, record.number)
+        case .refused(let record): (record.session, record.number)
+        case .completed(let session, let number, _, _): (session, number)
+        case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
+        default: nil
+        }
+    }
+}

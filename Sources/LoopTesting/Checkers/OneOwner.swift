@@ -1,0 +1,96 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// G6: at any time one attempt of an effect commits, in order and without holes; one that was followed by another, or
+/// taken away, never commits again; and no attempt runs twice.
+struct OneOwner: Checker {
+    static let promise = Promise.oneOwner
+    private(set) var checkCount = 0
+    private var book = EntryBook()
+    private var commits: [EffectID: Commit] = [:]
+    private var floors: [EffectID: Attempt] = [:]
+    private var runs: [Run: Int] = [:]
+
+    private struct Run: Hashable {
+        let history: History
+        let effect: EffectID
+        let attempt: Attempt
+    }
+
+    private struct Commit {
+        var attempt: Attempt
+        var session: SessionID
+        /// The position of the next entry of this attempt.
+        var next: Int
+    }
+
+    mutating func observe(_ observation: Observation) throws(Violation) {
+        _ = book.note(observation)
+        switch observation {
+        case .began:
+            commits = [:]
+            floors = [:]
+        case .ran(let peer, let history, let grant):
+            checkCount += 1
+            let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
+            if let earlier = runs.updateValue(peer, forKey: run) {
+                throw Violation(
+                    .oneOwner,
+                    "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
+            }
+        case .journaled(let history, let record): try journal(history, record)
+        default: break
+        }
+    }
+
+    private mutating func journal(_ history: History, _ record: Record) throws(Violation) {
+        switch record {
+        case .event(let event):
+            if let effect = event.effect { try commit(history, effect, event.attempt, event.session, event.number) }
+        case .completed(let session, let number, let effect, let attempt):
+            try commit(history, effect, attempt, session, number)
+        case .attemptEnded(let end):
+            if let entry = end.entry { try commit(history, end.effect, end.upTo, entry.session, entry.number) }
+            floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
+        case .refused(let refusal):
+            guard let effect = refusal.effect, let entry = book.entry(history, refusal.session, refusal.number)
+            else { return }
+            if refusal.reason == .undecodable {
+                // Refused for its bytes, not for its effect: the attempt goes on behind it.
+                try commit(history, effect, entry.attempt, refusal.session, refusal.number)
+            } else if refusal.attempt != .none {
+                floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
+            }
+        default: break
+        }
+    }
+
+    private mutating func commit(
+        _ history: History, _ effect: EffectID, _ attempt: Attempt, _ session: SessionID, _ number: UInt64
+    ) throws(Violation) {
+        checkCount += 1
+        guard let entry = book.entry(history, session, number) else { return }
+        if entry.effect != effect || entry.attempt != attempt {
+            throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
+        }
+        if attempt <= floors[effect] ?? .none {
+            throw Violation(.oneOwner, "attempt \(attempt) of \(effect) commits, but was taken away")
+        }
+        var commit = commits[effect] ?? Commit(attempt: attempt, session: session, next: 0)
+        if attempt < commit.attempt {
+            throw Violation(.oneOwner, "attempt \(attempt) of \(effect) commits after \(commit.attempt)")
+        }
+        if attempt > commit.attempt { commit = Commit(attempt: attempt, session: session, next: 0) }
+        if commit.session != session {
+            throw Violation(.oneOwner, "sessions \(commit.session) and \(session) commit \(attempt) of \(effect)")
+        }
+        if commit.next != entry.index {
+            throw Violation(
+                .oneOwner,
+                "attempt \(attempt) of \(effect) commits its entry \(entry.index), expected \(commit.next)")
+        }
+        commit.next += 1
+        commits[effect] = commit
+    }
+}

@@ -1,0 +1,84 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// One process beside the reducer: the shipped machine, its sockets and what runs in it.
+final class SimulatedPeer {
+    enum Role { case worker, client }
+
+    /// The body of one attempt.
+    struct Body {
+        let effect: EffectID
+        let attempt: Attempt
+        /// Names this body among all that ever ran.
+        let run: UInt64
+        let slot: Int
+        var request: [UInt8]
+        var stepsLeft: Int
+        /// The position of its next entry.
+        var next = 0
+        var fails: Bool
+        var finishes: Bool
+        /// Goes on until it is cancelled.
+        var isEndless: Bool
+        var isWaitingForRoom = false
+        /// An event that the outbox had no room for.
+        var held: SlotEvent?
+    }
+
+    /// One socket with its present connection last; earlier ones may still hold messages.
+    struct Connections {
+        var pipes: [Pipe] = []
+        mutating func dropEmpty() {
+            guard pipes.count > 1 else { return }
+            let last = pipes.removeLast()
+            pipes.removeAll(where: \.isEmpty)
+            pipes.append(last)
+        }
+    }
+
+    let index: Int
+    let id: PeerID
+    let role: Role
+    var machine: PeerMachine
+    /// This process's steady clock minus virtual time.
+    let clockOffset: UInt64
+    var isAlive = true
+    var isLeaving = false
+    var frozenUntil: UInt64 = 0
+    var wakesAt = UInt64.max
+
+    // Sockets.
+    var subscriber = Connections()
+    var pusher = Connections()
+    var fromReducer = Pipe()
+    var toReducer = Pipe()
+    var isConnected = false
+    /// The publisher knows the subscription from here on.
+    var subscribedAt = UInt64.max
+    var isSubscriberDead = false
+    var isPusherDead = false
+    /// How many messages the publisher drops next.
+    var burst = 0
+    /// The routing id of the present DEALER connection.
+    var route: [UInt8]
+
+    // What runs here.
+    var bodies: [UInt64: Body] = [:]
+    var runs: [EffectID: UInt64] = [:]
+    var isWaitingForRoom = false
+
+    // Accounts of the entries whose outcome is not known.
+    var entriesInFlight: [UInt64: UInt64] = [:]
+    var lastNumber: UInt64 = 0
+    var settledNumber: UInt64 = 0
+
+    init(index: Int, id: PeerID, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]) {
+        self.index = index
+        self.id = id
+        self.role = role
+        self.machine = machine
+        self.clockOffset = clockOffset
+        self.route = route
+    }
+}

@@ -1,0 +1,73 @@
+import LoopCore
+import LoopWire
+
+/// Encodes the few types of the simulator's loop by hand; deterministic, and fast enough for millions of events.
+package struct SlotCoder: ValueCoder {
+    package init() {}
+
+    package func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+        guard let value = value as? any SlotCodable else {
+            throw WireError.refused(path: "", why: "\(Value.self) is not part of the simulator's loop")
+        }
+        var writer = ByteWriter(capacity: 16)
+        value.write(to: &writer)
+        return writer.bytes
+    }
+
+    package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        guard let codable = type as? any SlotCodable.Type else {
+            throw WireError.refused(path: "", why: "\(Value.self) is not part of the simulator's loop")
+        }
+        var reader = ByteReader(bytes)
+        let value = try codable.init(from: &reader)
+        try reader.end()
+        guard let value = value as? Value else {
+            throw WireError.refused(path: "", why: "not a \(Value.self)")
+        }
+        return value
+    }
+}
+
+/// What ``SlotCoder`` can encode.
+protocol SlotCodable {
+    func write(to writer: inout ByteWriter)
+    init(from reader: inout ByteReader) throws(WireError)
+}
+
+extension UInt64: SlotCodable {
+    func write(to writer: inout ByteWriter) { writer.u64(self) }
+    init(from reader: inout ByteReader) throws(WireError) { self = try reader.u64() }
+}
+
+extension SlotEvent: SlotCodable {
+    func write(to writer: inout ByteWriter) {
+        writer.u8(kind.rawValue)
+        writer.u8(UInt8(truncatingIfNeeded: slot))
+        writer.u64(id)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        guard let kind = Kind(rawValue: try reader.u8()) else { throw .malformed(what: "a slot event", offset: 0) }
+        let slot = Int(try reader.u8())
+        self.init(kind: kind, slot: slot, id: try reader.u64())
+    }
+}
+
+extension SlotState: SlotCodable {
+    func write(to writer: inout ByteWriter) {
+        for slot in slots {
+            writer.u8(slot.isWanted ? 1 : 0)
+            writer.u64(slot.version)
+        }
+        writer.u64(digest)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        self.init()
+        for index in slots.indices {
+            let isWanted = try reader.u8() == 1
+            slots[index] = Slot(isWanted: isWanted, version: try reader.u64())
+        }
+        digest = try reader.u64()
+    }
+}

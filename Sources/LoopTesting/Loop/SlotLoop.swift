@@ -1,0 +1,115 @@
+package import LoopCore
+
+/// The loop that the simulator runs: a few slots that are switched on and off, each wanting one effect while it is on.
+///
+/// Slots 0 and 1 keep their effect when their version changes and get an update; slots 2 and 3 restart it; slots 4 to 7
+/// are jobs with limits on how many run at once and for how long.
+package struct SlotLoop: LoopDefinition {
+    package static let name = "slots"
+    package static let slotCount = 8
+
+    package init() {}
+
+    package var initial: SlotState { SlotState() }
+
+    package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
+        guard state.slots.indices.contains(event.slot) else { return }
+        switch event.kind {
+        case .on:
+            if !state.slots[event.slot].isWanted { state.slots[event.slot].version += 1 }
+            state.slots[event.slot].isWanted = true
+        case .off, .finish: state.slots[event.slot].isWanted = false
+        case .bump: state.slots[event.slot].version += 1
+        case .step: break
+        }
+    }
+
+    package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        reduce(&state, event)
+        // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
+        var random = transition.random
+        for part in [event.id, transition.seq.value, UInt64(bitPattern: transition.time.milliseconds), random.next()] {
+            state.digest = (state.digest ^ part) &* 0x0000_0100_0000_01b3
+        }
+    }
+
+    package var feedbacks: [Feedback<SlotState, SlotEvent>] {
+        [updating, restarting(2, .exponential(max: 4, first: .milliseconds(50))), restarting(3, .never), jobs]
+    }
+
+    private var updating: Feedback<SlotState, SlotEvent> {
+        Feedback(
+            name: "updating", placement: .workers, policy: EffectPolicy(retry: SlotLoop.patient),
+            query: {
+                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { state in
+                    var wanted: [UInt64: UInt64] = [:]
+                    for slot in 0..<2 where state.slots[slot].isWanted {
+                        wanted[UInt64(slot)] = state.slots[slot].version
+                    }
+                    return wanted
+                }
+            },
+            effect: { (_: UInt64, _) in .none })
+    }
+
+    private func restarting(_ slot: Int, _ retry: Retry) -> Feedback<SlotState, SlotEvent> {
+        Feedback(
+            name: "restarting \(slot)", placement: .workers, policy: EffectPolicy(retry: retry),
+            query: {
+                SwitchingQuery<SlotState, SlotEvent, UInt64>(renewal: .whenDifferent(==)) { state, _ in
+                    state.slots[slot].isWanted ? .wanted(state.slots[slot].version) : .nothing
+                }
+            },
+            effect: { (_: UInt64, _) in .none })
+    }
+
+    private var jobs: Feedback<SlotState, SlotEvent> {
+        var feedback = Feedback<SlotState, SlotEvent>(
+            name: "jobs", placement: .workers,
+            policy: EffectPolicy(
+                retry: SlotLoop.patient, timeout: .milliseconds(1500), concurrency: 3, concurrencyPerGroup: 1),
+            query: {
+                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { state in
+                    var wanted: [UInt64: UInt64] = [:]
+                    for slot in 4..<SlotLoop.slotCount where state.slots[slot].isWanted {
+                        wanted[UInt64(slot)] = UInt64(slot)
+                    }
+                    return wanted
+                }
+            },
+            effect: { (_: UInt64, _) in .none })
+        feedback.group = { request in (request as? UInt64).map { "\($0 % 2)" } ?? "" }
+        return feedback
+    }
+
+    private static let patient = Retry.exponential(max: 1000, first: .milliseconds(20), longest: .milliseconds(400))
+}
+
+/// The state of the simulator's loop.
+package struct SlotState: Codable, Equatable, Sendable {
+    package struct Slot: Codable, Equatable, Sendable {
+        package var isWanted = false
+        package var version: UInt64 = 0
+    }
+
+    package var slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
+    /// Changes with every event, and with everything a reducer may know of a transition.
+    package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+}
+
+/// One event of the simulator's loop, told apart from all others by its id.
+package struct SlotEvent: Codable, Equatable, Sendable {
+    package enum Kind: UInt8, Codable, Sendable, CaseIterable {
+        case on = 1
+        case off = 2
+        case bump = 3
+        /// An effect did something.
+        case step = 4
+        /// An effect says that its slot is no longer wanted.
+        case finish = 5
+    }
+
+    package var kind: Kind
+    package var slot: Int
+    package var id: UInt64
+}

@@ -1,0 +1,31 @@
+package import LoopCluster
+
+/// A deliberately broken machine that the checkers must catch.
+package struct Mutation: Sendable, CustomStringConvertible {
+    /// The rules that are broken together.
+    package let rules: [Rule]
+    /// Within so many seeds.
+    package let budget: UInt64
+
+    package var description: String { rules.map { "\($0)" }.joined(separator: " + ") }
+
+    /// Every rule broken alone; with it others, where the protocol keeps a promise twice.
+    package static let all: [Mutation] = Rule.allCases.map { Mutation(rules: [$0], budget: 1000) }
+}
+
+extension Simulation {
+    /// Runs every mutation until it is caught, and prints a line for each.
+    /// - Returns: whether all were caught.
+    public static func runMutations(_ print: (String) -> Void) -> Bool {
+        var missed = 0
+        for mutation in Mutation.all {
+            if let (count, failure) = hunt(mutation.rules, seeds: 0..<mutation.budget) {
+                print("\(mutation): caught after \(count) seeds: seed \(failure.seed): \(failure.violation)")
+            } else {
+                missed += 1
+                print("\(mutation): NOT CAUGHT in \(mutation.budget) seeds")
+            }
+        }
+        return missed == 0
+    }
+}

@@ -1,0 +1,56 @@
+import LoopCore
+
+/// What a run of many seeds found.
+public struct SimulationReport: Sendable, CustomStringConvertible {
+    public private(set) var seedCount = 0
+    public private(set) var eventCount = 0
+    public private(set) var faultCount = 0
+    public private(set) var simulatedSeconds = 0.0
+    public private(set) var failures: [SimulationFailure] = []
+    /// How often each promise was checked, by its name.
+    public private(set) var checkCounts: [String: Int] = [:]
+
+    mutating func note(_ cluster: SimulatedCluster, _ failure: SimulationFailure?) {
+        seedCount += 1
+        eventCount += cluster.eventCount
+        faultCount += cluster.faultCount
+        simulatedSeconds += Double(cluster.now) / 1e9
+        for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
+        if let failure { failures.append(failure) }
+    }
+
+    /// The promises that nothing was checked for: a failure too.
+    public var uncheckedPromises: [String] {
+        Promise.allCases.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
+    }
+
+    public var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
+
+    /// One line: what was run, what was checked, what was found.
+    public var description: String {
+        let checks = Promise.allCases.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
+        var line =
+            "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events,"
+            + " \(faultCount) faults; checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
+        if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }
+        return line
+    }
+}
+
+/// One seed that broke a promise.
+public struct SimulationFailure: Sendable, CustomStringConvertible {
+    public let seed: UInt64
+    public let step: Int
+    /// Virtual seconds since the beginning.
+    public let time: String
+    public let violation: String
+    /// The last messages, the oldest first.
+    public let transcript: [String]
+
+    /// The violation, where it was found, what led there, and the command that shows it again.
+    public var description: String {
+        (["seed \(seed), step \(step), second \(time): \(violation)"] + transcript.map { "    \($0)" } + [
+            "again: loop-simulate --first-seed \(seed) --seeds 1"
+        ]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,116 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The last messages of a run, for people, and a hash of all of them, to tell two runs apart.
+package struct Transcript: Sendable {
+    enum Line: Sendable {
+        case toPeer(Int, PeerFrame, isLost: Bool)
+        case toReducer(Int, ToReducer)
+        case batch(Int, Batch)
+        case word(String)
+    }
+
+    private var lines: [(time: UInt64, line: Line)] = []
+    private var next = 0
+    private let limit: Int
+    /// Of every message's bytes, in order.
+    package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    package private(set) var count = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func note(_ line: Line, bytes: [UInt8] = [], at time: UInt64) {
+        count += 1
+        if case .word(let text) = line {
+            hash = StableHash.fnv1a(text.utf8, seed: hash)
+        } else {
+            hash = StableHash.fnv1a(bytes, seed: hash)
+        }
+        hash = (hash ^ time) &* 0x0000_0100_0000_01b3
+        if lines.count < limit {
+            lines.append((time, line))
+        } else {
+            lines[next] = (time, line)
+            next = (next + 1) % limit
+        }
+    }
+
+    /// One line for each message, the oldest first.
+    package var text: [String] {
+        (lines[next...] + lines[..<next]).map { "\(Transcript.seconds($0.time))  \(Transcript.describe($0.line))" }
+    }
+
+    static func seconds(_ nanoseconds: UInt64) -> String {
+        let micros = nanoseconds / 1000 % 1_000_000
+        let digits = String(micros)
+        return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    private static func describe(_ line: Line) -> String {
+        switch line {
+        case .toPeer(let peer, let frame, let isLost):
+            "reducer → \(peer)\(isLost ? " (lost)" : ""): e\(frame.epoch) s\(frame.session) \(describe(frame.message))"
+        case .toReducer(let peer, let message): "\(peer) → reducer: \(describe(message))"
+        case .batch(let peer, let batch):
+            "\(peer) → reducer: batch s\(batch.session) \(batch.first)…\(batch.first + UInt64(batch.entries.count) - 1) "
+                + batch.entries.map(describe).joined(separator: " ")
+        case .word(let text): "— \(text)"
+        }
+    }
+
+    private static func describe(_ entry: Entry) -> String {
+        guard let effect = entry.effect else { return "\(entry.kind)" }
+        return "\(entry.kind)(\(effect) \(entry.attempt))"
+    }
+
+    private static func describe(_ message: ToPeer) -> String {
+        switch message {
+        case .introduction: "introduction"
+        case .welcome(let watermark, _, _): "welcome wm \(watermark)"
+        case .commands(let number, let commands):
+            "commands #\(number) " + commands.map(describe).joined(separator: " ")
+        case .acknowledgement(let ack): "ack \(describe(ack))"
+        case .outcomes(let ack): "outcomes \(describe(ack))"
+        case .tick(let tick): "tick #\(tick.number) wm \(tick.watermark)\(tick.resend ? " resend" : "")"
+        case .assignments(let set):
+            "assignments #\(set.number) wm \(set.watermark) part \(set.part)/\(set.parts) "
+                + set.grants.map { "\($0.effect) \($0.attempt)" }.joined(separator: ", ")
+        case .update(let seq, _): "update \(seq)"
+        case .transitions(let notes): "transitions of \(notes.count)"
+        case .commonTick(let seq): "tick at \(seq)"
+        default: "\(message)"
+        }
+    }
+
+    private static func describe(_ ack: Acknowledgement) -> String {
+        "\(ack.base)…\(ack.watermark) "
+            + ack.notable.map { item in
+                switch item.outcome {
+                case .applied(let seq): "\(item.number) at \(seq)"
+                case .refused(let reason): "\(item.number) refused \(reason)"
+                }
+            }.joined(separator: ", ")
+    }
+
+    private static func describe(_ command: Command) -> String {
+        switch command {
+        case .start(let grant): "start \(grant.effect) \(grant.attempt)"
+        case .update(let effect, let attempt, _, _): "update \(effect) \(attempt)"
+        case .cancel(let effect, let attempt): "cancel \(effect) \(attempt)"
+        }
+    }
+
+    private static func describe(_ message: ToReducer) -> String {
+        switch message {
+        case .hello: "hello"
+        case .greet(let greeting): "greet s\(greeting.session) e\(greeting.epoch) wm \(greeting.watermark)"
+        case .claim(let session, let epoch, let claims):
+            "claim s\(session) e\(epoch) " + claims.map { "\($0.effect) \($0.attempt)" }.joined(separator: ", ")
+        case .heartbeat(let beat): "heartbeat s\(beat.session) applied \(beat.applied) settled \(beat.settled)"
+        case .assignmentsRequest(let session, _): "assignments? s\(session)"
+        case .outcomesRequest(let session, let after): "outcomes? s\(session) after \(after)"
+        default: "\(message)"
+        }
+    }
+}
