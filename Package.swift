@@ -87,6 +87,9 @@ let package = Package(
         tests("LoopWebTests", ["LoopWeb"]),
         tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopWire"]),
         tests("LoopCommandsTests", ["LoopCommands", "LoopOptions"]),
+        tests(
+            "EndToEndTests",
+            ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]
