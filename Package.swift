@@ -76,6 +76,7 @@ let package = Package(
         executable("loopctl", ["LoopCommands"]),
         executable("loop-simulate", ["LoopTesting"]),
 
+        tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
