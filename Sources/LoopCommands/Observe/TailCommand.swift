@@ -29,7 +29,7 @@ enum TailCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        let signals = try SignalWatch()
+        let signals = try SignalWatch.ofProcess()
         let (mail, post) = AsyncStream.makeStream(of: Mail.self)
         let relay = try SignalRelay(signals) { _ in post.yield(.signal) }
         defer { relay.end() }

@@ -41,7 +41,6 @@ struct ProgressMeter: Sendable {
 extension StatusReport.Peer {
     /// Whether it is a process that runs effects; not an observer, nor the reducer's own.
     var isWorker: Bool { capacity > 0 && groups != [localGroup] }
-
 }
 
 /// How far a loop is, and how fast.

@@ -3,25 +3,40 @@ import LoopCore
 extension ProgressReading {
     /// One line: `412 of 1203 pages, 34 %, 83/s, 10 s left, 4 workers (21 20 22 20/s), 3 broken`.
     ///
-    /// - Parameter columns: how many characters there are; what is least important falls away first, then the end is cut.
+    /// - Parameter columns: how many characters there are; nil for as many as it takes. What is least important falls away
+    ///   first: the head of the loop's own note, the percentage, each worker's rate. Then the end is cut.
     func text(columns: Int?) -> String {
-        guard let columns else { return pieces(detail: 3).joined(separator: ", ") }
-        for detail in [3, 2, 1, 0] {
-            let text = pieces(detail: detail).joined(separator: ", ")
+        var notes = progress.note.map { $0.split(separator: ", ") } ?? []
+        let full = Self.joined(pieces(.each, hasPercent: true) + notes.map(String.init))
+        guard let columns, full.count > columns else { return full }
+        while notes.count > 1 {
+            notes.removeFirst()
+            let text = Self.joined(pieces(.each, hasPercent: true) + notes.map(String.init))
             if text.count <= columns { return text }
         }
-        return String(pieces(detail: 0).joined(separator: ", ").prefix(max(0, columns)))
+        let last = notes.map(String.init)
+        for (detail, hasPercent, notes) in [
+            (WorkerDetail.each, false, last), (.range, true, last), (.range, false, last), (.range, false, []),
+            (.number, false, last), (.number, false, []),
+        ] {
+            let text = Self.joined(pieces(detail, hasPercent: hasPercent) + notes)
+            if text.count <= columns { return text }
+        }
+        return String(Self.joined(pieces(.number, hasPercent: false)).prefix(max(0, columns)))
     }
 
-    /// Detail 3 has each worker's rate, 2 their range, 1 their number, 0 none of it.
-    private func pieces(detail: Int) -> [String] {
+    private enum WorkerDetail { case each, range, number }
+
+    private static func joined(_ pieces: [String]) -> String { pieces.joined(separator: ", ") }
+
+    private func pieces(_ detail: WorkerDetail, hasPercent: Bool) -> [String] {
         var pieces = ["\(progress.done) of \(progress.found) \(progress.unit)"]
-        if progress.found > 0 { pieces.append("\(100 * min(progress.done, progress.found) / progress.found) %") }
+        if hasPercent, progress.found > 0 {
+            pieces.append("\(100 * min(progress.done, progress.found) / progress.found) %")
+        }
         if let rate { pieces.append("\(Self.rateText(rate))/s") }
         if let left { pieces.append("\(Self.durationText(seconds: left)) left") }
-        if detail > 0 { pieces.append(workersText(detail: detail)) }
-        if let note = progress.note, !note.isEmpty { pieces.append(note) }
-        return pieces
+        return pieces + [workersText(detail)]
     }
 
     /// How long the rest takes at this rate, in seconds, if no more is found; nil where that cannot be told.
@@ -31,10 +46,10 @@ extension ProgressReading {
         return seconds < 1e7 ? Int(seconds.rounded(.up)) : nil
     }
 
-    private func workersText(detail: Int) -> String {
+    private func workersText(_ detail: WorkerDetail) -> String {
         let count = workers == 1 ? "1 worker" : "\(workers) workers"
-        guard detail > 1, let least = workerRates.min(), let most = workerRates.max() else { return count }
-        if detail > 2, workerRates.count <= 8 {
+        guard detail != .number, let least = workerRates.min(), let most = workerRates.max() else { return count }
+        if detail == .each, workerRates.count <= 8 {
             return "\(count) (\(workerRates.map(Self.rateText).joined(separator: " "))/s)"
         }
         let range = [least, most].map(Self.rateText)

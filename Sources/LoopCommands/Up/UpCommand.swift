@@ -49,8 +49,8 @@ enum UpCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        // First of all: threads started later inherit that signals are read, not handled.
-        let signals = try SignalWatch([.terminate, .interrupt, .hangUp])
+        // First of all: threads started later inherit that signals are read and do not end the process.
+        let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
         DescriptorLimit.raise()
         var request = try UpRequest(arguments)
         let served = try Preparation.prepare(&request, environment: environment)
