@@ -9,8 +9,9 @@ extension LinkReport {
         }
         if !broken.isEmpty, !redirects.isEmpty { lines.append("") }
         for redirect in redirects {
-            let pages = Self.count(redirect.referrers.count, "page")
-            lines.append("redirect  \(redirect.url)  \(redirect.status) to \(redirect.target), linked from \(pages)")
+            let line = "redirect  \(redirect.url)  \(redirect.status) to \(redirect.target)"
+            let pages = redirect.referrers.count
+            lines.append(pages == 0 ? line : "\(line), linked from \(Self.count(pages, "page"))")
         }
         if !lines.isEmpty { lines.append("") }
         if cutPages > 0 { lines.append("\(Self.count(cutPages, "page")) longer than the body limit; see --body-limit") }
