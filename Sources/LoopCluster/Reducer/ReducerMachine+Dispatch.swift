@@ -16,7 +16,7 @@ extension ReducerMachine {
 
     /// Hands effects to members with room, those with the smallest share in use first.
     mutating func grant() {
-        guard scheduler.waitingCount > 0, !members.isEmpty else { return }
+        guard scheduler.waitingCount > 0 else { return }
         var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
         let groups = groups
         while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: groups[Int($0)]) }) {

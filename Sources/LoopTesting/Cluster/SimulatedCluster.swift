@@ -16,6 +16,7 @@ package final class SimulatedCluster {
     /// Virtual nanoseconds since the beginning.
     package internal(set) var now: UInt64 = 0
     package internal(set) var stepCount = 0
+    private var stepsAtOnce = 0
     var checkers = Checkers()
     package internal(set) var transcript = Transcript(limit: 40)
     package internal(set) var faultCount = 0
@@ -68,6 +69,8 @@ package final class SimulatedCluster {
         let limit = faultsEnd + UInt64(plan.settlePhase.wholeNanoseconds)
         var nextLook = faultsEnd
         while let (time, task) = agenda.next() {
+            stepsAtOnce = time > now ? 0 : stepsAtOnce + 1
+            if stepsAtOnce > 10_000 { throw Violation(.progress, "time stands still: \(task) comes again and again") }
             now = max(now, time)
             if now > nextLook {
                 if try lookWhetherSettled() { return }
