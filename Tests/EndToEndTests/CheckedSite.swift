@@ -76,7 +76,7 @@ final class ProcessCluster: Sendable {
     private func withoutSeconds(_ json: String) -> String {
         guard let start = json.firstRange(of: "\"seconds\":") else { return json }
         let rest = json[start.upperBound...].drop { $0.isNumber || $0 == "." || $0 == " " || $0 == "e" || $0 == "-" }
-        return json[..<start.lowerBound] + rest
+        return String(json[..<start.lowerBound] + rest)
     }
 }
 

@@ -100,6 +100,6 @@ import ZMQ
         }
         guard connected == 0 else { return }
         let request = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
-        _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+        _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 }
