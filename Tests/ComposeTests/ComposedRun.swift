@@ -18,7 +18,7 @@ struct ComposedRun: Sendable {
     let verdictFrom: String
 
     func run() async throws -> Verdict {
-        let hosts = services.flatMap { hosts(of: $0) }
+        let hosts = services.flatMap { self.hosts(of: $0) }
         return try await ServiceNetwork.with(hosts) { network in
             let log = Lines()
             let report = Lines()
@@ -26,7 +26,7 @@ struct ComposedRun: Sendable {
             defer { for child in children { child.kill() } }
             var deciding: ChildProcess?
             for service in services {
-                for host in hosts(of: service) {
+                for host in self.hosts(of: service) {
                     let child = try start(service, host, on: network, report: report, log: log)
                     children.append(child)
                     if service.name == verdictFrom { deciding = child }
