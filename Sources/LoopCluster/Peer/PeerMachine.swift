@@ -156,8 +156,10 @@ public struct PeerMachine: Sendable {
         if pushRebuilds <= 3 {
             actions.append(.rebuildPush)
         } else {
+            // The reducer ends the session, and answers the next greeting with a new one. Until it says so this session
+            // goes on: its numbers must not be given twice, should the goodbye get lost.
+            pushRebuilds = 0
             actions.append(.send(.goodbye(session)))
-            loseSession()
             enter(.introducing)
         }
     }

@@ -109,6 +109,7 @@ extension ReducerMachine {
     mutating func tickIfDue() {
         guard now.monotonic >= nextTick else { return }
         nextTick = now.monotonic + configuration.tickInterval
+        retireSessions()
         rate.sample(core.seq, at: now.monotonic)
         for session in members.keys.sorted() {
             send(tick(for: session, resend: false), to: session)

@@ -113,7 +113,6 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         endTimedOutAttempts()
         takeFromTheSilent()
         tickIfDue()
-        retireSessions()
     }
 
     /// Ends the turn: grants what can be granted, and hands out records and messages.

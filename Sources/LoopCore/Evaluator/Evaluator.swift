@@ -46,4 +46,7 @@ package protocol FeedbackQuery<State, Event>: Sendable {
     mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?)
 
     mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange])
+
+    /// Cancels what the query has started, because what it is a query of has gone.
+    mutating func cancelAll(into changes: inout [EffectChange])
 }

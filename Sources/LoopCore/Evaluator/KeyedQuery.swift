@@ -35,6 +35,11 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         wanted = now
     }
 
+    package mutating func cancelAll(into changes: inout [EffectChange]) {
+        cancelVanished([:], into: &changes)
+        wanted = [:]
+    }
+
     private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
         var vanished: [(key: Key, id: EffectID)] = []
         for (key, id) in live where now[key] == nil { vanished.append((key, id)) }

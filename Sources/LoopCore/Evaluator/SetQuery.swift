@@ -18,4 +18,9 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
         let keys = Dictionary(uniqueKeysWithValues: now.map { ($0, $0) })
         keyed.advance(state: keys, event: event, seq: seq, into: &changes)
     }
+
+    package mutating func cancelAll(into changes: inout [EffectChange]) {
+        keyed.cancelAll(into: &changes)
+        wanted = []
+    }
 }

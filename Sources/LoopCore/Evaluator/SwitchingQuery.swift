@@ -39,8 +39,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case .unchanged:
             return
         case .nothing:
-            if let current { changes.append(.cancel(current.id)) }
-            current = nil
+            cancelAll(into: &changes)
         case .wanted(let request):
             if let current {
                 switch renewal {
@@ -53,5 +52,10 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
             current = (request, id)
             changes.append(.start(id, request: request))
         }
+    }
+
+    package mutating func cancelAll(into changes: inout [EffectChange]) {
+        if let current { changes.append(.cancel(current.id)) }
+        current = nil
     }
 }

@@ -46,6 +46,24 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         requestType = RequestType(Request.self)
     }
 
+    /// The same feedback in a loop of other states and events.
+    package init<LocalState, LocalEvent>(
+        derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
+        effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
+        failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?
+    ) {
+        name = base.name
+        placement = base.placement
+        policy = base.policy
+        makeQuery = query
+        self.effect = effect
+        requestCoding = base.requestCoding
+        group = base.group
+        self.failureEvent = failureEvent
+        self.custom = custom
+        requestType = base.requestType
+    }
+
     package init(name: String, custom: @escaping CustomFeedback<State, Event>) {
         self.name = name
         placement = .local

@@ -195,7 +195,7 @@ extension SimulatedCluster {
     }
 
     private func rebuildPusher(_ peer: SimulatedPeer) {
-        peer.isPusherDead = false
+        peer.isPusherDead = now < peer.collectorLostUntil
         // The old socket is closed: what it had not handed over is gone.
         if let old = peer.pusher.pipes.indices.last { _ = peer.pusher.pipes[old].cut(&random) }
         peer.pusher.pipes.append(Pipe())

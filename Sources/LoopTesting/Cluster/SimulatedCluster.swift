@@ -143,7 +143,16 @@ package final class SimulatedCluster {
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
             if peer.frozenUntil > now { return "\(name) stands still" }
         }
+        if let session = keptInVain(reducer) { return "session \(session) of a process that is gone is kept" }
         return unsettledEffects(reducer)
+    }
+
+    /// A session that should have been retired by now.
+    private func keptInVain(_ reducer: ReducerMachine<SlotLoop>) -> SessionID? {
+        guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
+        return reducer.core.sessions.keys.sorted().first { session in
+            !peers.contains { $0.isAlive && $0.machine.session == session }
+        }
     }
 
     private func unsettledEffects(_ reducer: ReducerMachine<SlotLoop>) -> String? {

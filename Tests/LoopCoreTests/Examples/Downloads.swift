@@ -70,8 +70,8 @@ private struct Downloads: LoopDefinition {
     }
 
     @Test func `one word moves a feedback to the workers`() {
-        let here = Feedback<Int, Int>.skippingRepeated("a", state: { $0 }, on: .local) { (_: Int) in .none }
-        let there = Feedback<Int, Int>.skippingRepeated("a", state: { $0 }, on: .workers) { (_: Int) in .none }
+        let here = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .local) { (_: Int) in .none }
+        let there = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .workers) { (_: Int) in .none }
         #expect(here.placement == .local)
         #expect(there.placement == .workers("default"))
         #expect(here.on(.workers("gpu")).placement == .workers("gpu"))

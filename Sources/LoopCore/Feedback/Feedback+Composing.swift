@@ -1,0 +1,76 @@
+// Feedbacks of a part of the loop in a loop of the whole. They keep their names, which are unique in the whole.
+
+extension Feedback {
+    /// The same feedback in a loop whose state has this one as a part. Events that `extract` does not know are
+    /// invisible to it and cancel nothing; a form that follows the state follows the part.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: @escaping @Sendable (Whole) -> State, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+    ) -> Feedback<Whole, WholeEvent> {
+        pullback(optionalValue: { value($0) }, embedEvent: embedEvent, extractEvent: extractEvent)
+    }
+
+    /// The same feedback in a loop whose state has this one only at times: an optional part, or a case. When the part
+    /// goes, its effects are cancelled; when it comes again, the feedback begins anew.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        optionalValue: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+    ) -> Feedback<Whole, WholeEvent> {
+        var query: (@Sendable () -> any FeedbackQuery<Whole, WholeEvent>)?
+        if let makeQuery {
+            query = {
+                LocalQuery<Whole, WholeEvent, State, Event>(
+                    makeBase: makeQuery, value: optionalValue, extractEvent: extractEvent)
+            }
+        }
+        var failure: (@Sendable (any Sendable, any Error) -> WholeEvent?)?
+        if let failureEvent { failure = { request, error in failureEvent(request, error).map(embedEvent) } }
+        var body: CustomFeedback<Whole, WholeEvent>?
+        if let custom { body = localCustom(custom, optionalValue, embedEvent, extractEvent) }
+        return Feedback<Whole, WholeEvent>(
+            derived: self, query: query,
+            effect: { [effect] request, context in effect(request, context).map(embedEvent) },
+            failureEvent: failure, custom: body)
+    }
+
+    /// The same feedback for a state that may be absent.
+    public func optional() -> Feedback<State?, Event> {
+        pullback(optionalValue: { $0 }, embedEvent: { $0 }, extractEvent: { $0 })
+    }
+
+    /// The same feedback in a loop with other events, none of which it sees.
+    public func mapEvent<Other: Sendable>(
+        _ embed: @escaping @Sendable (Event) -> Other
+    ) -> Feedback<State, Other> {
+        pullback(value: { $0 }, embedEvent: embed, extractEvent: { _ in nil })
+    }
+
+    /// The same feedback, attached only while the predicate holds for the state: its effects are cancelled when it
+    /// ceases to, and the feedback begins anew, with the state of that moment and no event, when it holds again.
+    public func autoconnect(
+        followingChangesIn isOn: @escaping @Sendable (State) -> Bool
+    ) -> Feedback {
+        pullback(optionalValue: { isOn($0) ? $0 : nil }, embedEvent: { $0 }, extractEvent: { $0 })
+    }
+}
+
+/// The body of a custom feedback of a part, which sees a pair whenever the part is there.
+private func localCustom<Whole: Sendable, WholeEvent: Sendable, State: Sendable, Event: Sendable>(
+    _ body: @escaping CustomFeedback<State, Event>, _ value: @escaping @Sendable (Whole) -> State?,
+    _ embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+    _ extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+) -> CustomFeedback<Whole, WholeEvent> {
+    { transitions, send in
+        let (parts, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await (state, event) in transitions {
+                    if let part = value(state) { continuation.yield((part, event.flatMap(extractEvent))) }
+                }
+                continuation.finish()
+            }
+            await body(parts, send.pullback(embedEvent))
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,11 @@
+public import LoopNode
+
+/// The loops that this project brings, as `loop-reducer` and `loop-effect` run them.
+public enum Examples {
+    /// All of them, in the order of the help.
+    public static let all = [
+        RunnableLoop(
+            LinkCheck.self, abstract: LinkCheck.abstract, groups: LinkCheck.options, positionals: [LinkCheck.site],
+            worker: { LinkCheck() }, reducer: { LinkCheck($0) })
+    ]
+}

@@ -1,0 +1,64 @@
+/// The links of a page as one text, a line for each target with all its fragments, so that an event has few parts.
+///
+///     links    = *( line LF )
+///     line     = target [ "#" fragment *( "#" fragment ) ]    ; the empty fragment is a link without one;
+///                                                             ; a line without "#" has just that
+///     target   = "/" path          ; in scope, from the base's last slash on
+///              / absolute URL      ; out of scope
+///              / "!" reference     ; no URL
+///              / "?" reference     ; longer than a URL may be, cut
+///     fragment = ...               ; as in `FragmentText`
+enum LinkLines {
+    /// The longest target or fragment that is looked at, in bytes.
+    static let bytesMax = 8192
+
+    static let malformed = UInt8(ascii: "!")
+    static let overlong = UInt8(ascii: "?")
+    static let inScope = UInt8(ascii: "/")
+
+    /// A part of a line, by its bytes.
+    enum Piece: Equatable {
+        /// The line's target, before its fragments.
+        case target(Range<Int>)
+        /// A link to the target; the empty fragment is none.
+        case fragment(Range<Int>)
+    }
+
+    /// Takes lines apart. Every line gives its target and then at least one fragment.
+    struct Reader {
+        private var index = 0
+        private var isInLine = false
+        private var owesFragment = false
+
+        mutating func next(in bytes: Span<UInt8>) -> Piece? {
+            if owesFragment {
+                owesFragment = false
+                return .fragment(index..<index)
+            }
+            if isInLine {
+                isInLine = false
+            } else {
+                while index < bytes.count, bytes[index] == UInt8(ascii: "\n") { index += 1 }
+                guard index < bytes.count else { return nil }
+                let start = index
+                skipPiece(in: bytes)
+                if !isInLine { owesFragment = true }
+                return .target(start..<(isInLine ? index - 1 : index))
+            }
+            let start = index
+            skipPiece(in: bytes)
+            return .fragment(start..<(isInLine ? index - 1 : index))
+        }
+
+        /// Goes behind the next `#`, with a fragment to follow, or to the end of the line.
+        private mutating func skipPiece(in bytes: Span<UInt8>) {
+            while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
+                index += 1
+                if bytes[index - 1] == UInt8(ascii: "#") {
+                    isInLine = true
+                    return
+                }
+            }
+        }
+    }
+}

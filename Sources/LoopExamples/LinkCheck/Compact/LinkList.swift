@@ -1,0 +1,63 @@
+/// The links that lead to one target, as pairs of page and fragment in about six bytes each.
+///
+/// Two numbers per link in LEB128. The fragments' numbers are those of a table; 0 is the fragment of a link without one.
+struct LinkList: Sendable, Equatable {
+    struct Link: Hashable, Sendable {
+        var page: UInt32
+        var fragment: UInt32
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    init() {}
+
+    /// The list that had these bytes; what is no list ends where it stops being one.
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    init(_ links: some Sequence<Link>) {
+        for link in links { append(link) }
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func append(_ link: Link) {
+        append(link.page)
+        append(link.fragment)
+    }
+
+    private mutating func append(_ number: UInt32) {
+        var rest = number
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+extension LinkList: Sequence {
+    struct Iterator: IteratorProtocol {
+        fileprivate let bytes: [UInt8]
+        fileprivate var index = 0
+
+        mutating func next() -> Link? {
+            guard let page = number(), let fragment = number() else { return nil }
+            return Link(page: page, fragment: fragment)
+        }
+
+        private mutating func number() -> UInt32? {
+            var number: UInt32 = 0
+            var shift: UInt32 = 0
+            while index < bytes.count, shift < 32 {
+                let byte = bytes[index]
+                index += 1
+                number |= UInt32(byte & 0x7f) << shift
+                if byte < 0x80 { return number }
+                shift += 7
+            }
+            return nil
+        }
+    }
+
+    func makeIterator() -> Iterator { Iterator(bytes: bytes) }
+}

@@ -1,0 +1,85 @@
+internal import LoopFetch
+public import LoopOptions
+
+extension LinkCheck {
+    /// The one argument: where to begin.
+    public static let site = Positional("SITE", .site, help: "the http or https URL to begin at; its folder is checked")
+
+    static let external = Option(flag: "external", help: "check links that leave the site too")
+    static let relative = Option(flag: "relative", help: "report URLs of the site from its root on: /book/a.html")
+    static let ignore = Option(
+        repeated: "ignore", .string.named("PATTERN"),
+        help: "leave out URLs that begin with this, or match it where it has a *; as reported or absolute")
+    static let maxPages = Option(
+        optional: "max-pages", .int(in: 1...10_000_000), help: "read no more pages than this")
+    static let timeout = Option(
+        "timeout", .duration(in: .milliseconds(100) ... .seconds(3600)), default: .seconds(30),
+        help: "how long an answer may take")
+    static let retries = Option(
+        "retries", .int(in: 0...LinkCheck.retriesMax), default: 3,
+        help: "how often a URL is tried again after 408, 429, 5xx or a connection error")
+    static let bodyLimit = Option(
+        "body-limit", .size(in: 1024...(1 << 30)), default: 10 << 20, help: "how much of a page is read")
+    static let hostConcurrency = Option(
+        optional: "host-concurrency", .int(in: 1...4096),
+        help: "requests at a time to one host (default: 8, or 64 for a site on this machine without --external)")
+    static let hostRate = Option(
+        optional: "host-rate", .number(in: 0.01...100_000), help: "requests a second to one host (default: no limit)")
+    static let window = Option(
+        "window", .int(in: 1...4096), default: 256, help: "how many requests are offered to the workers at a time")
+    static let userAgent = Option(
+        "user-agent", .string, default: FetchLimits().userAgent, help: "what to tell servers who asks")
+
+    /// What a check can be asked for, as `--help` shows it.
+    public static let options = [
+        OptionGroup("What is checked", [external, ignore, maxPages, relative]),
+        OptionGroup(
+            "How it is fetched", [timeout, retries, bodyLimit, hostConcurrency, hostRate, window, userAgent]),
+    ]
+
+    /// The whole command line of a check.
+    public static let command = Command(
+        name, abstract: abstract,
+        discussion: "Exits with 0 when nothing is broken, with 1 when something is.",
+        groups: options, positionals: [site])
+
+    static let abstract = "Check the links, images and fragments of a web site or of documentation."
+
+    /// A definition for a reducer.
+    /// - Throws: what cannot be meant so.
+    public init(arguments: [String], environment: [String: String] = [:]) throws(UsageError) {
+        switch try Self.command.parse(arguments, environment: environment) {
+        case .arguments(let arguments): self.init(arguments)
+        case .text: throw UsageError(message: "--help is no argument of a check", hint: "see loop-reducer --help")
+        }
+    }
+
+    /// A definition for a reducer, of arguments that were parsed with ``site`` and ``options``.
+    public init(_ arguments: ParsedArguments) {
+        var settings = CheckSettings()
+        let url = arguments[Self.site]
+        settings.site = url
+        settings.checksExternal = arguments[Self.external]
+        settings.isRelative = arguments[Self.relative]
+        settings.ignored = arguments[Self.ignore]
+        settings.pagesMax = arguments[Self.maxPages]
+        settings.window = arguments[Self.window]
+        settings.limits.timeoutMilliseconds = Int(arguments[Self.timeout] / .milliseconds(1))
+        settings.limits.retries = arguments[Self.retries]
+        settings.limits.bodyBytesMax = arguments[Self.bodyLimit]
+        settings.limits.userAgent = arguments[Self.userAgent]
+        let isAtHome = (try? WebURL(url))?.isLoopback == true && !settings.checksExternal
+        self.init(
+            settings: settings, hostConcurrency: arguments[Self.hostConcurrency] ?? (isAtHome ? 64 : 8),
+            hostRate: arguments[Self.hostRate])
+    }
+}
+
+extension ValueType where Value == String {
+    /// An `http` or `https` URL, in its normal form without a fragment.
+    static var site: ValueType {
+        ValueType(
+            placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
+            read: { try? WebURL($0).string }, write: { $0 })
+    }
+}

@@ -1,0 +1,54 @@
+public import LoopCore
+
+/// Checks the links of a web site or of a folder's documentation: a loop whose state is what is known about every page
+/// and link, and whose requests are what still has to be fetched.
+///
+/// ```swift
+/// let loop = Loop(try LinkCheck(arguments: ["http://127.0.0.1:8000/"]))
+/// ```
+///
+/// The report does not depend on the order in which the answers come, nor on how many workers fetch, nor on whether
+/// effects ran more than once. The rules are in docs/linkcheck.md.
+public struct LinkCheck: LoopDefinition {
+    public typealias State = LinkCheckState
+
+    public static let name = "linkcheck"
+
+    /// What is asked for; nothing in a worker, whose jobs say all that it has to know.
+    public let settings: CheckSettings
+    /// How many requests go to one host at a time; nil: no limit.
+    public let hostConcurrency: Int?
+    /// How many requests a second are made to one host; nil: no limit.
+    public let hostRate: Double?
+
+    /// A definition for a worker.
+    public init() { self.init(settings: CheckSettings()) }
+
+    /// A definition with these settings, whose site is a URL in its normal form.
+    public init(settings: CheckSettings, hostConcurrency: Int? = nil, hostRate: Double? = nil) {
+        self.settings = settings
+        self.hostConcurrency = hostConcurrency
+        self.hostRate = hostRate
+    }
+
+    public var initial: LinkCheckState { LinkCheckState(settings) }
+
+    public func reduce(_ state: inout LinkCheckState, _ event: Event) { state.apply(event, at: nil) }
+
+    public func reduce(_ state: inout LinkCheckState, _ event: Event, _ transition: Transition) {
+        state.apply(event, at: transition.time.milliseconds)
+    }
+
+    public func outcome(of state: LinkCheckState) -> Outcome? {
+        guard state.isFinished else { return nil }
+        let report = LinkReport(state)
+        return Outcome(text: report.text, json: report.json, exitCode: report.broken.isEmpty ? 0 : 1)
+    }
+
+    public func progress(of state: LinkCheckState) -> Progress? {
+        let broken = state.brokenLinksCount == 0 ? nil : "\(state.brokenLinksCount) broken"
+        let notes = ["\(state.pagesCount) pages", "\(state.linksCount) links", broken].compactMap { $0 }
+        return Progress(
+            done: state.doneCount, found: state.foundCount, unit: "URLs", note: notes.joined(separator: ", "))
+    }
+}

@@ -1,0 +1,49 @@
+internal import LoopCore
+internal import LoopFetch
+
+/// Why a URL has no good answer, in words that are the same in every run.
+struct FetchFailure: RetryAdvice, Equatable {
+    /// The HTTP status, where there was one.
+    var status: Int?
+    /// What went wrong; nil where the status says it.
+    var reason: String?
+    var isTransient: Bool
+    var retryAfter: Duration?
+
+    /// A server may not ask for more patience than this; a fetch that is to wait longer has failed.
+    static let patience = Duration.seconds(300)
+
+    /// An answer that may be better a little later; nil for any other.
+    init?(status: Int, retryAfterSeconds: Int?) {
+        guard status == 408 || status == 429 || (500..<600).contains(status) else { return nil }
+        self.status = status
+        retryAfter = retryAfterSeconds.map { .seconds(max($0, 0)) }
+        isTransient = retryAfter.map { $0 <= Self.patience } ?? true
+    }
+
+    init(_ error: FetchError) {
+        reason = Self.words(error)
+        isTransient = error.isTransient
+    }
+
+    init(unexpected error: any Error) {
+        reason = error is EffectTimedOut ? "timed out" : "could not be checked: \(error)"
+        isTransient = false
+    }
+
+    // libcurl's own words hold times and addresses.
+    private static func words(_ error: FetchError) -> String {
+        switch error.code {
+        case .malformedURL: "malformed URL"
+        case .hostNotFound: "host not found"
+        case .connectionRefused: "connection refused"
+        case .connectionLost: "connection lost"
+        case .timedOut: "timed out"
+        case .tls: "no secure connection"
+        case .tooManyRedirects: "too many redirects"
+        case .bodyTooLarge: "body too large"
+        case .cancelled, .unavailable: "could not be fetched"
+        case .other(let number): "libcurl error \(number)"
+        }
+    }
+}

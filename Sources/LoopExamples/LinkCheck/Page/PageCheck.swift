@@ -1,0 +1,117 @@
+internal import LoopCore
+internal import LoopFetch
+
+/// The effect: fetches one URL, parses it where it is a page, and says what came of it.
+struct PageCheck: Sendable {
+    let job: FetchJob
+
+    /// - Parameter failures: how often this was tried before.
+    /// - Throws: what may go better when it is tried again.
+    func run(failures: Int, _ send: Send<LinkCheck.Event>) async throws {
+        do {
+            let response = try await fetch()
+            if let failure = FetchFailure(status: response.status, retryAfterSeconds: response.retryAfterSeconds) {
+                throw failure
+            }
+            for event in events(response) { try await send(event) }
+        } catch let failure as FetchFailure {
+            if failure.isTransient, failures < job.limits.retries { throw failure }
+            try await send(.failed(target: job.target, status: failure.status, error: failure.reason))
+        }
+    }
+
+    // MARK: Fetching
+
+    private func fetch() async throws -> FetchResponse {
+        if job.isPageWanted, !hasFileSuffix { return try await fetch(.get) }
+        do {
+            let response = try await fetch(.head)
+            let isPage = isPageType(response) && (200..<300).contains(response.status)
+            // A server that cannot answer a HEAD says anything. One that asks for patience is believed.
+            let isTrusted = response.status < 400 || response.status == 429
+            if isTrusted, !(isPage && job.isPageWanted) { return response }
+        } catch let failure as FetchFailure where failure.reason == "connection lost" {
+            // The same, said by hanging up.
+        }
+        return try await fetch(.get)
+    }
+
+    private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
+        var request = FetchRequest(job.url, method: method)
+        request.timeout = .milliseconds(job.limits.timeoutMilliseconds)
+        request.connectTimeout = min(request.connectTimeout, request.timeout)
+        request.bodyBytesMax = job.limits.bodyBytesMax
+        request.redirectsMax = 0
+        request.wantedContentTypes = job.isPageWanted ? pageTypes : []
+        do {
+            return try await SharedFetchers.shared.fetcher(userAgent: job.limits.userAgent).fetch(request)
+        } catch where error.code == .cancelled && Task.isCancelled {
+            throw CancellationError()
+        } catch {
+            throw FetchFailure(error)
+        }
+    }
+
+    // MARK: What was found
+
+    private func events(_ response: FetchResponse) -> [LinkCheck.Event] {
+        if let location = response.location {
+            let line = PageLines.line(location: location, base: job.base)
+            return [.fetched(target: job.target, answer: LinkCheck.Answer(status: response.status, location: line))]
+        }
+        var answer = LinkCheck.Answer(status: response.status)
+        guard job.isPageWanted, (200..<300).contains(response.status), isPageType(response),
+            let url = try? WebURL(response.finalURL),
+            let page = PageParser.parse(response.body, contentType: parsedType(response), url: url)
+        else {
+            return [.fetched(target: job.target, answer: answer)]
+        }
+        let contents = PageLines(page, base: job.base).contents(bytesMax: Self.partBytesMax)
+        var events: [LinkCheck.Event] = []
+        for (number, content) in contents.dropLast().enumerated() {
+            events.append(.part(target: job.target, number: number, content: content))
+        }
+        answer.page = contents.last
+        answer.isCut = response.bodyTruncated
+        events.append(.fetched(target: job.target, answer: answer))
+        return events
+    }
+
+    /// An event has to stay below 512 KiB.
+    private static let partBytesMax = 200 << 10
+
+    // MARK: Content types
+
+    private var path: Substring { job.url.prefix { $0 != "?" } }
+
+    private var isMarkdownPath: Bool {
+        let path = path.lowercased()
+        return path.hasSuffix(".md") || path.hasSuffix(".markdown")
+    }
+
+    /// Servers that do not know Markdown send it as plain text.
+    private var pageTypes: Set<String> {
+        isMarkdownPath ? PageParser.mediaTypes.union(Self.plainTypes) : PageParser.mediaTypes
+    }
+
+    private static let plainTypes: Set<String> = ["text/plain", "text/x-markdown"]
+
+    private func isPageType(_ response: FetchResponse) -> Bool { pageTypes.contains(response.mediaType ?? "") }
+
+    private func parsedType(_ response: FetchResponse) -> String? {
+        Self.plainTypes.contains(response.mediaType ?? "") ? "text/markdown" : response.contentType
+    }
+
+    /// Whether the URL looks like a file that is no page, of which the header is enough.
+    private var hasFileSuffix: Bool {
+        guard let name = path.split(separator: "/").last, let dot = name.lastIndex(of: ".") else { return false }
+        return Self.fileSuffixes.contains(name[name.index(after: dot)...].lowercased())
+    }
+
+    private static let fileSuffixes: Set<String> = [
+        "7z", "avif", "bmp", "bz2", "css", "csv", "deb", "doc", "docx", "epub", "exe", "gif", "gz", "ico", "iso", "jar",
+        "jpeg", "jpg", "js", "json", "map", "mjs", "mov", "mp3", "mp4", "odt", "ogg", "otf", "pdf", "png", "ppt",
+        "pptx", "ps", "rar", "rpm", "rss", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm", "wav", "webm",
+        "webmanifest", "webp", "woff", "woff2", "xls", "xlsx", "xz", "zip", "zst",
+    ]
+}

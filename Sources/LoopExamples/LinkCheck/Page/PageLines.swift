@@ -1,0 +1,87 @@
+internal import LoopFetch
+
+/// A parsed page, packed for the journey to the reducer.
+struct PageLines {
+    /// A line for each target, in the order in which they first appear on the page.
+    private(set) var lines: [String] = []
+    /// Sorted.
+    private(set) var anchors: [UInt64]
+
+    init(_ page: ParsedPage, base: String) {
+        anchors = page.anchors.map { AnchorSet.hash(FragmentText.encode($0).utf8.span) }.sorted()
+        var numbers: [String: Int] = [:]
+        var targets: [(name: String, fragments: [String])] = []
+        func add(_ name: String, _ fragment: String) {
+            if let number = numbers[name] {
+                if !targets[number].fragments.contains(fragment) { targets[number].fragments.append(fragment) }
+            } else {
+                numbers[name] = targets.count
+                targets.append((name, [fragment]))
+            }
+        }
+        for link in page.links {
+            let fragment = link.fragment.map { FragmentText.encode($0) } ?? ""
+            if link.target.utf8.count + fragment.utf8.count > LinkLines.bytesMax {
+                add(Self.marked(LinkLines.overlong, link.target), "")
+            } else {
+                add(LinkCheckState.name(of: link.target, base: base), fragment)
+            }
+        }
+        for link in page.malformedLinks { add(Self.marked(LinkLines.malformed, link.reference), "") }
+        lines = targets.flatMap { Self.lines($0.name, $0.fragments) }
+    }
+
+    /// What events carry, none of it much larger than `bytesMax`. At least one.
+    func contents(bytesMax: Int) -> [LinkCheck.PageContent] {
+        var contents = [LinkCheck.PageContent()]
+        var bytes = 0
+        func makeRoom(_ count: Int) {
+            if bytes > 0, bytes + count > bytesMax {
+                contents.append(LinkCheck.PageContent())
+                bytes = 0
+            }
+            bytes += count
+        }
+        for line in lines {
+            makeRoom(line.utf8.count)
+            contents[contents.count - 1].links += line
+        }
+        let hashesMax = max(bytesMax / 8, 1)
+        for start in stride(from: 0, to: anchors.count, by: hashesMax) {
+            let packed = AnchorSet.packed(Array(anchors[start..<min(start + hashesMax, anchors.count)]))
+            makeRoom(packed.count)
+            contents[contents.count - 1].anchors = packed
+        }
+        return contents
+    }
+
+    /// Where a redirect leads, without a line end.
+    static func line(location: String, base: String) -> String {
+        let parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if parts[0].utf8.count > LinkLines.bytesMax { return marked(LinkLines.overlong, parts[0]) }
+        let name = LinkCheckState.name(of: parts[0], base: base)
+        return parts.count > 1 && !parts[1].isEmpty ? "\(name)#\(FragmentText.encode(parts[1]))" : name
+    }
+
+    /// A name for what is no URL, cut to what is worth reading.
+    private static func marked(_ mark: UInt8, _ reference: String) -> String {
+        let text = FragmentText.encode(malformed: reference.count > 200 ? reference.prefix(200) + "…" : reference)
+        return String(decoding: [mark], as: UTF8.self) + text
+    }
+
+    /// One line, or several for a target with very many fragments.
+    private static func lines(_ name: String, _ fragments: [String]) -> [String] {
+        if fragments == [""] { return [name + "\n"] }
+        var lines: [String] = []
+        var line = name
+        for fragment in fragments {
+            if line.utf8.count > 4 * LinkLines.bytesMax {
+                lines.append(line + "\n")
+                line = name
+            }
+            line += "#" + fragment
+        }
+        lines.append(line + "\n")
+        return lines
+    }
+}

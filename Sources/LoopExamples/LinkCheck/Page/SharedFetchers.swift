@@ -1,0 +1,17 @@
+internal import LoopFetch
+
+/// The fetchers of this process: one for each user agent, which is one for all jobs of a check.
+actor SharedFetchers {
+    static let shared = SharedFetchers()
+
+    private var fetchers: [String: Fetcher] = [:]
+
+    func fetcher(userAgent: String) throws(FetchError) -> Fetcher {
+        if let fetcher = fetchers[userAgent] { return fetcher }
+        var configuration = FetchConfiguration()
+        configuration.userAgent = userAgent
+        let fetcher = try Fetcher(configuration: configuration)
+        fetchers[userAgent] = fetcher
+        return fetcher
+    }
+}

@@ -1,0 +1,66 @@
+/// What is still to be fetched: all targets in the order in which they were found, of which a window is offered.
+///
+/// With a limit on pages the answers count in the order of the queue, whatever the order of their arrival, so that the
+/// same pages are read in every run; an answer that is early is held until its turn.
+struct Frontier: Sendable {
+    private(set) var queue = Chunks<UInt32>()
+    /// How many of the queue have been offered.
+    private(set) var offeredCount = 0
+    /// How many of the queue have been handed on, in order. Only of use where order counts.
+    private(set) var takenCount = 0
+    /// Early answers.
+    private(set) var held: [UInt32: LinkCheck.Result] = [:]
+    /// What is offered.
+    private(set) var window: [UInt32: FetchJob] = [:]
+
+    init() {}
+
+    init(queue: [UInt32], offeredCount: Int, takenCount: Int, held: [UInt32: LinkCheck.Result]) {
+        self.queue = Chunks(queue)
+        self.offeredCount = min(max(offeredCount, 0), queue.count)
+        self.takenCount = min(max(takenCount, 0), queue.count)
+        self.held = held
+    }
+
+    /// What is neither answered nor held.
+    var isDrained: Bool { window.isEmpty && offeredCount == queue.count && held.isEmpty }
+
+    mutating func append(_ target: UInt32) { queue.append(target) }
+
+    /// The target is answered: it leaves the window.
+    mutating func close(_ target: UInt32) { window[target] = nil }
+
+    /// Keeps an answer for its turn. False: there is one already.
+    mutating func hold(_ target: UInt32, _ outcome: LinkCheck.Result) -> Bool {
+        if held[target] != nil { return false }
+        held[target] = outcome
+        return true
+    }
+
+    /// The answer whose turn it is.
+    mutating func takeNext() -> (target: UInt32, outcome: LinkCheck.Result)? {
+        guard takenCount < queue.count, let outcome = held.removeValue(forKey: queue[takenCount]) else { return nil }
+        defer { takenCount += 1 }
+        return (queue[takenCount], outcome)
+    }
+
+    /// The next of the queue, which may now be offered; nil when there is none, or no room.
+    mutating func next(windowMax: Int) -> UInt32? {
+        guard window.count + held.count < windowMax, offeredCount < queue.count else { return nil }
+        defer { offeredCount += 1 }
+        return queue[offeredCount]
+    }
+
+    mutating func offer(_ job: FetchJob) { window[job.target] = job }
+
+    /// What has been offered and is not held; some of it may have been answered.
+    var unanswered: [UInt32] { (0..<offeredCount).map { queue[$0] }.filter { held[$0] == nil } }
+}
+
+extension LinkCheck {
+    /// What one target has come to: an answer, with the parts of its page together, or none.
+    enum Result: Codable, Sendable {
+        case answered(Answer)
+        case failed(status: Int?, error: String?)
+    }
+}

@@ -1,0 +1,43 @@
+extension LinkCheck {
+    /// What has happened to one target.
+    public enum Event: Codable, Equatable, Sendable {
+        /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 begins anew.
+        case part(target: UInt32, number: Int, content: PageContent)
+        /// The target has answered.
+        case fetched(target: UInt32, answer: Answer)
+        /// The target has no answer, or still a bad one after all retries. At least one of both says why.
+        case failed(target: UInt32, status: Int?, error: String?)
+    }
+
+    /// What a server answered.
+    public struct Answer: Codable, Equatable, Sendable {
+        /// The HTTP status.
+        public var status: Int
+        /// Where a redirect leads, as a line of `LinkLines` with at most one fragment.
+        public var location: String?
+        /// What the page says; nil where the answer is no page.
+        public var page: PageContent?
+        /// Whether the page is longer than what was read of it, so that not all its anchors are known.
+        public var isCut = false
+
+        public init(status: Int, location: String? = nil, page: PageContent? = nil, isCut: Bool = false) {
+            self.status = status
+            self.location = location
+            self.page = page
+            self.isCut = isCut
+        }
+    }
+
+    /// The links and the anchors of a page, or of a part of it, packed.
+    public struct PageContent: Codable, Equatable, Sendable {
+        /// Links as lines: `/path#fragment#fragment`, or an absolute URL in place of the path.
+        public var links: String
+        /// Sorted 64-bit FNV-1a hashes of the anchors, little-endian.
+        public var anchors: [UInt8]
+
+        public init(links: String = "", anchors: [UInt8] = []) {
+            self.links = links
+            self.anchors = anchors
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// What is known about one target, in eight bytes. Its name and the links to it are kept beside it.
+///
+///     unvisited ──▶ queued ──▶ page | file | broken | redirect
+///                              unchecked
+struct Target: Sendable, Equatable {
+    enum Phase: UInt8, Sendable {
+        /// Known as the end of a chain of redirects that is too long to be followed.
+        case unvisited
+        /// To be fetched.
+        case queued
+        /// A page whose anchors are known; `detail` is their number.
+        case page
+        /// It answers; places in it are not known.
+        case file
+        /// It does not answer well; `detail` is the number of the error, 0 for none.
+        case broken
+        /// It redirects; `detail` is the number of the target that it leads to.
+        case redirect
+        /// The same, with a fragment that stands in for that of a link.
+        case redirectToPlace
+        /// Out of scope or ignored, and known since something redirects to it.
+        case unchecked
+    }
+
+    var phase: Phase
+    /// The least number of redirects between a link and this target.
+    var hops: UInt8 = 0
+    /// The HTTP status; 0 where there was no answer.
+    var status: UInt16 = 0
+    var detail: UInt32 = 0
+
+    var isRedirect: Bool { phase == .redirect || phase == .redirectToPlace }
+
+    /// Whether links to it are kept once it is known, for the report.
+    var keepsLinks: Bool { isRedirect || phase == .broken }
+
+    var packed: UInt64 {
+        UInt64(phase.rawValue) | UInt64(hops) << 8 | UInt64(status) << 16 | UInt64(detail) << 32
+    }
+
+    init(_ phase: Phase, hops: UInt8 = 0, status: UInt16 = 0, detail: UInt32 = 0) {
+        self.phase = phase
+        self.hops = hops
+        self.status = status
+        self.detail = detail
+    }
+
+    init?(packed: UInt64) {
+        guard let phase = Phase(rawValue: UInt8(truncatingIfNeeded: packed)) else { return nil }
+        self.phase = phase
+        hops = UInt8(truncatingIfNeeded: packed >> 8)
+        status = UInt16(truncatingIfNeeded: packed >> 16)
+        detail = UInt32(truncatingIfNeeded: packed >> 32)
+    }
+}
