@@ -76,6 +76,7 @@ let package = Package(
         executable("loopctl", ["LoopCommands"]),
         executable("loop-simulate", ["LoopTesting"]),
 
+        tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
@@ -85,8 +86,11 @@ let package = Package(
         tests("LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopWeb"]),
-        tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopWire"]),
+        tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]),
         tests("LoopCommandsTests", ["LoopCommands", "LoopOptions"]),
+        tests(
+            "EndToEndTests",
+            ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -57,10 +57,19 @@ final class ProcessCluster: Sendable {
         return worker
     }
 
+    /// The reducer ended before what was waited for.
+    struct EndedEarly: Error {
+        let exit: ProcessExit
+        let last: StatusReport?
+    }
+
     /// Asks for the status until it is as wanted.
     func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
+        var last: StatusReport?
         while true {
-            if let report = try? StatusProbe.ask(endpoint), isWanted(report) { return report }
+            if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
+            last = (try? StatusProbe.ask(endpoint)) ?? last
+            if let last, isWanted(last) { return last }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -76,7 +85,7 @@ final class ProcessCluster: Sendable {
     private func withoutSeconds(_ json: String) -> String {
         guard let start = json.firstRange(of: "\"seconds\":") else { return json }
         let rest = json[start.upperBound...].drop { $0.isNumber || $0 == "." || $0 == " " || $0 == "e" || $0 == "-" }
-        return json[..<start.lowerBound] + rest
+        return String(json[..<start.lowerBound] + rest)
     }
 }
 
