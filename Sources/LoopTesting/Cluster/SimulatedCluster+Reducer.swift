@@ -95,7 +95,7 @@ extension SimulatedCluster {
         try observe(.rested(ReducerSummary(reducer.core)))
         guard stepCount % 16 == 0 else { return }
         for peer in reducer.status().peers {
-            try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow))
+            try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }
     }
 
