@@ -131,7 +131,16 @@ extension SimulatedCluster {
             for _ in 0..<lost { _ = peer.pusher.pipes[index].popFirst() }
         }
         renewRoute(of: peer)
-        if peer.isConnected { renewSubscription(of: peer) }
+        guard peer.isConnected else { return }
+        // What the old connection had delivered may be read late.
+        if let last = peer.subscriber.pipes.indices.last, chance(0.3) {
+            peer.subscriber.pipes[last].stalledUntil = stall()
+        }
+        if let last = peer.pusher.pipes.indices.last, chance(0.3) {
+            peer.pusher.pipes[last].stalledUntil = stall()
+            peer.pusher.pipes.append(Pipe())
+        }
+        renewSubscription(of: peer)
     }
 
     // MARK: Arrivals

@@ -54,7 +54,7 @@ package struct SimulationPlan: Sendable {
 
     package init(_ random: inout SeededRandom) {
         silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
-        isJournalVolatile = random.fraction() < 0.1
+        isJournalVolatile = random.fraction() < 0.2
         let count = Int.random(in: 1...Fault.allCases.count, using: &random)
         faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
         faultsPerSecond = [0.5, 2, 5].randomElement(using: &random) ?? 1
