@@ -138,7 +138,8 @@ extension SimulatedCluster {
         peer.lastNumber = peer.machine.outbox.last
         try observe(
             .measured(
-                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax, lag: 0, lagMax: 0))
+                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                lagMax: 0))
     }
 
     private func noteNewEntries(of peer: SimulatedPeer, _ made: [UInt64: SentEntry]) throws(Violation) {
