@@ -57,10 +57,19 @@ final class ProcessCluster: Sendable {
         return worker
     }
 
+    /// The reducer ended before what was waited for.
+    struct EndedEarly: Error {
+        let exit: ProcessExit
+        let last: StatusReport?
+    }
+
     /// Asks for the status until it is as wanted.
     func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
+        var last: StatusReport?
         while true {
-            if let report = try? StatusProbe.ask(endpoint), isWanted(report) { return report }
+            if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
+            last = (try? StatusProbe.ask(endpoint)) ?? last
+            if let last, isWanted(last) { return last }
             try await Task.sleep(for: .milliseconds(10))
         }
     }

@@ -7,7 +7,7 @@ import ZMQ
 /// Real processes, sockets, kills and freezes: the report stays the same.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct `The link checker over processes` {
     @Test func `killing, freezing, stopping and adding workers changes nothing in the report`() async throws {
-        let site = try CheckedSite(pages: 150, latency: .milliseconds(40))
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
 
         let calm = try ProcessCluster(site: site.url)
         for name in ["a", "b", "c"] { try calm.startWorker(name) }
@@ -30,7 +30,7 @@ import ZMQ
         stopped.terminate()
         #expect(await stopped.wait() == .exited(0))
         try rough.startWorker("late")
-        _ = try await rough.status { ($0.counters["leaseExpired"] ?? 0) >= 2 || $0.exitCode != nil }
+        _ = try await rough.status { ($0.counters["leaseExpired"] ?? 0) >= 2 }
         frozen.send(SIGCONT)
         try rough.startWorker("later")
         let got = try await rough.report()
@@ -39,7 +39,7 @@ import ZMQ
     }
 
     @Test func `G11 garbage on all three sockets changes nothing, and is counted`() async throws {
-        let site = try CheckedSite(pages: 120, latency: .milliseconds(30))
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
         let calm = try ProcessCluster(site: site.url)
         try calm.startWorker("a", capacity: 8)
         let expected = try await calm.report()
@@ -49,7 +49,7 @@ import ZMQ
         _ = try await noisy.status { $0.peers.contains { $0.completed > 0 } }
         let sent = try throwGarbage(at: noisy.endpoint)
         #expect(sent > 100)
-        let status = try await noisy.status { ($0.counters["malformedFrame"] ?? 0) > 50 || $0.exitCode != nil }
+        let status = try await noisy.status { ($0.counters["malformedFrame"] ?? 0) > 50 }
         #expect((status.counters["malformedFrame"] ?? 0) > 50)
         let got = try await noisy.report()
         #expect(got.exit == expected.exit)

@@ -14,7 +14,9 @@ struct AnchorSet: Sendable, Equatable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 * hashes.count)
         for hash in hashes.sorted() {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: hash >> shift)) }
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: hash >> shift))
+            }
         }
         return bytes
     }

@@ -45,7 +45,7 @@ struct PageCheck: Sendable {
         request.wantedContentTypes = job.isPageWanted ? pageTypes : []
         do {
             return try await SharedFetchers.shared.fetcher(userAgent: job.limits.userAgent).fetch(request)
-        } catch where error.code == .cancelled && Task.isCancelled {
+        } catch  where error.code == .cancelled && Task.isCancelled {
             throw CancellationError()
         } catch {
             throw FetchFailure(error)

@@ -2,42 +2,63 @@ extension LinkReport {
     /// For programs: one JSON document, an entry a line. Absent values are null. The schema is in docs/linkcheck.md.
     var json: String {
         var json = "{\"pages\":\(pages),\"links\":\(links),\n\"broken\":["
-        json += broken.map { entry in
-            "\n{\"url\":\(JSONText.string(entry.url)),\"status\":\(entry.status.map(String.init) ?? "null"),"
-                + "\"error\":\(entry.error.map(JSONText.string) ?? "null"),"
-                + "\"referrers\":\(JSONText.strings(entry.referrers))}"
-        }.joined(separator: ",")
+        for (index, entry) in broken.enumerated() {
+            json += index == 0 ? "\n{\"url\":" : ",\n{\"url\":"
+            JSONText.append(entry.url, to: &json)
+            json += ",\"status\":\(entry.status.map(String.init) ?? "null"),\"error\":"
+            if let error = entry.error { JSONText.append(error, to: &json) } else { json += "null" }
+            json += ",\"referrers\":"
+            JSONText.append(entry.referrers, to: &json)
+            json += "}"
+        }
         json += "],\n\"redirects\":["
-        json += redirects.map { redirect in
-            "\n{\"url\":\(JSONText.string(redirect.url)),\"status\":\(redirect.status),"
-                + "\"target\":\(JSONText.string(redirect.target)),"
-                + "\"referrers\":\(JSONText.strings(redirect.referrers))}"
-        }.joined(separator: ",")
+        for (index, redirect) in redirects.enumerated() {
+            json += index == 0 ? "\n{\"url\":" : ",\n{\"url\":"
+            JSONText.append(redirect.url, to: &json)
+            json += ",\"status\":\(redirect.status),\"target\":"
+            JSONText.append(redirect.target, to: &json)
+            json += ",\"referrers\":"
+            JSONText.append(redirect.referrers, to: &json)
+            json += "}"
+        }
         return json + "],\n\"seconds\":\(JSONText.number(seconds))}\n"
     }
 }
 
 /// Writes JSON values (RFC 8259).
 enum JSONText {
-    static func string(_ text: String) -> String {
-        var json = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": json += "\\\""
-            case "\\": json += "\\\\"
-            case "\n": json += "\\n"
-            case "\r": json += "\\r"
-            case "\t": json += "\\t"
-            case "\0"..<" ":
-                let digits = String(scalar.value, radix: 16)
-                json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: json.unicodeScalars.append(scalar)
-            }
+    static func append(_ text: String, to json: inout String) {
+        json += "\""
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            json += text
+        } else {
+            for scalar in text.unicodeScalars { json += escaped(scalar) }
         }
-        return json + "\""
+        json += "\""
     }
 
-    static func strings(_ texts: [String]) -> String { "[" + texts.map(string).joined(separator: ",") + "]" }
+    static func append(_ texts: [String], to json: inout String) {
+        json += "["
+        for (index, text) in texts.enumerated() {
+            if index > 0 { json += "," }
+            append(text, to: &json)
+        }
+        json += "]"
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\"": return "\\\""
+        case "\\": return "\\\\"
+        case "\n": return "\\n"
+        case "\r": return "\\r"
+        case "\t": return "\\t"
+        case "\0"..<" ":
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: return String(scalar)
+        }
+    }
 
     /// With three decimals at most.
     static func number(_ number: Double) -> String {

@@ -1,21 +1,23 @@
 extension LinkReport {
     /// For people: what is broken, with every page that links to it; redirects in one line each; totals.
     var text: String {
-        var lines: [String] = []
+        var text = ""
         for entry in broken {
-            let what = [entry.status.map(String.init), entry.error].compactMap { $0 }.joined(separator: " ")
-            lines.append("broken  \(entry.url)  \(what)")
-            lines += entry.referrers.map { "        on \($0)" }
+            text += "broken  \(entry.url)"
+            if let status = entry.status { text += "  \(status)" }
+            if let error = entry.error { text += (entry.status == nil ? "  " : " ") + error }
+            text += "\n"
+            for page in entry.referrers { text += "        on \(page)\n" }
         }
-        if !broken.isEmpty, !redirects.isEmpty { lines.append("") }
+        if !broken.isEmpty, !redirects.isEmpty { text += "\n" }
         for redirect in redirects {
-            let pages = Self.count(redirect.referrers.count, "page")
-            lines.append("redirect  \(redirect.url)  \(redirect.status) to \(redirect.target), linked from \(pages)")
+            text += "redirect  \(redirect.url)  \(redirect.status) to \(redirect.target)"
+            let pages = redirect.referrers.count
+            text += pages == 0 ? "\n" : ", linked from \(Self.count(pages, "page"))\n"
         }
-        if !lines.isEmpty { lines.append("") }
-        if cutPages > 0 { lines.append("\(Self.count(cutPages, "page")) longer than the body limit; see --body-limit") }
-        lines.append(totals)
-        return lines.joined(separator: "\n") + "\n"
+        if !text.isEmpty { text += "\n" }
+        if cutPages > 0 { text += "\(Self.count(cutPages, "page")) longer than the body limit; see --body-limit\n" }
+        return text + totals + "\n"
     }
 
     private var totals: String {

@@ -10,15 +10,20 @@ struct Frontier: Sendable {
     private(set) var takenCount = 0
     /// Early answers.
     private(set) var held: [UInt32: LinkCheck.Result] = [:]
+    /// From where in the queue on no pages are wanted any more; nil: there is no such place yet.
+    private(set) var filesFrom: Int?
     /// What is offered.
     private(set) var window: [UInt32: FetchJob] = [:]
 
     init() {}
 
-    init(queue: [UInt32], offeredCount: Int, takenCount: Int, held: [UInt32: LinkCheck.Result]) {
+    init(
+        queue: [UInt32], offeredCount: Int, takenCount: Int, filesFrom: Int?, held: [UInt32: LinkCheck.Result]
+    ) {
         self.queue = Chunks(queue)
         self.offeredCount = min(max(offeredCount, 0), queue.count)
         self.takenCount = min(max(takenCount, 0), queue.count)
+        self.filesFrom = filesFrom
         self.held = held
     }
 
@@ -44,17 +49,26 @@ struct Frontier: Sendable {
         return (queue[takenCount], outcome)
     }
 
+    /// What is offered from now on is only asked whether it is there.
+    mutating func wantFilesOnly() { filesFrom = filesFrom ?? offeredCount }
+
     /// The next of the queue, which may now be offered; nil when there is none, or no room.
-    mutating func next(windowMax: Int) -> UInt32? {
+    mutating func next(windowMax: Int) -> (target: UInt32, isPageWanted: Bool)? {
         guard window.count + held.count < windowMax, offeredCount < queue.count else { return nil }
         defer { offeredCount += 1 }
-        return queue[offeredCount]
+        return entry(offeredCount)
     }
 
     mutating func offer(_ job: FetchJob) { window[job.target] = job }
 
     /// What has been offered and is not held; some of it may have been answered.
-    var unanswered: [UInt32] { (0..<offeredCount).map { queue[$0] }.filter { held[$0] == nil } }
+    var unanswered: [(target: UInt32, isPageWanted: Bool)] {
+        (0..<offeredCount).map(entry).filter { held[$0.target] == nil }
+    }
+
+    private func entry(_ position: Int) -> (target: UInt32, isPageWanted: Bool) {
+        (queue[position], position < filesFrom ?? .max)
+    }
 }
 
 extension LinkCheck {

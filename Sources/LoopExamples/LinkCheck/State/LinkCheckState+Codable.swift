@@ -2,7 +2,8 @@
 extension LinkCheckState: Codable {
     private enum Key: String, CodingKey {
         case settings, base, pages, links, broken, done, cut, first, last
-        case names, targets, fragments, errors, anchors, linked, linkLists, queue, offered, taken, held, parts
+        case names, targets, fragments, errors, anchors, linked, linkLists, queue, offered, taken, filesFrom, held,
+            parts
     }
 
     public init(from decoder: any Decoder) throws {
@@ -39,6 +40,7 @@ extension LinkCheckState: Codable {
             queue: try container.decode([UInt32].self, forKey: .queue),
             offeredCount: try container.decode(Int.self, forKey: .offered),
             takenCount: try container.decode(Int.self, forKey: .taken),
+            filesFrom: try container.decodeIfPresent(Int.self, forKey: .filesFrom),
             held: try container.decode([UInt32: LinkCheck.Result].self, forKey: .held))
         try check(container)
         restoreWindow()
@@ -67,6 +69,7 @@ extension LinkCheckState: Codable {
         try container.encode(frontier.queue.flattened, forKey: .queue)
         try container.encode(frontier.offeredCount, forKey: .offered)
         try container.encode(frontier.takenCount, forKey: .taken)
+        try container.encodeIfPresent(frontier.filesFrom, forKey: .filesFrom)
         try container.encode(frontier.held, forKey: .held)
     }
 
@@ -98,7 +101,9 @@ extension LinkCheckState: Codable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 * numbers.count)
         for number in numbers {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            }
         }
         return bytes
     }

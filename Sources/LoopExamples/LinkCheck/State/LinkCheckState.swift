@@ -66,23 +66,24 @@ public struct LinkCheckState: Sendable {
 
     private func isInScope(_ target: UInt32) -> Bool { names.firstByte(of: target) == LinkLines.inScope }
 
-    private func job(for target: UInt32) -> FetchJob? {
+    private func job(for target: UInt32, isPageWanted: Bool) -> FetchJob? {
         guard Int(target) < targets.count, targets[Int(target)].phase == .queued else { return nil }
-        let isFull = settings.pagesMax.map { pagesCount >= $0 } ?? false
         return FetchJob(
-            target: target, url: url(of: target), base: base, isPageWanted: isInScope(target) && !isFull,
+            target: target, url: url(of: target), base: base, isPageWanted: isPageWanted && isInScope(target),
             limits: settings.limits)
     }
 
     private mutating func fill() {
-        while let target = frontier.next(windowMax: max(settings.window, 1)) {
-            if let job = job(for: target) { frontier.offer(job) }
+        while let next = frontier.next(windowMax: max(settings.window, 1)) {
+            if let job = job(for: next.target, isPageWanted: next.isPageWanted) { frontier.offer(job) }
         }
     }
 
     /// Offers again what was offered when the state was stored.
     mutating func restoreWindow() {
-        for target in frontier.unanswered { if let job = job(for: target) { frontier.offer(job) } }
+        for entry in frontier.unanswered {
+            if let job = job(for: entry.target, isPageWanted: entry.isPageWanted) { frontier.offer(job) }
+        }
     }
 }
 
@@ -191,6 +192,7 @@ extension LinkCheckState {
 extension LinkCheckState {
     private mutating func read(_ page: UInt32, _ content: LinkCheck.PageContent, _ answer: LinkCheck.Answer) {
         pagesCount += 1
+        if let pagesMax = settings.pagesMax, pagesCount >= pagesMax { frontier.wantFilesOnly() }
         if answer.isCut {
             cutPagesCount += 1
             resolve(page, .file, status: answer.status)
@@ -219,7 +221,8 @@ extension LinkCheckState {
         case LinkLines.malformed, LinkLines.overlong:
             let (number, isNew) = names.intern(name)
             guard isNew else { return number }
-            let error = name[0] == LinkLines.malformed ? "malformed URL" : "URL of more than \(LinkLines.bytesMax) bytes"
+            let error =
+                name[0] == LinkLines.malformed ? "malformed URL" : "URL of more than \(LinkLines.bytesMax) bytes"
             targets.append(Target(.broken, detail: errors.intern(error).number))
             links.append(LinkList())
             return number
