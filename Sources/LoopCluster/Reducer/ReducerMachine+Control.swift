@@ -90,8 +90,11 @@ extension ReducerMachine {
         let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
         if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
         // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
-        if let session = core.sessionByPeer[greeting.peer], !isOfThisHistory || session > greeting.session {
-            return session
+        // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
+        // session in which nothing was sent.
+        if let session = core.sessionByPeer[greeting.peer] {
+            let isUnused = members[session]?.hasJoined == false && core.sessions[session]?.watermark == 0
+            if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
         }
         let session = core.nextSession
         write(.sessionOpened(session, greeting.peer))
