@@ -76,6 +76,7 @@ let package = Package(
         executable("loopctl", ["LoopCommands"]),
         executable("loop-simulate", ["LoopTesting"]),
 
+        tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
@@ -87,6 +88,9 @@ let package = Package(
         tests("LoopWebTests", ["LoopWeb"]),
         tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]),
         tests("LoopCommandsTests", ["LoopCommands", "LoopOptions"]),
+        tests(
+            "EndToEndTests",
+            ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -64,6 +64,28 @@ static inline int loop_pidfd_open(pid_t pid) {
 #endif
 }
 
+// Where the signals of this process are written, one byte each, by a handler: the descriptor of a pipe that never waits.
+static int loop_signal_pipe = -1;
+
+static inline void loop_signal_arrived(int number) {
+    int before = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t ignored = write(loop_signal_pipe, &byte, 1);
+    (void)ignored;
+    errno = before;
+}
+
+// From now on the signal is written to the descriptor instead of ending the process, whichever thread takes it. A SIGHUP
+// that was ignored from the start (nohup) stays so. 0 or -errno.
+static inline int loop_watch_signal(int number, int descriptor) {
+    struct sigaction action = {.sa_handler = loop_signal_arrived, .sa_flags = SA_RESTART}, before;
+    sigfillset(&action.sa_mask);
+    loop_signal_pipe = descriptor;
+    if (sigaction(number, NULL, &before) < 0) return -errno;
+    if (number == SIGHUP && before.sa_handler == SIG_IGN) return 0;
+    return sigaction(number, &action, NULL) < 0 ? -errno : 0;
+}
+
 // What a child is to be. Every pointer is prepared before the fork, so that the child allocates nothing.
 struct loop_child {
     const char *path;

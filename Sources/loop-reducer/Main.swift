@@ -1,3 +1,9 @@
+import LoopExamples
+import LoopNode
+
+/// Owns the state of one of the project's loops.
 @main struct Main {
-    static func main() {}
+    static func main() async {
+        await ReducerProgram.program(Examples.all).main()
+    }
 }

@@ -19,13 +19,15 @@ struct Main {
         }
         let (end, overflow) = first.addingReportingOverflow(seeds)
         if overflow { fail("--first-seed \(first) --seeds \(seeds) go beyond the largest seed") }
-        if huntsMutations {
-            let outcome = Simulation.runMutations { print($0) }
-            exit(outcome ? 0 : 1)
-        }
-        let report = Simulation.run(seeds: first..<end) { print($0) }
+        if huntsMutations { exit(Simulation.runMutations(show) ? 0 : 1) }
+        let report = Simulation.run(seeds: first..<end) { show("\($0)") }
         print(report)
         exit(report.isClean ? 0 : 1)
+    }
+
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 
     private static func number(_ option: String, _ text: String?) -> UInt64 {

@@ -1,3 +1,6 @@
+import LoopCommands
+
+/// Starts, watches and steers loops.
 @main struct Main {
-    static func main() {}
+    static func main() async { await ControlProgram.main() }
 }

@@ -126,6 +126,13 @@ struct Site {
         #expect(error?.isTransient == false)
     }
 
+    @Test func `a URL of megabytes is refused`() async throws {
+        let request = FetchRequest("http://127.0.0.1/" + String(repeating: "x", count: 9_000_000))
+        let error = await #expect(throws: FetchError.self) { try await fetcher.fetch(request) }
+        #expect(error?.code == .malformedURL)
+        #expect(error?.reason == "longer than 100000 bytes")
+    }
+
     @Test func `an answer that takes too long times out`() async throws {
         let site = try Site(latency: .seconds(60)) { _, _ in .text("late") }
         var request = FetchRequest("\(site.root)/")
@@ -271,6 +278,41 @@ struct Site {
         for (number, body) in bodies { #expect(body == "/\(number)") }
         #expect(site.server.requestCount == 1000)
         #expect(site.server.concurrencyMax <= 256)
+    }
+
+    @Test func `compressed bodies are unpacked, and limited by what they become`() async throws {
+        // A hundred thousand times "x".
+        let packed: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 237, 193, 49, 1, 0, 0, 0, 194, 160, 218, 139, 111, 13, 15, 160, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128, 87, 3, 113, 17, 7, 254, 160, 134, 1, 0,
+        ]
+        let site = try Site { _, _ in .body(packed, contentType: "text/html", headers: [("Content-Encoding", "gzip")]) }
+        var request = FetchRequest("\(site.root)/")
+        #expect(try await fetcher.fetch(request).body == [UInt8](repeating: 120, count: 100_000))
+        request.bodyBytesMax = 50_000
+        let cut = try await fetcher.fetch(request)
+        #expect(cut.body.count == 50_000)
+        #expect(cut.bodyTruncated)
+    }
+
+    @Test func `each of many cancelled fetches ends once`() async throws {
+        let site = try Site(latency: .milliseconds(1)) { _, _ in .text("x") }
+        let tasks = (0..<500).map { number in
+            Task { [fetcher, root = site.root] in try await fetcher.fetch(FetchRequest("\(root)/\(number)")) }
+        }
+        for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
+        var answered = 0
+        for (number, task) in tasks.enumerated() {
+            switch await task.result {
+            case .success(let response): answered += response.status == 200 ? 1 : 0
+            case .failure(let error):
+                #expect((error as? FetchError)?.code == .cancelled)
+                #expect(number % 2 == 0)
+            }
+        }
+        #expect(answered >= 250)
     }
 
     @Test func `connections are used again`() async throws {

@@ -9,6 +9,9 @@ public enum Record: Equatable, Sendable {
     case refused(RefusalRecord)
     /// An effect's body returned; the entry that said so is consumed.
     case completed(SessionID, number: UInt64, EffectID, Attempt)
+    /// A numbered entry said how an effect ended that is no longer live: consumed, and changes nothing. The usual end of
+    /// an effect whose own event made it unwanted.
+    case skipped(SessionID, number: UInt64)
     /// Attempts of an effect are void.
     case attemptEnded(AttemptEnd)
     case sessionOpened(SessionID, PeerID)

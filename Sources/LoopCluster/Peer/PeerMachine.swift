@@ -156,8 +156,10 @@ public struct PeerMachine: Sendable {
         if pushRebuilds <= 3 {
             actions.append(.rebuildPush)
         } else {
+            // The reducer ends the session, and answers the next greeting with a new one. Until it says so this session
+            // goes on: its numbers must not be given twice, should the goodbye get lost.
+            pushRebuilds = 0
             actions.append(.send(.goodbye(session)))
-            loseSession()
             enter(.introducing)
         }
     }
@@ -175,7 +177,10 @@ public struct PeerMachine: Sendable {
             capacity: capacity)
     }
 
-    private var capacity: UInt32 { isStopping ? 0 : UInt32(clamping: configuration.capacity) }
+    /// Never more than the outbox has room for their ends: a worker that cannot send takes no more work.
+    private var capacity: UInt32 {
+        isStopping ? 0 : UInt32(clamping: min(configuration.capacity, configuration.outboxEntriesMax - outbox.count))
+    }
 
     /// Every attempt that runs or has entries in the outbox.
     private var claims: [ClaimedAttempt] {

@@ -48,6 +48,8 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
         case .completed(let session, let number, let effect, _):
             consume(session, number, notable: nil)
             effects[effect]?.status = .completed
+        case .skipped(let session, let number):
+            consume(session, number, notable: nil)
         case .attemptEnded(let end):
             if let entry = end.entry { consume(entry.session, entry.number, notable: nil) }
             finish(end)

@@ -45,6 +45,11 @@ extension ReducerMachine {
     private mutating func consume(
         _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
     ) {
+        if entry.kind == .completed { members[session]?.completedCount += 1 }
+        if verdict == .stale && entry.kind != .event {
+            write(.skipped(session, number: number))
+            return
+        }
         if let verdict { return refuse(entry, number, of: session, verdict) }
         switch entry.kind {
         case .event: applyEvent(entry, number, of: session)
@@ -100,7 +105,6 @@ extension ReducerMachine {
     private mutating func complete(_ entry: Entry, _ number: UInt64, of session: SessionID) {
         guard let effect = entry.effect else { return }
         write(.completed(session, number: number, effect, entry.attempt))
-        members[session]?.completedCount += 1
         letGo(effect)
         scheduler.remove(effect)
     }

@@ -89,7 +89,10 @@ extension ReducerMachine {
     private mutating func session(for greeting: Greeting) -> SessionID {
         let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
         if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
-        if greeting.session == .none, let session = core.sessionByPeer[greeting.peer] { return session }
+        // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
+        if let session = core.sessionByPeer[greeting.peer], !isOfThisHistory || session > greeting.session {
+            return session
+        }
         let session = core.nextSession
         write(.sessionOpened(session, greeting.peer))
         return session

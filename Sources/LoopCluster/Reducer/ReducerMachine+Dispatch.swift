@@ -16,7 +16,7 @@ extension ReducerMachine {
 
     /// Hands effects to members with room, those with the smallest share in use first.
     mutating func grant() {
-        guard scheduler.waitingCount > 0, !members.isEmpty else { return }
+        guard scheduler.waitingCount > 0 else { return }
         var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
         let groups = groups
         while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: groups[Int($0)]) }) {
@@ -140,11 +140,15 @@ extension ReducerMachine {
         if !unclaimed.isEmpty { graceEnds = graceEnds + gap }
     }
 
+    /// Sessions without effects whose peer was not heard of for long, also those that never greeted in this epoch.
     mutating func retireSessions() {
-        for session in members.keys.sorted() {
-            guard let member = members[session], member.effects.isEmpty,
-                now.monotonic - member.heardAt > configuration.sessionRetention
-            else { continue }
+        let retention = configuration.sessionRetention
+        guard now.monotonic - startedAt > retention else { return }
+        for session in core.sessions.keys.sorted() {
+            let member = members[session]
+            guard now.monotonic - (member?.heardAt ?? startedAt) > retention, member?.effects.isEmpty ?? true else {
+                continue
+            }
             members[session] = nil
             awaited.remove(session)
             write(.sessionRetired(session))

@@ -35,7 +35,7 @@ extension ReducerMachine {
             }
             if member.needsAssignments {
                 members[session]?.needsAssignments = false
-                members[session]?.pending.removeAll()
+                members[session]?.number += 1
                 sendAssignments(to: session)
             } else if !member.pending.isEmpty {
                 members[session]?.pending = []
@@ -67,9 +67,13 @@ extension ReducerMachine {
 
     /// The whole assignment, over ROUTER, in parts where it is large.
     mutating func sendAssignments(to session: SessionID) {
-        guard let member = members[session], let watermark = core.sessions[session]?.watermark else { return }
-        // What waits to be sent is part of the assignment.
-        members[session]?.pending = []
+        guard var member = members[session], let watermark = core.sessions[session]?.watermark else { return }
+        if !member.pending.isEmpty {
+            // What waits to be sent is part of the assignment, and takes a number, so that a tick shows its loss.
+            member.pending = []
+            member.number += 1
+            members[session] = member
+        }
         var parts: [[Grant]] = [[]]
         var bytes = 0
         for effect in member.effects.sorted() {
@@ -109,6 +113,7 @@ extension ReducerMachine {
     mutating func tickIfDue() {
         guard now.monotonic >= nextTick else { return }
         nextTick = now.monotonic + configuration.tickInterval
+        retireSessions()
         rate.sample(core.seq, at: now.monotonic)
         for session in members.keys.sorted() {
             send(tick(for: session, resend: false), to: session)

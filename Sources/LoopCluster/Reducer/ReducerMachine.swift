@@ -19,6 +19,8 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     var random: SeededRandom
     var now: Moment
     var startedAt: MonotonicTime
+    /// When time was last taken notice of.
+    var advancedAt: MonotonicTime
 
     // This turn's work, until `ready` hands it out.
     var records: [Record] = []
@@ -75,6 +77,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         for (number, feedback) in core.feedbacks.enumerated() { policies[UInt32(number)] = feedback.policy }
         scheduler = EffectScheduler(policies: policies)
         startedAt = now.monotonic
+        advancedAt = now.monotonic
         graceEnds = now.monotonic
         nextTick = now.monotonic
     }
@@ -86,6 +89,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     public mutating func begin(nonce: UInt64, at now: Moment) {
         self.now = now
         startedAt = now.monotonic
+        advancedAt = now.monotonic
         nextTick = now.monotonic
         let isFirst = core.epoch == .none
         write(
@@ -105,15 +109,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
     public mutating func advance(to now: Moment) {
-        let gap = now.monotonic - self.now.monotonic
-        self.now = now
+        let gap = now.monotonic - advancedAt
+        advancedAt = now.monotonic
+        self.now = Moment.max(self.now, now)
         // A reducer that stood still must not hold its own silence against its workers.
         if gap > configuration.silenceLimit / 2 { extendLeases(by: gap) }
         endGrace()
         endTimedOutAttempts()
         takeFromTheSilent()
         tickIfDue()
-        retireSessions()
     }
 
     /// Ends the turn: grants what can be granted, and hands out records and messages.

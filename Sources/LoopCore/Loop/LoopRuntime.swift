@@ -28,6 +28,12 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], clock: LoopClock,
         seed: UInt64
     ) {
+        var names: Set<String> = []
+        for feedback in feedbacks {
+            precondition(
+                names.insert(feedback.name).inserted,
+                "loop \(name) has two feedbacks named \(feedback.name); give each a name of its own")
+        }
         self.feedbacks = feedbacks
         self.clock = clock
         outcomeOf = outcome

@@ -33,6 +33,9 @@ public final class Fetcher: Sendable {
         } catch {
             throw FetchError(.malformedURL, url: request.url, reason: error.description)
         }
+        guard url.string.utf8.count <= Transfer.urlBytesMax else {
+            throw FetchError(.malformedURL, url: request.url, reason: "longer than \(Transfer.urlBytesMax) bytes")
+        }
         let number = thread.nextNumber()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

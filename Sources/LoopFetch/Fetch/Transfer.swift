@@ -4,6 +4,9 @@
 final class Transfer: @unchecked Sendable {
     typealias Outcome = Result<FetchResponse, FetchError>
 
+    /// Longer URLs are not asked for: servers refuse them long before, and libcurl has a limit of its own.
+    static let urlBytesMax = 100_000
+
     let number: UInt64
     let request: FetchRequest
     private(set) var url: WebURL
@@ -78,6 +81,9 @@ final class Transfer: @unchecked Sendable {
         }
         guard redirects.count <= request.redirectsMax else {
             return .finished(.failure(error(.tooManyRedirects, "more than \(request.redirectsMax) redirects")))
+        }
+        guard location.string.utf8.count <= Self.urlBytesMax else {
+            return .finished(.failure(error(.malformedURL, "redirect to more than \(Self.urlBytesMax) bytes")))
         }
         url = location.withoutFragment
         headers = ResponseHeaders()

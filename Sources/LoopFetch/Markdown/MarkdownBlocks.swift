@@ -13,7 +13,7 @@ struct MarkdownBlocks {
         case fence(UInt8, count: Int, quotes: Int, indent: Int)
         /// An HTML block that ends at a blank line.
         case html
-        /// An HTML block that ends with the line that has this text in it, and that is shown or not.
+        /// An HTML block that ends with the line that has this text in it, and whose tags count or not.
         case htmlUntil(StaticString, isKept: Bool)
     }
 
@@ -21,7 +21,9 @@ struct MarkdownBlocks {
     private(set) var definitions: [String: [UInt8]] = [:]
 
     private var container: Container?
+    private var isCommentOpen = false
     private var paragraph: [UInt8] = []
+    private var paragraphQuotes = 0
     private var html: [UInt8] = []
     /// The columns at which the contents of the open list items begin, outermost first.
     private var items: [Int] = []
@@ -34,6 +36,8 @@ struct MarkdownBlocks {
         }
         lines = Self.withoutFrontMatter(lines)
         for line in lines { read(line: line) }
+        // A comment that is never closed hides all that follows it.
+        if isCommentOpen { html = [] }
         endHTML()
         endParagraph()
     }
@@ -46,10 +50,10 @@ struct MarkdownBlocks {
         let quotesMax = if case .fence(_, _, let quotes, _) = container { quotes } else { Int.max }
         while quotes < quotesMax, line.dropQuote() { quotes += 1 }
         if read(line, quotes: quotes, inside: container) { return }
-        if line.isBlank {
-            endParagraph()
-            return
-        }
+        // A quote ends the paragraph above it; a line that leaves a quote continues the paragraph in it.
+        if line.isBlank || quotes > paragraphQuotes { endParagraph() }
+        if line.isBlank { return }
+        if paragraph.isEmpty { paragraphQuotes = quotes }
         readBlocks(line, quotes: quotes)
     }
 
@@ -124,7 +128,9 @@ struct MarkdownBlocks {
             endParagraph()
             switch start {
             case .blockTag, .anyTag: container = .html
-            case .comment: container = .htmlUntil("-->", isKept: false)
+            case .comment:
+                isCommentOpen = true
+                container = .htmlUntil("-->", isKept: true)
             case .instruction: container = .htmlUntil(">", isKept: false)
             case .raw(let end, let isKept): container = .htmlUntil(end, isKept: isKept)
             }
@@ -161,6 +167,7 @@ struct MarkdownBlocks {
         if !html.isEmpty { blocks.append(.html(html)) }
         html = []
         container = nil
+        isCommentOpen = false
     }
 
     private mutating func endParagraph(asHeading: Bool = false) {

@@ -9,7 +9,12 @@ struct MarkdownInlines {
     }
 
     /// The text without markup, once it has been read.
-    var plainText: String { String(decoding: EmphasisMarks.remove(text, at: underscores), as: UTF8.self) }
+    var plainText: String {
+        String(decoding: EmphasisMarks.remove(text, at: underscores).filter { $0 != Self.nothing }, as: UTF8.self)
+    }
+
+    /// Stands in `text` for a bracket that has turned out to be no part of it.
+    private static let nothing: UInt8 = 0
 
     private let bytes: [UInt8]
     private let definitions: [String: [UInt8]]
@@ -170,6 +175,7 @@ struct MarkdownInlines {
             while let last = underscores.last, last >= text.count { underscores.removeLast() }
         } else {
             found.append((opener.start, Self.tag("<a href=\"", destination[...])))
+            text[opener.textCount] = Self.nothing
             // A link has no links in it.
             openersBeforeLink = openers.count
         }

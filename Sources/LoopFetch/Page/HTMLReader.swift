@@ -5,9 +5,13 @@ enum HTMLReader {
     /// Tells `collector` about all elements of a page, however broken it is.
     ///
     /// - Parameter page: Valid UTF-8 without zero bytes.
-    static func read(_ page: [UInt8], into collector: LinkCollector) {
-        guard !page.isEmpty else { return }
+    /// - Returns: Whether the page was read to its end; not so where its markup would take unreasonably long.
+    static func read(_ page: [UInt8], into collector: LinkCollector) -> Bool {
+        // Of a tag that is cut off at the end of the page, half an attribute could be told.
+        guard let lastTag = page.lastIndex(of: UInt8(ascii: ">")) else { return true }
         _ = isLibrarySetUp
+        guard let parser = htmlNewParserCtxt() else { return false }
+        defer { htmlFreeParserCtxt(parser) }
         var callbacks = htmlSAXHandler()
         callbacks.startElement = { context, name, attributes in
             HTMLReader.collector(context).start(Word(name), Attributes(attributes))
@@ -16,31 +20,46 @@ enum HTMLReader {
         callbacks.characters = { context, bytes, count in
             HTMLReader.collector(context).text(UnsafeBufferPointer(start: bytes, count: Int(count)))
         }
-        let context = Unmanaged.passUnretained(collector).toOpaque()
-        guard let parser = htmlCreatePushParserCtxt(&callbacks, context, nil, 0, nil, XML_CHAR_ENCODING_UTF8) else {
-            return
-        }
-        defer { htmlFreeParserCtxt(parser) }
+        parser.pointee.sax.pointee = callbacks
+        parser.pointee.userData = Unmanaged.passUnretained(collector).toOpaque()
         let options =
             HTML_PARSE_RECOVER.rawValue | HTML_PARSE_NONET.rawValue | HTML_PARSE_NOERROR.rawValue
             | HTML_PARSE_NOWARNING.rawValue | HTML_PARSE_IGNORE_ENC.rawValue
-        htmlCtxtUseOptions(parser, Int32(options))
-        withExtendedLifetime(collector) {
-            page.withUnsafeBytes { bytes in
-                guard let start = bytes.bindMemory(to: CChar.self).baseAddress else { return }
-                // Pieces keep what libxml2 copies in its cache.
-                var offset = 0
-                while offset < bytes.count {
-                    let count = min(pieceBytes, bytes.count - offset)
-                    htmlParseChunk(parser, start + offset, Int32(count), 0)
-                    offset += count
+        let wholeEnd = lastTag + 1
+        let end = MarkupLimits.readableEnd(of: page[..<wholeEnd])
+        return page.withUnsafeBytes { bytes in
+            var supply = Supply(rest: UnsafeRawBufferPointer(rebasing: bytes[..<end]), parser: parser)
+            withExtendedLifetime(collector) {
+                withUnsafeMutablePointer(to: &supply) { supply in
+                    let read: xmlInputReadCallback = { supply, buffer, room in
+                        guard let supply, let buffer else { return 0 }
+                        return supply.assumingMemoryBound(to: Supply.self).pointee.next(buffer, room)
+                    }
+                    xmlFreeDoc(htmlCtxtReadIO(parser, read, nil, supply, nil, "UTF-8", Int32(options)))
                 }
-                htmlParseChunk(parser, start, 0, 1)
             }
+            return end == wholeEnd && !supply.isGivenUp
         }
     }
 
-    private static let pieceBytes = 1 << 16
+    /// The page, piece by piece as libxml2 asks for it, until the work with it has become too much.
+    private struct Supply {
+        var rest: UnsafeRawBufferPointer
+        let parser: htmlParserCtxtPtr
+        var work = 0
+        var isGivenUp = false
+
+        mutating func next(_ buffer: UnsafeMutablePointer<CChar>, _ room: Int32) -> Int32 {
+            let count = min(Int(room), rest.count, 1 << 16)
+            // An end tag is looked for among all open elements.
+            work += Int(parser.pointee.nameNr) * (count / 4)
+            if work > MarkupLimits.workMax { isGivenUp = true }
+            if isGivenUp || count <= 0 { return 0 }
+            UnsafeMutableRawPointer(buffer).copyMemory(from: rest.baseAddress!, byteCount: count)
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            return Int32(count)
+        }
+    }
 
     private static let isLibrarySetUp: Bool = {
         xmlInitParser()

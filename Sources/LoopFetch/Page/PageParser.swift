@@ -30,8 +30,10 @@ public enum PageParser {
     ///   - url: The URL of the page.
     public static func html(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
         let collector = LinkCollector()
-        HTMLReader.read(Charset.decode(bytes, named: charset), into: collector)
-        return collector.page(at: url)
+        let isWhole = HTMLReader.read(Charset.decode(bytes, named: charset), into: collector)
+        var page = collector.page(at: url)
+        page.isCut = !isWhole
+        return page
     }
 
     /// Parses a Markdown page.
@@ -44,7 +46,9 @@ public enum PageParser {
         var reduction = MarkdownReduction()
         let html = reduction.html(of: Array(text.utf8))
         let collector = LinkCollector()
-        HTMLReader.read(html, into: collector)
-        return collector.page(at: url, title: reduction.title)
+        let isWhole = HTMLReader.read(html, into: collector)
+        var page = collector.page(at: url, title: reduction.title)
+        page.isCut = !isWhole
+        return page
     }
 }

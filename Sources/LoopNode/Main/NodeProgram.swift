@@ -39,7 +39,7 @@ public struct NodeProgram: Sendable {
     public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             DescriptorLimit.raise()
-            let signals = try SignalWatch()
+            let signals = try SignalWatch.ofProcess()
             var words = arguments
             // A program of one loop need not be told its name.
             if hasOneLoop, words.first != loops[0].name, words.first != "--version" { words.insert(loops[0].name, at: 0) }

@@ -32,7 +32,10 @@ public enum ReducerProgram {
             configuration.isInsecure = arguments[insecure]
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
-            guard let outcome = try await loop.runReducer(arguments, configuration, signals) else { return 0 }
+            guard let outcome = try await loop.runReducer(arguments, configuration, signals) else {
+                // Stopped before its verdict, so that 0 would be one: as if SIGTERM had ended it.
+                return 143
+            }
             return try report(outcome, to: arguments[json])
         }
     }

@@ -50,6 +50,7 @@ extension Record {
         case .event(let record): (record.session, record.number)
         case .refused(let record): (record.session, record.number)
         case .completed(let session, let number, _, _): (session, number)
+        case .skipped(let session, let number): (session, number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
         default: nil
         }

@@ -22,6 +22,9 @@ extension SimulatedCluster {
         case .dealer: renewRoute(of: peer)
         case .deadSubscription: peer.isSubscriberDead = true
         case .deadPush: peer.isPusherDead = true
+        case .lostCollector:
+            peer.isPusherDead = true
+            peer.collectorLostUntil = now + between(plan.silenceLimit, plan.silenceLimit * 8)
         case .freeze: peer.frozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 4)
         case .kill: try kill(peer)
         case .stop:

@@ -138,7 +138,8 @@ extension SimulatedCluster {
         peer.lastNumber = peer.machine.outbox.last
         try observe(
             .measured(
-                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax, lag: 0, lagMax: 0))
+                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                lagMax: 0))
     }
 
     private func noteNewEntries(of peer: SimulatedPeer, _ made: [UInt64: SentEntry]) throws(Violation) {
@@ -195,7 +196,7 @@ extension SimulatedCluster {
     }
 
     private func rebuildPusher(_ peer: SimulatedPeer) {
-        peer.isPusherDead = false
+        peer.isPusherDead = now < peer.collectorLostUntil
         // The old socket is closed: what it had not handed over is gone.
         if let old = peer.pusher.pipes.indices.last { _ = peer.pusher.pipes[old].cut(&random) }
         peer.pusher.pipes.append(Pipe())

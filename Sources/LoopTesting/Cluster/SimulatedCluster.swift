@@ -16,6 +16,7 @@ package final class SimulatedCluster {
     /// Virtual nanoseconds since the beginning.
     package internal(set) var now: UInt64 = 0
     package internal(set) var stepCount = 0
+    private var stepsAtOnce = 0
     var checkers = Checkers()
     package internal(set) var transcript = Transcript(limit: 40)
     package internal(set) var faultCount = 0
@@ -68,6 +69,8 @@ package final class SimulatedCluster {
         let limit = faultsEnd + UInt64(plan.settlePhase.wholeNanoseconds)
         var nextLook = faultsEnd
         while let (time, task) = agenda.next() {
+            stepsAtOnce = time > now ? 0 : stepsAtOnce + 1
+            if stepsAtOnce > 10_000 { throw Violation(.progress, "time stands still: \(task) comes again and again") }
             now = max(now, time)
             if now > nextLook {
                 if try lookWhetherSettled() { return }
@@ -143,7 +146,16 @@ package final class SimulatedCluster {
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
             if peer.frozenUntil > now { return "\(name) stands still" }
         }
+        if let session = keptInVain(reducer) { return "session \(session) of a process that is gone is kept" }
         return unsettledEffects(reducer)
+    }
+
+    /// A session that should have been retired by now.
+    private func keptInVain(_ reducer: ReducerMachine<SlotLoop>) -> SessionID? {
+        guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
+        return reducer.core.sessions.keys.sorted().first { session in
+            !peers.contains { $0.isAlive && $0.machine.session == session }
+        }
     }
 
     private func unsettledEffects(_ reducer: ReducerMachine<SlotLoop>) -> String? {

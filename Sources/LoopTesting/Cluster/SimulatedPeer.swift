@@ -58,6 +58,8 @@ final class SimulatedPeer {
     var subscribedAt = UInt64.max
     var isSubscriberDead = false
     var isPusherDead = false
+    /// Until then a new PUSH delivers no more than the old one.
+    var collectorLostUntil: UInt64 = 0
     /// How many messages the publisher drops next.
     var burst = 0
     /// The routing id of the present DEALER connection.

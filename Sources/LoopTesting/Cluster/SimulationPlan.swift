@@ -16,6 +16,8 @@ package struct SimulationPlan: Sendable {
         case deadSubscription
         /// A PUSH that delivers nothing until it is made anew.
         case deadPush
+        /// A PUSH whose messages get lost for a while, also when it is made anew.
+        case lostCollector
         /// A process stands still.
         case freeze
         case kill
@@ -59,7 +61,9 @@ package struct SimulationPlan: Sendable {
         faultPhase = .seconds(12)
         clientCount = Int.random(in: 1...2, using: &random)
         eventsPerSecond = [10, 30, 60].randomElement(using: &random) ?? 10
-        latencyMax = [.milliseconds(1), .milliseconds(10), .milliseconds(80)].randomElement(using: &random) ?? .zero
+        latencyMax = [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random) ?? .zero
+        // A lease needs a few round trips within the limit.
+        latencyMax = min(latencyMax, silenceLimit / 5)
         syncMax = [.milliseconds(1), .milliseconds(8), .milliseconds(60)].randomElement(using: &random) ?? .zero
         outboxEntriesMax = [12, 64, 1024].randomElement(using: &random) ?? 64
         inboxWindow = [4, 40, 400].randomElement(using: &random) ?? 40

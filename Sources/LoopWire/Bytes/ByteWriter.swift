@@ -1,54 +1,69 @@
 /// A growing buffer that numbers and bytes are appended to; integers are little-endian.
 public struct ByteWriter: Sendable, Equatable {
+    @usableFromInline
+    var storage: [UInt8]
+
     /// Everything written so far.
-    public private(set) var bytes: [UInt8]
+    @inlinable
+    public var bytes: [UInt8] { storage }
 
     /// An empty buffer with room for `capacity` bytes.
+    @inlinable
     public init(capacity: Int = 0) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
+        storage = []
+        storage.reserveCapacity(capacity)
     }
 
     /// How many bytes were written so far.
-    public var count: Int { bytes.count }
+    @inlinable
+    public var count: Int { storage.count }
 
     /// Makes room for `count` more bytes, so that writing them allocates at most once.
+    @inlinable
     public mutating func reserve(_ count: Int) {
         // An exact request per call would copy the whole buffer each time; doubling keeps appending linear.
-        let needed = bytes.count + count
-        if needed > bytes.capacity { bytes.reserveCapacity(max(needed, bytes.capacity * 2)) }
+        let needed = storage.count + count
+        if needed > storage.capacity { storage.reserveCapacity(max(needed, storage.capacity * 2)) }
     }
 
     /// Appends one byte.
-    public mutating func u8(_ value: UInt8) { bytes.append(value) }
+    @inlinable
+    public mutating func u8(_ value: UInt8) { storage.append(value) }
 
     /// Appends 2 bytes, the lowest first.
+    @inlinable
     public mutating func u16(_ value: UInt16) { integer(value) }
 
     /// Appends 4 bytes, the lowest first.
+    @inlinable
     public mutating func u32(_ value: UInt32) { integer(value) }
 
     /// Appends 8 bytes, the lowest first.
+    @inlinable
     public mutating func u64(_ value: UInt64) { integer(value) }
 
     /// Appends bytes as they are.
-    public mutating func append(bytes more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+    @inlinable
+    public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }
 
     /// Appends bytes as they are, from memory that the caller keeps alive during the call.
-    public mutating func append(raw: UnsafeRawBufferPointer) { bytes.append(contentsOf: raw) }
+    @inlinable
+    public mutating func append(raw: UnsafeRawBufferPointer) { storage.append(contentsOf: raw) }
 
     /// Appends the count as 4 bytes, then the bytes.
     ///
     /// - Throws: ``WireError/tooLarge(what:size:limit:)`` for more than `UInt32.max` bytes; nothing is written then.
+    @inlinable
     public mutating func append(prefixed more: some Collection<UInt8>) throws(WireError) {
         guard let count = UInt32(exactly: more.count) else {
             throw .tooLarge(what: "a prefixed byte string", size: more.count, limit: Int(UInt32.max))
         }
         u32(count)
-        bytes.append(contentsOf: more)
+        storage.append(contentsOf: more)
     }
 
-    private mutating func integer(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    @inlinable
+    mutating func integer(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { storage.append(contentsOf: $0) }
     }
 }

@@ -46,13 +46,15 @@ struct CBORScan {
             }
             let (argument, content) = try readHead(start, info, major)
             offset = content
-            var opened: Frame?
+            var opened: Frame.Kind?
+            var remaining = 0
+            let isIndefinite = info == 31
             switch major {
             case 0, 1:
                 break
             case 2, 3:
-                if info == 31 {
-                    opened = Frame(kind: major == 2 ? .bytes : .text, isIndefinite: true, remaining: 0)
+                if isIndefinite {
+                    opened = major == 2 ? .bytes : .text
                 } else {
                     guard argument <= UInt64(count - content) else {
                         throw .truncated(
@@ -64,20 +66,19 @@ struct CBORScan {
                     }
                 }
             case 4, 5:
-                let kind: Frame.Kind = major == 4 ? .array : .map
-                if info == 31 {
-                    opened = Frame(kind: kind, isIndefinite: true, remaining: 0)
-                } else {
+                opened = major == 4 ? .array : .map
+                if !isIndefinite {
                     // Each element takes at least a byte, so that a count beyond what is left need not be tried.
                     guard argument <= UInt64(count - content) / (major == 4 ? 1 : 2) else {
                         throw .truncated(
                             needed: Int(clamping: argument), have: count - content,
                             what: major == 4 ? "array" : "map")
                     }
-                    opened = Frame(kind: kind, isIndefinite: false, remaining: Int(argument))
+                    remaining = Int(argument)
                 }
             case 6:
-                opened = Frame(kind: .tag, isIndefinite: false, remaining: 1)
+                opened = .tag
+                remaining = 1
             default:
                 if info == 31 {
                     guard depth > 0, frames[depth - 1].isIndefinite, !frames[depth - 1].isBetween else {
@@ -87,15 +88,16 @@ struct CBORScan {
                     try close(frames[depth], contentEnd: start, end: offset, index)
                 }
             }
-            if var frame = opened {
+            if let kind = opened {
                 guard depth < depthMax else { throw .tooDeep(limit: depthMax, offset: start) }
-                if frame.kind != .tag { frame.container = index.append(start: content) }
-                if frame.isIndefinite || frame.remaining > 0 {
-                    (frames + depth).initialize(to: frame)
+                let container = kind == .tag ? -1 : index.append(start: content)
+                if isIndefinite || remaining > 0 {
+                    (frames + depth).initialize(
+                        to: Frame(kind: kind, isIndefinite: isIndefinite, container: container, remaining: remaining))
                     depth += 1
                     continue
                 }
-                index.finish(frame.container, count: 0, contentEnd: offset, end: offset)
+                index.finish(container, count: 0, contentEnd: offset, end: offset)
             }
             try complete(frames, &depth, offset, index)
         } while depth > 0

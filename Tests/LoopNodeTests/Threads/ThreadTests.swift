@@ -86,4 +86,17 @@ import Testing
         }
         #expect(seen == [nil, .terminate, .interrupt, .hangUp])
     }
+
+    @Test func `are read also when the main thread takes them`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let watch = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+            for signal in [SIGTERM, SIGINT, SIGHUP] {
+                kill(getpid(), signal)
+                var item = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
+                while poll(&item, 1, 10_000) < 0 {}
+                guard watch.next()?.rawValue == signal else { exit(1) }
+            }
+            exit(7)
+        }
+    }
 }

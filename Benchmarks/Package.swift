@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+// What Loop costs, measured beside plain references in C. A package of its own: `swift run -c release loop-bench`.
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// A path dependency goes by its folder's name, whatever the clone is called.
+let root = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "Loop")
+
+let package = Package(
+    name: "LoopBenchmarks",
+    dependencies: [.package(path: "..")],
+    targets: [
+        // The same work by libzmq alone: what the machine gives without any promise.
+        .target(
+            name: "CReference",
+            linkerSettings: [.linkedLibrary("zmq")]),
+        // Runs cases side by side; runs itself again as reducer, sender or worker of a case.
+        .executableTarget(
+            name: "loop-bench",
+            dependencies: [
+                "CReference",
+                .product(name: "LoopCore", package: root),
+                .product(name: "LoopNode", package: root),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

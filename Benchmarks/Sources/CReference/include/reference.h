@@ -1,0 +1,35 @@
+// The loop by libzmq alone: an event goes out over PUSH, its update comes back over PUB, one message each, 64 bytes.
+// Nothing is numbered, acknowledged, repeated, journaled or checked by a schema.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum { reference_bytes = 64, reference_endpoint_bytes = 128 };
+
+// Bytes 0..7 of an event and of its update: the sender, which is the topic that it subscribes.
+// Bytes 8..15: the event's number. Bytes 16..23 of an update: how many events the reducer has applied.
+struct reference_reducer {
+    void *context, *pull, *pub;
+    char collector[reference_endpoint_bytes], publisher[reference_endpoint_bytes];
+};
+
+// Binds two free TCP ports on loopback. 0, or errno.
+int reference_reducer_open(struct reference_reducer *reducer);
+
+// Publishes an update for each event, for ever. Returns errno.
+int reference_reducer_run(struct reference_reducer *reducer);
+
+struct reference_result {
+    double seconds;
+    // Updates seen, and how many of them came in another order than that of sending.
+    uint64_t updates, disorder;
+    // What the reducer has applied of all senders by the last update.
+    uint64_t applied;
+    // From sending to the update, where the window is 1.
+    double p50_us, p99_us;
+};
+
+// Sends `count` events, at most `window` of them without their update, and waits for the last update. 0, or errno.
+int reference_sender(
+    const char *collector, const char *publisher, uint64_t sender, uint64_t window, uint64_t count,
+    struct reference_result *result);

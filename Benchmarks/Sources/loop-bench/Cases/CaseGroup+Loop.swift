@@ -1,0 +1,73 @@
+extension CaseGroup {
+    /// Many events outstanding: how many a second.
+    static let window4096 = CaseGroup(
+        unit: "events/s",
+        reference: Variant(name: "C over libzmq") { effort in
+            try await cRate(senders: 1, window: 4096, count: effort.count(600_000))
+        },
+        ours: [PackedEvent.word, PlainEvent.word].map { loop in
+            Variant(name: "loop-tcp-window-4096" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
+                let count = effort.count(150_000)
+                let seconds = try await send(loop, window: 4096, count: count, "seconds")
+                return Double(count) / seconds
+            }
+        })
+
+    /// One event outstanding: how long until its outcome is known.
+    static let window1 = CaseGroup(
+        unit: "us p50",
+        reference: Variant(name: "C over libzmq") { effort in
+            try await withCReducer { roles in
+                let sender = try roles.start(
+                    "c-sender", ["name": "1", "window": "1", "count": "\(effort.count(8000))"])
+                return try await sender.number("p50")
+            }
+        },
+        ours: [
+            Variant(name: "loop-tcp-window-1") { effort in
+                try await send(PackedEvent.word, window: 1, count: effort.count(4000), "p50")
+            }
+        ])
+
+    /// - Returns: what the sender says under `answer`.
+    private static func send(_ loop: String, window: Int, count: Int, _ answer: String) async throws -> Double {
+        try await withRoles { roles in
+            let reducer = try roles.start("reducer", ["loop": loop])
+            let sender = try roles.start(
+                "sender",
+                [
+                    "loop": loop, "reducer": try await reducer.answer("listening"), "window": "\(window)",
+                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))",
+                ])
+            let result = try await sender.number(answer)
+            _ = try await sender.number("checked")
+            try await sender.finish()
+            return result
+        }
+    }
+
+    /// The rate of the loop in C, all senders together.
+    static func cRate(senders: Int, window: Int, count: Int) async throws -> Double {
+        try await withCReducer { roles in
+            let started = try (1...senders).map { name in
+                try roles.start(
+                    "c-sender",
+                    ["name": "\(name)", "window": "\(window / senders)", "count": "\(count / senders)"])
+            }
+            var longest = 0.0
+            for sender in started { longest = max(longest, try await sender.number("seconds")) }
+            return Double(count / senders * senders) / longest
+        }
+    }
+
+    private static func withCReducer(
+        _ body: (RoleProcesses) async throws -> Double
+    ) async throws -> Double {
+        try await withRoles { roles in
+            let reducer = try roles.start("c-reducer")
+            roles.shared["collector"] = try await reducer.answer("collector")
+            roles.shared["publisher"] = try await reducer.answer("publisher")
+            return try await body(roles)
+        }
+    }
+}

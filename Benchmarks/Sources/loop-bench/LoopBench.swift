@@ -1,0 +1,61 @@
+import Foundation
+import LoopNode
+
+/// Runs the cases, prints the table, writes the results.
+@main
+enum LoopBench {
+    static let groups: [CaseGroup] = [
+        .window4096, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess, .encoding, .decoding,
+    ]
+
+    static func main() async {
+        do {
+            let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
+            if let role = options.role {
+                try await role.run()
+            } else if options.showsHelp {
+                print(BenchmarkOptions.help)
+            } else {
+                try await run(options)
+            }
+        } catch let error as BenchmarkError {
+            StandardError.line("loop-bench: \(error)")
+            if case .usage = error { exit(64) }
+            exit(1)
+        } catch {
+            StandardError.line("loop-bench: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: BenchmarkOptions) async throws {
+        let chosen = groups.compactMap { $0.only(options.only) }
+        guard !chosen.isEmpty else { throw BenchmarkError.usage("no case is named like \(options.only)") }
+        var results: [CaseResult] = []
+        for group in chosen {
+            StandardError.line(group.ours.map(\.name).joined(separator: ", "))
+            results += try await group.run(rounds: options.rounds, effort: Effort(scale: options.scale)) {
+                StandardError.line("  " + $0)
+            }
+        }
+        print(Table.text(results))
+        print("\(options.rounds) rounds, load \(load) at the end, \(ProcessInfo.processInfo.activeProcessorCount) CPUs")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try encoder.encode(results).write(to: URL(fileURLWithPath: options.output))
+    }
+
+    /// The machine's load average over the last minute.
+    private static var load: String {
+        let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "unknown"
+        return String(text.prefix { $0 != " " })
+    }
+}
+
+extension CaseGroup {
+    /// The group with the cases whose name contains `part`, or nil where there are none.
+    fileprivate func only(_ part: String) -> CaseGroup? {
+        let kept = part.isEmpty ? ours : ours.filter { $0.name.contains(part) }
+        return kept.isEmpty ? nil : CaseGroup(unit: unit, reference: reference, ours: kept)
+    }
+}

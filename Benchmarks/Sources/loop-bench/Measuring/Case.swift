@@ -1,0 +1,58 @@
+/// Variants of the same work, run side by side.
+///
+/// Each round runs every variant once, in rotating order; a ratio is taken between figures of the same round, so that a
+/// machine that grows slower or faster meanwhile does not change it.
+struct CaseGroup: Sendable {
+    /// One way to do the work.
+    struct Variant: Sendable {
+        let name: String
+        /// Does it once, checks what came out, and gives the figure in the group's unit.
+        let measure: @Sendable (Effort) async throws -> Double
+    }
+
+    let unit: String
+    /// What `ours` are compared with; nil where nothing is worth it.
+    let reference: Variant?
+    /// The variants that are ours; each is a case of its own.
+    let ours: [Variant]
+}
+
+/// How much work a variant does: 1 for the figures that are quoted, less for a quick look.
+struct Effort: Sendable {
+    let scale: Double
+
+    func count(_ full: Int) -> Int { Swift.max(64, Int(Double(full) * scale)) }
+}
+
+/// One line of the table and of `bench-results.json`.
+struct CaseResult: Encodable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case name = "case"
+        case unit, ours, reference
+        case referenceName = "reference_name"
+        case ratio, range
+    }
+
+    let name: String
+    let unit: String
+    /// The median over all rounds.
+    let ours: Double
+    let reference: Double?
+    let referenceName: String?
+    /// The median over all rounds of ours divided by the reference's of the same round.
+    let ratio: Double?
+    /// The smallest and the largest of those ratios; without a reference, of the figures themselves.
+    let range: [Double]
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(unit, forKey: .unit)
+        try container.encode(ours, forKey: .ours)
+        // Absent values are null, so that every line has the same fields.
+        try container.encode(reference, forKey: .reference)
+        try container.encode(referenceName, forKey: .referenceName)
+        try container.encode(ratio, forKey: .ratio)
+        try container.encode(range, forKey: .range)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import LoopCore
+import LoopNode
+
+/// What this program is when it is one node of a case.
+struct Role {
+    let name: String
+    private let arguments: [String: String]
+
+    init(name: String, words: [String]) throws {
+        self.name = name
+        var arguments: [String: String] = [:]
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { throw BenchmarkError.usage("\(word) is not of the form name=value") }
+            arguments[String(parts[0])] = String(parts[1])
+        }
+        self.arguments = arguments
+    }
+
+    func text(_ name: String) throws -> String {
+        guard let value = arguments[name] else { throw BenchmarkError.usage("\(self.name) needs \(name)=…") }
+        return value
+    }
+
+    func number(_ name: String) throws -> Int {
+        guard let value = Int(try text(name)) else { throw BenchmarkError.usage("\(name) is no number") }
+        return value
+    }
+
+    /// Lets the process that started this one know.
+    static func say(_ name: String, _ value: some CustomStringConvertible) {
+        FileHandle.standardOutput.write(Data("\(name) \(value)\n".utf8))
+    }
+
+    func run() async throws {
+        switch name {
+        case "c-reducer": try CRoles.reduce()
+        case "c-sender": try CRoles.send(self)
+        case "reducer": try await reduce(loop: text("loop"))
+        case "sender": try await send(loop: text("loop"))
+        case "pulse-worker": try await PulseRoles.work(self)
+        case "fan-worker": try await FanRoles.work(self)
+        case "fan-client": try await FanRoles.ask(self)
+        case "in-process": try InProcessRole.run(self)
+        case "coder": try CoderRole.run(self)
+        default: throw BenchmarkError.usage("there is no role \(name)")
+        }
+    }
+
+    private func reduce(loop: String) async throws {
+        switch loop {
+        case PackedEvent.word: try await Self.reduce(Counting<PackedEvent>())
+        case PlainEvent.word: try await Self.reduce(Counting<PlainEvent>())
+        case Pulse.name: try await Self.reduce(Pulse())
+        case Fan.name: try await Self.reduce(Fan())
+        default: throw BenchmarkError.usage("there is no loop \(loop)")
+        }
+    }
+
+    private static func reduce(_ definition: some LoopDefinition) async throws {
+        let node = try ReducerNode(
+            definition,
+            configuration: ReducerNodeConfiguration(
+                bind: "tcp://127.0.0.1:0", onListening: { say("listening", $0) }, log: { _ in }))
+        if let outcome = try await node.run() { say("outcome", outcome.text) }
+    }
+
+    private func send(loop: String) async throws {
+        switch loop {
+        case PackedEvent.word: try await SenderRole<PackedEvent>.run(self)
+        case PlainEvent.word: try await SenderRole<PlainEvent>.run(self)
+        default: throw BenchmarkError.usage("there is no loop \(loop) to send to")
+        }
+    }
+}

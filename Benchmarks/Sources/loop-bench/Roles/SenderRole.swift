@@ -1,0 +1,42 @@
+import LoopCore
+import LoopNode
+
+/// A client that sends numbered events, and checks at the end that the loop has applied each of them once, in order.
+enum SenderRole<Event: NumberedEvent> {
+    static func run(_ role: Role) async throws {
+        let loop = try RemoteLoop(Counting<Event>.self, reducer: try role.text("reducer"), log: { _ in })
+        let (count, warmUp) = (try role.number("count"), try role.number("warm-up"))
+        var number: UInt64 = 0
+        func next() -> Event {
+            number += 1
+            return Event(number: number)
+        }
+        // The first answer says that the session stands.
+        try await loop.confirmed(next())
+        for _ in 0..<warmUp { try await loop.send(next()) }
+        try await loop.confirmed(next())
+
+        let clock = ContinuousClock()
+        if try role.number("window") == 1 {
+            var waits: [Double] = []
+            waits.reserveCapacity(count)
+            for _ in 0..<count {
+                let sent = clock.now
+                try await loop.confirmed(next())
+                waits.append((clock.now - sent).inSeconds * 1e6)
+            }
+            Role.say("p50", waits.median)
+        } else {
+            let began = clock.now
+            for _ in 1..<count { try await loop.send(next()) }
+            try await loop.confirmed(next())
+            Role.say("seconds", (clock.now - began).inSeconds)
+        }
+        for await (seq, state) in loop.states where seq.value >= number {
+            try state.check(number)
+            break
+        }
+        Role.say("checked", number)
+        await loop.close()
+    }
+}

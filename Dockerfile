@@ -1,0 +1,31 @@
+# Builds the three executables with the Swift runtime inside, and puts them on a small Debian with the five libraries
+# that they load.
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends \
+      pkg-config libzmq3-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /loop
+COPY Package.swift ./
+COPY Sources Sources
+# The package description names the tests, so their folders must be there; they are not built.
+COPY Tests Tests
+RUN swift build -c release --static-swift-stdlib --product loop-reducer \
+ && swift build -c release --static-swift-stdlib --product loop-effect \
+ && swift build -c release --static-swift-stdlib --product loopctl \
+ && mkdir /out \
+ && cp .build/release/loop-reducer .build/release/loop-effect .build/release/loopctl /out/ \
+ && strip /out/*
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends \
+      ca-certificates libcurl4 libmicrohttpd12 libxml2 libzmq5 \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop
+COPY --from=build /out/ /usr/local/bin/
+USER 10001
+# The reducer's three sockets (7710 is the one to tell people) and the site's port.
+EXPOSE 7710 7711 7712 8080
+CMD ["loopctl", "--help"]

@@ -1,0 +1,67 @@
+import Glibc
+import LoopNode
+public import LoopOptions
+
+/// The program `loopctl`: starts loops on this machine, watches and steers loops anywhere.
+///
+/// Exit codes: 0 and 1 are a verdict (of the job, of `ready`, of `send`), 2 could not run, 64 wrong usage.
+public enum ControlProgram {
+    private static let subcommands: [Subcommand] = [
+        UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
+        SendCommand.subcommand, ServeCommand.subcommand,
+    ]
+
+    /// The command line, for its help and for tests.
+    public static let command = Command(
+        "loopctl", abstract: "Start, watch and steer loops.",
+        discussion: "Every option can come from the environment too: the variable is shown with it.",
+        subcommands: subcommands.map(\.command), version: LoopVersion.current)
+
+    /// Runs a command line, and returns the code to exit with.
+    ///
+    /// - Parameters:
+    ///   - arguments: the words after the program's name.
+    ///   - environment: all variables.
+    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        do {
+            switch try command.parse(arguments, environment: environment, width: Terminal.helpWidth) {
+            case .text(let text):
+                StandardOutput.line(text)
+                return 0
+            case .arguments(let parsed):
+                guard let subcommand = subcommands.first(where: { $0.command.name == parsed.path.first }) else {
+                    throw UsageError(message: "no command is named", hint: "see loopctl --help")
+                }
+                return try await subcommand.run(parsed, environment)
+            }
+        } catch let error as UsageError {
+            StandardError.line("loopctl: \(error)")
+            return 64
+        } catch {
+            StandardError.line("loopctl: \(error)")
+            return 2
+        }
+    }
+
+    /// Runs this process's own command line, and exits.
+    public static func main() async -> Never {
+        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        fflush(nil)
+        exit(code)
+    }
+}
+
+/// One of the program's commands: its declaration, and what it does.
+struct Subcommand: Sendable {
+    let command: Command
+    /// With the environment; returns the code to exit with.
+    let run: @Sendable (ParsedArguments, [String: String]) async throws -> Int32
+}
+
+/// Why a command could not do what it was asked; exit code 2.
+struct CommandError: Error, Equatable, CustomStringConvertible {
+    /// What went wrong, with which value, and what to do, in one line.
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,51 @@
+import LoopNode
+import LoopOptions
+import LoopWire
+
+/// `loopctl status`: what the reducer says about itself.
+enum StatusCommand {
+    static let json = Option(
+        flag: "json", help: "print the report as one JSON document", environment: .variable("LOOP_STATUS_JSON"))
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "status", abstract: "Show what a reducer is doing.",
+            discussion: """
+                Epoch and seq, events per second, progress, workers with their effects, leases and lag, live effects of \
+                each feedback, and how often anything was dropped or refused, by reason.
+
+                Exit codes: 0 answered, 2 no answer, 64 wrong usage.
+                """,
+            groups: [ConnectionOptions.group, OptionGroup("Output", [json])]),
+        run: { arguments, _ in
+            let report = try StatusProbe.ask(
+                arguments[ConnectionOptions.reducer], within: arguments[ConnectionOptions.timeout])
+            if arguments[json] {
+                StandardOutput.line(try CBOR.json(CBOR.encode(report)))
+            } else {
+                StandardOutput.line(StatusTable(report).text)
+            }
+            return 0
+        })
+}
+
+/// `loopctl ready`: whether events are being committed and read, for health checks.
+enum ReadyCommand {
+    static let subcommand = Subcommand(
+        command: Command(
+            "ready", abstract: "Tell whether a reducer commits events and is read; for health checks.",
+            discussion: """
+                Says nothing but a line of why not.
+
+                Exit codes: 0 ready, 1 not ready, 2 no answer, 64 wrong usage.
+                """,
+            groups: [ConnectionOptions.group]),
+        run: { arguments, _ in
+            let report = try StatusProbe.ask(
+                arguments[ConnectionOptions.reducer], within: arguments[ConnectionOptions.timeout])
+            if report.isReady { return 0 }
+            StandardError.line(
+                "loopctl: \(report.loop) is not ready: \(report.notReadyBecause ?? "it does not say why")")
+            return 1
+        })
+}

@@ -1,0 +1,81 @@
+import LoopCluster
+import LoopWire
+
+/// A status report for people.
+struct StatusTable {
+    private let report: StatusReport
+
+    init(_ report: StatusReport) { self.report = report }
+
+    /// Sections with a blank line between them, without a line's end behind the last.
+    var text: String {
+        [head, peers, feedbacks, parked, counters].compactMap { $0 }.joined(separator: "\n\n")
+    }
+
+    private var head: String {
+        let ready = report.isReady ? "ready" : "not ready: \(report.notReadyBecause ?? "it does not say why")"
+        let uptime = ProgressReading.durationText(seconds: Int(report.uptimeMilliseconds / 1000))
+        var lines = [
+            "\(report.loop), \(ready)",
+            "epoch \(report.epoch), seq \(report.seq), \(ProgressReading.rateText(report.eventsPerSecond)) events/s, "
+                + "up \(uptime), schema \(report.schema), history \(report.history)",
+        ]
+        if let progress = report.progress {
+            lines.append(
+                "\(progress.done) of \(progress.found) \(progress.unit)" + (progress.note.map { ", \($0)" } ?? ""))
+        }
+        if let code = report.exitCode { lines.append("ended with exit code \(code)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var peers: String? {
+        if report.peers.isEmpty { return "no workers" }
+        let rows = report.peers.map { peer -> [String] in
+            [
+                peer.name.isEmpty ? peer.peer : peer.name, "\(peer.session)",
+                peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.seconds(peer.leaseMilliseconds),
+                "\(peer.lag)", "\(peer.completed)", peer.groups.isEmpty ? "-" : peer.groups.joined(separator: ","),
+            ]
+        }
+        return Self.table(
+            ["WORKER", "SESSION", "EFFECTS", "LEASE", "LAG", "COMPLETED", "GROUPS"], rows, left: [0, 6])
+    }
+
+    private var feedbacks: String? {
+        let rows = report.feedbacks.map {
+            [$0.name, "\($0.running)", "\($0.waiting)", "\($0.completed)", "\($0.parked)"]
+        }
+        return rows.isEmpty
+            ? nil : Self.table(["FEEDBACK", "RUNNING", "WAITING", "COMPLETED", "PARKED"], rows, left: [0])
+    }
+
+    private var parked: String? {
+        let rows = report.parked.map { [$0.effect, $0.feedback, "\($0.failures)", $0.message] }
+        return rows.isEmpty
+            ? nil : Self.table(["PARKED EFFECT", "FEEDBACK", "FAILURES", "LAST"], rows, left: [0, 1, 3])
+    }
+
+    private var counters: String? {
+        let rows = report.counters.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] }
+        return rows.isEmpty ? nil : Self.table(["DROPPED OR REFUSED", "TIMES"], rows, left: [0])
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        let tenths = (milliseconds.magnitude + 50) / 100
+        return "\(milliseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) s"
+    }
+
+    /// Columns two spaces apart; those that are not named as left-aligned hold numbers.
+    static func table(_ titles: [String], _ rows: [[String]], left: Set<Int>) -> String {
+        let all = [titles] + rows
+        let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+        return all.map { row in
+            let cells = row.enumerated().map { column, cell in
+                let space = String(repeating: " ", count: widths[column] - cell.count)
+                return left.contains(column) ? cell + space : space + cell
+            }
+            let line = cells.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }.joined(separator: "\n")
+    }
+}

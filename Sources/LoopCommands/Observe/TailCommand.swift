@@ -1,0 +1,58 @@
+import LoopCluster
+import LoopNode
+import LoopOptions
+
+/// `loopctl tail`: transitions as they happen.
+enum TailCommand {
+    static let json = Option(
+        flag: "json", help: "print each as a JSON document on a line", environment: .variable("LOOP_TAIL_JSON"))
+    static let count = Option(
+        optional: "count", .int(in: 1 ... .max), help: "end after so many transitions",
+        environment: .variable("LOOP_TAIL_COUNT"))
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "tail", abstract: "Print transitions as they happen.",
+            discussion: """
+                Begins with the next transition, waits for a reducer that does not run yet, and says how many transitions \
+                were missed where the connection or this program was too slow. Ends when the loop ends.
+
+                Exit codes: 0 the loop has ended, or so many were printed; 2 could not run; 64 wrong usage; 130 stopped.
+                """,
+            groups: [ConnectionOptions.reducerGroup, OptionGroup("Output", [json, count])]),
+        run: run)
+
+    private enum Mail: Sendable {
+        case action(ObserverAction)
+        case signal
+    }
+
+    @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
+    {
+        let signals = try SignalWatch.ofProcess()
+        let (mail, post) = AsyncStream.makeStream(of: Mail.self)
+        let relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+        defer { relay.end() }
+        let connection = try RemoteConnection(
+            loop: "", reducer: arguments[ConnectionOptions.reducer], name: "loopctl tail", observing: .transitions,
+            stopLimit: .zero)
+        _ = connection.observe { post.yield(.action($0)) }
+        var printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])
+        var code: Int32 = 130
+        printing: for await next in mail {
+            guard case .action(let action) = next else { break }
+            for line in printer.lines(for: action) { StandardOutput.line(line) }
+            if case .ended = action {
+                if let failure = connection.failure { throw failure }
+                code = 0
+                break printing
+            }
+            if printer.isDone {
+                code = 0
+                break printing
+            }
+        }
+        await connection.close()
+        return code
+    }
+}

@@ -1,0 +1,19 @@
+/// A line at the bottom of a terminal that is redrawn in place; gives the characters to write.
+struct ProgressLine {
+    private var shown = ""
+
+    /// Shows the text in the line's place; nothing where it stands there already.
+    mutating func show(_ text: String) -> String {
+        guard text != shown else { return "" }
+        let erasing = clear()
+        shown = text
+        return erasing + text
+    }
+
+    /// Takes the line away.
+    mutating func clear() -> String {
+        guard !shown.isEmpty else { return "" }
+        shown = ""
+        return "\r\u{1B}[2K"
+    }
+}

@@ -1,0 +1,62 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Turns status reports, one after another, into rates: of the last few seconds, so that a change is seen soon.
+struct ProgressMeter: Sendable {
+    private struct Sample {
+        let time: MonotonicTime
+        let done: Int
+        /// Effects completed, by session.
+        let completed: [UInt64: UInt64]
+    }
+
+    /// Whose samples these are: another epoch counts anew.
+    private var source: (history: String, epoch: UInt64)?
+    private var samples: [Sample] = []
+    private let window = Duration.seconds(5)
+
+    /// - Returns: how far the loop is; nil where it does not say.
+    mutating func take(_ report: StatusReport, at now: MonotonicTime) -> ProgressReading? {
+        guard let progress = report.progress else { return nil }
+        if source?.history != report.history || source?.epoch != report.epoch { samples = [] }
+        source = (report.history, report.epoch)
+        let workers = report.peers.filter(\.isWorker)
+        let completed = Dictionary(workers.map { ($0.session, $0.completed) }, uniquingKeysWith: { first, _ in first })
+        samples.append(Sample(time: now, done: progress.done, completed: completed))
+        while samples.count > 2, now - samples[1].time >= window { samples.removeFirst() }
+
+        var reading = ProgressReading(loop: report.loop, progress: progress, workers: workers.count)
+        guard let first = samples.first, now > first.time else { return reading }
+        let seconds = (now - first.time).inSeconds
+        reading.rate = Double(max(0, progress.done - first.done)) / seconds
+        reading.workerRates = workers.map { worker in
+            let before = first.completed[worker.session] ?? 0
+            return worker.completed >= before ? Double(worker.completed - before) / seconds : 0
+        }
+        return reading
+    }
+}
+
+extension StatusReport.Peer {
+    /// Whether it is a process that runs effects; not an observer, nor the reducer's own.
+    var isWorker: Bool { capacity > 0 && groups != [localGroup] }
+}
+
+/// How far a loop is, and how fast.
+struct ProgressReading: Equatable, Sendable {
+    var loop: String
+    var progress: Progress
+    /// Units finished per second; nil until two reports are there.
+    var rate: Double?
+    /// Workers that take part now.
+    var workers: Int
+    /// Effects completed per second, one for each worker; empty until two reports are there.
+    var workerRates: [Double] = []
+
+    init(loop: String, progress: Progress, workers: Int) {
+        self.loop = loop
+        self.progress = progress
+        self.workers = workers
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// What a command is asked for, apart from the lines for people on standard error.
+enum StandardOutput {
+    /// Writes one line at once, whole.
+    static func line(_ text: String) { write(text + "\n", to: 1) }
+
+    /// Writes the text, whole, unless nobody reads it any more.
+    static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var written = 0
+            while written < bytes.count {
+                let result = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+                if result < 0 && errno != EINTR { return }
+                written += max(0, result)
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import LoopNode
+
+/// What people see of `up`: lines, and below them one line of progress that is redrawn.
+struct Console {
+    private let isQuiet: Bool
+    private let canRedraw: Bool
+    private var progressLine = ProgressLine()
+    private var hasOutput = false
+    /// What the processes said, when it is shown only if they fail.
+    private var withheld: [String] = []
+
+    init(isQuiet: Bool, canRedraw: Bool = Terminal.canRedraw) {
+        self.isQuiet = isQuiet
+        self.canRedraw = canRedraw
+    }
+
+    /// How often progress is worth a look.
+    var progressInterval: Duration? {
+        if isQuiet { return nil }
+        return canRedraw ? .milliseconds(250) : .seconds(3)
+    }
+
+    /// A line of `up` itself about what it does.
+    mutating func note(_ text: String) {
+        if !isQuiet { error(text) }
+    }
+
+    /// A line of `up` itself that people need in any case.
+    mutating func error(_ text: String) {
+        StandardOutput.write(progressLine.clear() + text + "\n", to: 2)
+    }
+
+    /// A line that a process wrote for people.
+    mutating func said(_ text: String) {
+        guard isQuiet else { return error(text) }
+        withheld.append(text)
+        if withheld.count > 100 { withheld.removeFirst() }
+    }
+
+    /// A line of the outcome. No progress is shown from here on.
+    mutating func output(_ text: String) {
+        hasOutput = true
+        let erasing = progressLine.clear()
+        if !erasing.isEmpty { StandardOutput.write(erasing, to: 2) }
+        StandardOutput.line(text)
+    }
+
+    mutating func progress(_ reading: ProgressReading) {
+        guard !isQuiet, !hasOutput else { return }
+        if canRedraw {
+            let columns = Terminal.columns(of: 2) ?? 80
+            StandardOutput.write(progressLine.show(reading.text(columns: columns - 1)), to: 2)
+        } else {
+            StandardOutput.write(reading.text(columns: nil) + "\n", to: 2)
+        }
+    }
+
+    /// It is over.
+    mutating func finish(failed: Bool) {
+        let erasing = progressLine.clear()
+        if !erasing.isEmpty { StandardOutput.write(erasing, to: 2) }
+        guard failed else { return }
+        for line in withheld { error(line) }
+        withheld = []
+    }
+}

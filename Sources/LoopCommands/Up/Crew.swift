@@ -1,0 +1,263 @@
+import LoopCore
+import LoopNode
+
+/// Decides about the processes of a loop on this machine, and when it is over; a pure machine.
+///
+///     working ──the reducer ends by itself──▶ closing ──all have ended──▶ over
+///        │                                      ▲
+///        ├──a signal, or no worker is left──▶ stopping: first the workers, which hand their work back,
+///        │                                      then the reducer ──all have ended──▶ over
+///        └──a second signal──▶ everything is killed
+struct Crew: Sendable, Equatable {
+    /// One of its processes.
+    enum Member: Hashable, Sendable, CustomStringConvertible {
+        case reducer
+        /// Numbered from 1.
+        case worker(Int)
+
+        var description: String {
+            switch self {
+            case .reducer: "the reducer"
+            case .worker(let number): "worker-\(number)"
+            }
+        }
+    }
+
+    /// What the shell is to do, in this order.
+    enum Action: Equatable, Sendable {
+        case start(Member)
+        /// Send SIGTERM.
+        case terminate(Member)
+        /// Send SIGKILL.
+        case kill(Member)
+        /// Tell people.
+        case say(String)
+        /// Nothing runs any more; exit with this code.
+        case finish(Int32)
+    }
+
+    private enum State: Sendable, Equatable {
+        /// The reducer runs, or is about to be started again.
+        case working
+        /// The reducer has ended with this code; what still runs is killed at this time, nil once that is done.
+        case closing(code: Int32, killAt: MonotonicTime?)
+        /// Somebody wants it to end. The reducer stays until the workers have handed their work back, or until this
+        /// time; nil once it was told.
+        case stopping(code: Int32, reducerAt: MonotonicTime?)
+        /// Everything has ended.
+        case over
+    }
+
+    /// How long workers may take to leave by themselves after the reducer's verdict.
+    private static let leaveLimit = Duration.seconds(2)
+    /// How long the reducer waits for workers that hand their work back.
+    private static let handBackLimit = Duration.seconds(3)
+    /// How long a loop without workers is given before people are told.
+    private static let idleLimit = Duration.seconds(2)
+
+    private var state = State.working
+    private let members: [Member]
+    private var supervisors: [Member: Supervisor] = [:]
+    private var running: Set<Member> = []
+    /// When people are told that no worker is left; nil while there are some, or once they were told.
+    private var idleNoticeAt: MonotonicTime?
+    private let endpoint: String
+    private let loop: String
+
+    init(loop: String, workers: Int, endpoint: String) {
+        self.loop = loop
+        self.endpoint = endpoint
+        members = [.reducer] + (0..<workers).map { .worker($0 + 1) }
+        var ofReducer = Supervisor.Policy()
+        // However it ends by itself, it means it.
+        ofReducer.hopelessCodes = Set(0...255)
+        var ofWorkers = Supervisor.Policy()
+        ofWorkers.hopelessCodes = [2, 64]
+        for member in members { supervisors[member] = Supervisor(member == .reducer ? ofReducer : ofWorkers) }
+    }
+
+    /// Begins. Once.
+    mutating func begin(at now: MonotonicTime) -> [Action] {
+        if members.count == 1 { idleNoticeAt = now }
+        return members.flatMap { member in
+            let action = supervisors[member]?.start(at: now) ?? .none
+            return apply(action, to: member, at: now)
+        } + advance(to: now)
+    }
+
+    /// A process has ended.
+    mutating func exited(_ member: Member, _ exit: ProcessExit, at now: MonotonicTime) -> [Action] {
+        running.remove(member)
+        let action = supervisors[member]?.exited(exit, at: now) ?? .none
+        var actions: [Action] = []
+        if case .working = state, case .signaled = exit {
+            actions.append(.say("\(member) was ended by \(exit)\(remedy(for: member, at: now))"))
+        }
+        actions += apply(action, to: member, at: now)
+        return actions + settle(at: now)
+    }
+
+    /// A process could not be started.
+    mutating func startFailed(_ member: Member, _ why: String, at now: MonotonicTime) -> [Action] {
+        running.remove(member)
+        let action = supervisors[member]?.startFailed(at: now) ?? .none
+        let said = Action.say("\(member) could not be started: \(why)\(remedy(for: member, at: now))")
+        return [said] + apply(action, to: member, at: now) + settle(at: now)
+    }
+
+    /// Somebody asks for the end: politely the first time.
+    mutating func stop(at now: MonotonicTime) -> [Action] {
+        switch state {
+        case .working:
+            return beginStopping(code: 130, at: now) + settle(at: now)
+        case .closing(let code, _):
+            state = .closing(code: code, killAt: nil)
+            return killAll()
+        case .stopping(let code, _):
+            state = .stopping(code: code, reducerAt: nil)
+            return killAll()
+        case .over:
+            return []
+        }
+    }
+
+    /// Time has passed.
+    mutating func advance(to now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        for member in members {
+            let action = supervisors[member]?.advance(to: now) ?? .none
+            actions += apply(action, to: member, at: now)
+        }
+        if let notice = idleNoticeAt, notice <= now, case .working = state {
+            idleNoticeAt = nil
+            actions.append(
+                .say("no worker runs; start one by: loop-effect \(loop) --reducer \(endpoint)"))
+        }
+        if case .closing(let code, let killAt?) = state, killAt <= now {
+            state = .closing(code: code, killAt: nil)
+            actions += killAll()
+        }
+        if case .stopping(let code, let reducerAt?) = state, reducerAt <= now {
+            state = .stopping(code: code, reducerAt: nil)
+            actions += stopMember(.reducer, at: now)
+        }
+        return actions + settle(at: now)
+    }
+
+    /// When ``advance(to:)`` has something to do; nil for never.
+    var deadline: MonotonicTime? {
+        let own: MonotonicTime? =
+            switch state {
+            case .working: idleNoticeAt
+            case .closing(_, let killAt): killAt
+            case .stopping(_, let reducerAt): reducerAt
+            case .over: nil
+            }
+        return (supervisors.values.compactMap(\.deadline) + (own.map { [$0] } ?? [])).min()
+    }
+
+    // MARK: What follows
+
+    private mutating func apply(_ action: Supervisor.Action, to member: Member, at now: MonotonicTime) -> [Action] {
+        switch action {
+        case .none: return []
+        case .start:
+            running.insert(member)
+            return [.start(member)]
+        case .terminate: return [.terminate(member)]
+        case .kill: return [.kill(member)]
+        case .finish(let ending):
+            guard case .working = state else { return [] }
+            return member == .reducer ? reducerEnded(ending, at: now) : workerEnded(member, ending, at: now)
+        }
+    }
+
+    private mutating func reducerEnded(_ ending: Supervisor.Ending, at now: MonotonicTime) -> [Action] {
+        switch ending {
+        case .done: return close(code: 0, at: now)
+        case .hopeless(.exited(let code)): return close(code: code, at: now)
+        case .hopeless, .stopped: return close(code: 2, at: now)
+        case .gaveUp(let crashes, _):
+            return [.say("gave up: the reducer crashed \(crashes) times")] + close(code: 2, at: now)
+        }
+    }
+
+    /// Workers leave by themselves when the loop has ended; without a reducer they wait in vain.
+    private mutating func close(code: Int32, at now: MonotonicTime) -> [Action] {
+        let isVerdict = code == 0 || code == 1
+        state = .closing(code: code, killAt: isVerdict ? now + Self.leaveLimit : nil)
+        var actions = isVerdict ? [] : killAll()
+        // What waits to be started again is not.
+        for member in members where !running.contains(member) {
+            actions += apply(supervisors[member]?.stop(at: now) ?? .none, to: member, at: now)
+        }
+        return actions
+    }
+
+    private mutating func workerEnded(
+        _ member: Member, _ ending: Supervisor.Ending, at now: MonotonicTime
+    ) -> [Action] {
+        var actions: [Action] = []
+        if case .gaveUp(let crashes, _) = ending {
+            actions.append(.say("gave up \(member): it crashed \(crashes) times"))
+        }
+        let endings = members.dropFirst().map { supervisors[$0]?.ending }
+        guard endings.allSatisfy({ $0 != nil }) else { return actions }
+        let code = endings.compactMap { $0?.failureCode }.max()
+        if let code, endings.allSatisfy({ $0?.failureCode != nil }) {
+            // Wrong usage, which the workers have told.
+            return actions + beginStopping(code: code, at: now)
+        }
+        idleNoticeAt = now + Self.idleLimit
+        return actions
+    }
+
+    private mutating func beginStopping(code: Int32, at now: MonotonicTime) -> [Action] {
+        let workersRun = running.contains { $0 != .reducer }
+        state = .stopping(code: code, reducerAt: workersRun ? now + Self.handBackLimit : nil)
+        var actions = members.dropFirst().flatMap { stopMember($0, at: now) }
+        if !workersRun { actions += stopMember(.reducer, at: now) }
+        return actions
+    }
+
+    private mutating func stopMember(_ member: Member, at now: MonotonicTime) -> [Action] {
+        apply(supervisors[member]?.stop(at: now) ?? .none, to: member, at: now)
+    }
+
+    private func killAll() -> [Action] { members.filter(running.contains).map { .kill($0) } }
+
+    /// Goes on where the end of a process was waited for.
+    private mutating func settle(at now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if case .stopping(let code, _?) = state, !running.contains(where: { $0 != .reducer }) {
+            state = .stopping(code: code, reducerAt: nil)
+            actions += stopMember(.reducer, at: now)
+        }
+        guard running.isEmpty else { return actions }
+        switch state {
+        case .closing(let code, _), .stopping(let code, _):
+            state = .over
+            return actions + [.finish(code)]
+        case .working, .over:
+            return actions
+        }
+    }
+
+    private func remedy(for member: Member, at now: MonotonicTime) -> String {
+        guard let supervisor = supervisors[member], supervisor.ending == nil, let again = supervisor.deadline else {
+            return ""
+        }
+        return "; it starts again in \((again - now).wholeNanoseconds / 1_000_000) ms"
+    }
+}
+
+extension Supervisor.Ending {
+    /// The code that a failure for good stands for; nil where it is none.
+    fileprivate var failureCode: Int32? {
+        switch self {
+        case .hopeless(.exited(let code)): code
+        case .hopeless, .gaveUp: 2
+        case .done, .stopped: nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// The site on disk that a link check's arguments name, if they name one.
+struct LocalSite: Equatable {
+    enum FileKind { case nothing, file, folder }
+
+    /// Where it stands among the arguments; nil where its variable names it.
+    let index: Int?
+    /// What is served.
+    let folder: String
+    /// The path at which the check begins, percent-encoded, without its leading slash; empty for the folder itself.
+    let start: String
+
+    /// Finds the word that is a URL or exists on disk; the last one, since a site stands behind its options. A word
+    /// directly behind an option may be that option's value, so it counts only where no other does.
+    init?(in arguments: [String], environment: [String: String], kindOf: (String) -> FileKind) {
+        func names(_ word: String) -> Bool {
+            Self.isURL(word) || kindOf(word) == .folder || (kindOf(word) == .file && Self.isPage(word))
+        }
+        let dashes = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        let words = arguments.indices.filter {
+            $0 > dashes || ($0 < dashes && !arguments[$0].hasPrefix("-"))
+        }
+        let free = words.filter { index in
+            guard index > 0, index < dashes else { return true }
+            let before = arguments[index - 1]
+            return !before.hasPrefix("--") || before.contains("=")
+        }
+        let found = free.last { names(arguments[$0]) } ?? words.last { names(arguments[$0]) }
+        let fromVariable = words.isEmpty ? environment["LOOP_SITE"].flatMap { names($0) ? $0 : nil } : nil
+        guard let site = found.map({ arguments[$0] }) ?? fromVariable, !Self.isURL(site) else { return nil }
+        index = found
+        if kindOf(site) == .folder {
+            folder = site
+            start = ""
+        } else {
+            let slash = site.lastIndex(of: "/")
+            let parent = slash.map { String(site[..<$0]) } ?? "."
+            folder = parent.isEmpty ? "/" : parent
+            start = Self.encode(slash.map { String(site[site.index(after: $0)...]) } ?? site)
+        }
+    }
+
+    /// The arguments with the URL in the site's place, and URLs in reports relative to it.
+    func arguments(_ arguments: [String], url: String) -> [String] {
+        var rewritten = arguments
+        if let index { rewritten[index] = url } else { rewritten.append(url) }
+        let options = rewritten.prefix { $0 != "--" }
+        return options.contains("--relative") ? rewritten : ["--relative"] + rewritten
+    }
+
+    private static func isURL(_ word: String) -> Bool {
+        ["http://", "https://"].contains { word.lowercased().hasPrefix($0) }
+    }
+
+    private static func isPage(_ name: String) -> Bool {
+        [".html", ".htm", ".xhtml", ".md", ".markdown"].contains { name.lowercased().hasSuffix($0) }
+    }
+
+    /// Percent-encodes what is not unreserved (RFC 3986 section 2.3).
+    private static func encode(_ name: String) -> String {
+        let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
+        return name.utf8.reduce(into: "") { text, byte in
+            if unreserved.contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

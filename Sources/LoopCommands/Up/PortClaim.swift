@@ -1,0 +1,60 @@
+import Glibc
+import LoopNode
+
+/// Three consecutive ports of 127.0.0.1 that nobody listens on, kept from other `loopctl up` until it is given up.
+///
+/// The ports themselves must stay free for the reducer, so the claim is a UDP socket at the first of them: UDP and TCP
+/// count ports apart. Ports that the system hands out for outgoing connections (from 32768 on) are not used.
+final class PortClaim: Sendable {
+    /// The first of the three.
+    let port: UInt16
+    private let claim: Int32
+
+    /// Prefers the standard port, 7710.
+    ///
+    /// - Throws: when no three ports are free.
+    init() throws(CommandError) {
+        // Multiples of three apart, so that two claims are the same or have no port in common.
+        let places = [0] + (0..<200).map { _ in 4100 + SystemRandom.uint64() % 4000 }
+        for place in places {
+            let first = UInt16(7710 + 3 * place)
+            guard let claim = Self.bind(first, Int32(SOCK_DGRAM.rawValue), isReusing: false) else { continue }
+            if (first...first + 2).allSatisfy(Self.isFree) {
+                port = first
+                self.claim = claim
+                return
+            }
+            close(claim)
+        }
+        throw CommandError("no three consecutive ports of 127.0.0.1 are free; name an address by --bind")
+    }
+
+    /// The reducer has ended.
+    func giveUp() { close(claim) }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        // As ZeroMQ binds: connections that were closed a moment ago do not count.
+        guard let socket = bind(port, Int32(SOCK_STREAM.rawValue), isReusing: true) else { return false }
+        close(socket)
+        return true
+    }
+
+    private static func bind(_ port: UInt16, _ kind: Int32, isReusing: Bool) -> Int32? {
+        let socket = Glibc.socket(AF_INET, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return nil }
+        var yes: Int32 = isReusing ? 1 : 0
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if result == 0 { return socket }
+        close(socket)
+        return nil
+    }
+}

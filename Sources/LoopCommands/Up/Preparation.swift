@@ -1,0 +1,56 @@
+import Glibc
+import LoopOptions
+import LoopWeb
+
+/// What `up` prepares for which loop, before its processes start. Loops that are not listed need nothing.
+struct Preparation: Sendable {
+    let loop: String
+    /// One sentence for the help of `up`.
+    let help: String
+    let prepare: @Sendable (inout UpRequest, [String: String]) throws -> Prepared?
+
+    /// What lasts as long as the loop.
+    struct Prepared: Sendable {
+        /// What people are told about it.
+        let line: String
+        let stop: @Sendable () -> Void
+    }
+
+    static let all: [Preparation] = [
+        Preparation(
+            loop: "linkcheck",
+            help: """
+                For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback for as \
+                long as the check runs.
+                """,
+            prepare: serveSite)
+    ]
+
+    /// Does what the request's loop needs, and rewrites its arguments accordingly.
+    static func prepare(_ request: inout UpRequest, environment: [String: String]) throws -> Prepared? {
+        guard let preparation = all.first(where: { $0.loop == request.loop }) else { return nil }
+        return try preparation.prepare(&request, environment)
+    }
+
+    @Sendable private static func serveSite(
+        _ request: inout UpRequest, environment: [String: String]
+    ) throws -> Prepared? {
+        guard let site = LocalSite(in: request.loopArguments, environment: environment, kindOf: fileKind) else {
+            return nil
+        }
+        let server = try SiteServer(folder: site.folder)
+        let url = "http://127.0.0.1:\(server.port)/\(site.start)"
+        request.loopArguments = site.arguments(request.loopArguments, url: url)
+        return Prepared(line: "serving \(site.folder) at \(url)", stop: { server.stop() })
+    }
+
+    private static func fileKind(_ path: String) -> LocalSite.FileKind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .folder
+        case S_IFREG: return .file
+        default: return .nothing
+        }
+    }
+}

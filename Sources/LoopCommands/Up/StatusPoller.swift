@@ -1,0 +1,28 @@
+import LoopLock
+import LoopNode
+import LoopWire
+import ZMQ
+
+/// Asks the reducer again and again how far it is, on a thread of its own, until it is told to end.
+final class StatusPoller: Sendable {
+    private let isOver = Monitor(false)
+
+    /// - Parameter take: gets each report, on the poller's thread.
+    init(
+        _ reducer: String, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
+    ) throws {
+        let isOver = isOver
+        let context = try ZMQContext()
+        _ = try NodeThread("loop-status") {
+            while !isOver.wait(until: { $0 }, timeout: interval) {
+                // A reducer that does not answer is starting, ending or crashed: its process tells which.
+                if let report = try? StatusProbe.ask(reducer, within: .seconds(1), context: context) { take(report) }
+            }
+        }
+    }
+
+    func end() {
+        isOver.withLock { $0 = true }
+        isOver.broadcast()
+    }
+}

@@ -1,0 +1,111 @@
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopOptions
+
+/// `loopctl up`: a whole loop on this machine, one reducer and its workers, for as long as the loop runs.
+enum UpCommand {
+    static let workers = Option(
+        "workers", .int(in: 0...256), default: 4, help: "how many worker processes are started")
+    static let capacity = Option(
+        optional: "capacity", .int(in: 1...100_000), help: "how many effects each worker holds at once")
+    static let quiet = Option(flag: "quiet", help: "show no progress, and what the processes say only when they fail")
+    static let silenceLimit = Option(
+        optional: "silence-limit", .string.named("TIME"),
+        help: "how long a worker may be silent before its effects run elsewhere")
+    static let bind = Option(
+        optional: "bind", .endpoint,
+        help: "where peers find the reducer; without it tcp://127.0.0.1:7710 where that is free, else any free ports")
+    static let insecure = Option(
+        flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
+    static let json = Option(
+        optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
+    static let reducerProgram = Option(
+        optional: "reducer-exe", .string.named("PATH"), help: "the reducer's program; else loop-reducer beside loopctl")
+    static let workerProgram = Option(
+        optional: "worker-exe", .string.named("PATH"), help: "the workers' program; else loop-effect beside loopctl")
+    static let loop = Positional("LOOP", .string, help: "the loop's name, such as linkcheck")
+    static let rest = Positional(
+        repeated: "ARGUMENT", .string, help: "the loop's own options and arguments: see loop-reducer LOOP --help")
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "up", abstract: "Run a loop here: a reducer and its workers.",
+            discussion: """
+                Starts one reducer and its workers as processes of this machine, shows how far they are, starts again \
+                what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left running.
+
+                \(Preparation.all.map(\.help).joined(separator: " "))
+
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), \
+                2 could not run, 64 wrong usage, 130 stopped.
+                """,
+            groups: [
+                OptionGroup("Processes", [workers, capacity, quiet, reducerProgram, workerProgram]),
+                OptionGroup("Reducer", [bind, insecure, silenceLimit, json]),
+            ],
+            positionals: [loop, rest], passesThrough: true),
+        run: run)
+
+    @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
+    {
+        // First of all: threads started later inherit that signals are read and do not end the process.
+        let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+        DescriptorLimit.raise()
+        var request = try UpRequest(arguments)
+        let served = try Preparation.prepare(&request, environment: environment)
+        let claim = request.bind == nil ? try PortClaim() : nil
+        let folder = ProcessEnvironment.executable.map { $0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex) }
+        let plan = try UpPlan(request, claimed: claim?.port, folder: String(folder ?? "."))
+        for program in [plan.reducerProgram, plan.workerProgram] where ProcessEnvironment.find(program) == nil {
+            throw CommandError(
+                "there is no program \(program); build it by `swift build`, or name it by --reducer-exe or --worker-exe"
+            )
+        }
+        let code = await UpRun(plan, console: Console(isQuiet: request.isQuiet)).run(signals, saying: served?.line)
+        served?.stop()
+        claim?.giveUp()
+        return code
+    }
+}
+
+/// What was asked of `up`.
+struct UpRequest: Equatable {
+    var loop: String
+    var workers = 4
+    var capacity: Int?
+    var silenceLimit: String?
+    var bind: String?
+    var isInsecure = false
+    var json: String?
+    var reducerProgram: String?
+    var workerProgram: String?
+    var isQuiet = false
+    /// What belongs to the loop, in its order.
+    var loopArguments: [String] = []
+
+    init(loop: String) { self.loop = loop }
+
+    /// - Throws: where no loop is named.
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        guard let loop = arguments.rest.first, loop != "--" else {
+            throw UsageError(message: "LOOP is missing", hint: "name it, as in: loopctl up linkcheck SITE")
+        }
+        guard !loop.hasPrefix("-") else {
+            throw UsageError(
+                message: "\(loop) stands before the loop's name",
+                hint: "if it is an option of the loop write: loopctl up LOOP \(loop)")
+        }
+        self.loop = loop
+        loopArguments = Array(arguments.rest.dropFirst())
+        workers = arguments[UpCommand.workers]
+        capacity = arguments[UpCommand.capacity]
+        silenceLimit = arguments[UpCommand.silenceLimit]
+        bind = arguments[UpCommand.bind]
+        isInsecure = arguments[UpCommand.insecure]
+        json = arguments[UpCommand.json]
+        reducerProgram = arguments[UpCommand.reducerProgram]
+        workerProgram = arguments[UpCommand.workerProgram]
+        isQuiet = arguments[UpCommand.quiet]
+    }
+}

@@ -1,0 +1,137 @@
+import LoopCore
+import LoopNode
+import LoopWire
+
+/// Runs a plan: starts its processes, does what the crew's machine decides, shows how far the loop is.
+///
+/// Everything that happens comes through one queue, and is answered one at a time.
+struct UpRun {
+    private enum Mail: Sendable {
+        case line(ChildProcess.Channel, String)
+        case exited(Crew.Member, ProcessExit)
+        case status(StatusReport)
+        case signal
+        case due
+    }
+
+    private let plan: UpPlan
+    private var console: Console
+    private var crew: Crew
+    private var meter = ProgressMeter()
+    private var children: [Crew.Member: ChildProcess] = [:]
+    private var failure: Int32?
+    private var armed: MonotonicTime?
+    private let mail: AsyncStream<Mail>
+    private let post: AsyncStream<Mail>.Continuation
+
+    init(_ plan: UpPlan, console: Console) {
+        self.plan = plan
+        self.console = console
+        crew = Crew(loop: plan.loop, workers: plan.workers, endpoint: plan.endpoint)
+        (mail, post) = AsyncStream.makeStream(of: Mail.self)
+    }
+
+    /// Returns the code to exit with, once every process has ended.
+    ///
+    /// - Parameter line: what people are told first.
+    consuming func run(_ signals: SignalWatch, saying line: String?) async -> Int32 {
+        var run = self
+        if let line { run.console.note(line) }
+        return await run.live(signals)
+    }
+
+    private mutating func live(_ signals: SignalWatch) async -> Int32 {
+        let post = post
+        let relay: SignalRelay
+        var poller: StatusPoller?
+        do {
+            relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+            if let interval = console.progressInterval {
+                poller = try StatusPoller(plan.endpoint, every: interval) { post.yield(.status($0)) }
+            }
+        } catch {
+            console.error("loopctl: \(error)")
+            return 2
+        }
+        defer {
+            relay.end()
+            poller?.end()
+        }
+        return await withTaskGroup(of: Void.self) { group in
+            var code = perform(crew.begin(at: SystemClock.monotonic), &group)
+            var mailbox = mail.makeAsyncIterator()
+            while code == nil, let next = await mailbox.next() { code = perform(take(next), &group) }
+            group.cancelAll()
+            console.finish(failed: code != 0 && code != 1)
+            return code ?? 2
+        }
+    }
+
+    private mutating func take(_ mail: Mail) -> [Crew.Action] {
+        let now = SystemClock.monotonic
+        switch mail {
+        case .line(.output, let text): console.output(text)
+        case .line(.errors, let text): console.said(text)
+        case .status(let report):
+            if let reading = meter.take(report, at: now) { console.progress(reading) }
+        case .exited(let member, let exit):
+            children[member] = nil
+            return crew.exited(member, exit, at: now)
+        case .signal: return crew.stop(at: now)
+        case .due:
+            armed = nil
+            return crew.advance(to: now)
+        }
+        return []
+    }
+
+    /// Returns the code to exit with, when it is over.
+    private mutating func perform(_ actions: [Crew.Action], _ group: inout TaskGroup<Void>) -> Int32? {
+        var actions = actions[...]
+        while let action = actions.popFirst() {
+            switch action {
+            case .start(let member):
+                do {
+                    try start(member, &group)
+                } catch {
+                    actions += crew.startFailed(member, "\(error)", at: SystemClock.monotonic)
+                }
+            case .terminate(let member): children[member]?.terminate()
+            case .kill(let member): children[member]?.kill()
+            case .say(let text): console.error("loopctl: \(text)")
+            case .finish(let code): return code
+            }
+        }
+        arm(&group)
+        return nil
+    }
+
+    private mutating func start(_ member: Crew.Member, _ group: inout TaskGroup<Void>) throws {
+        let post = post
+        let isReducer = member == .reducer
+        let child = try ChildProcess(
+            .init(
+                isReducer ? plan.reducerProgram : plan.workerProgram, arguments(of: member),
+                output: .lines { post.yield(.line(isReducer ? $0 : .errors, $1)) }, ownGroup: true))
+        children[member] = child
+        group.addTask { post.yield(.exited(member, await child.wait())) }
+    }
+
+    private func arguments(of member: Crew.Member) -> [String] {
+        switch member {
+        case .reducer: plan.reducerArguments
+        case .worker(let number): plan.workerArguments(number)
+        }
+    }
+
+    /// Sees to it that the machine's deadline is noticed.
+    private mutating func arm(_ group: inout TaskGroup<Void>) {
+        guard let deadline = crew.deadline, armed.map({ deadline < $0 }) ?? true else { return }
+        armed = deadline
+        let post = post
+        let wait = deadline - SystemClock.monotonic
+        group.addTask {
+            if (try? await Task.sleep(for: max(wait, .zero))) != nil { post.yield(.due) }
+        }
+    }
+}

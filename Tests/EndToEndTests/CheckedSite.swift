@@ -1,0 +1,101 @@
+import LoopLock
+import LoopNode
+import LoopWeb
+import LoopWire
+
+/// A site of so many pages with known faults, behind a server with some latency, so that a check takes a while.
+final class CheckedSite: Sendable {
+    let server: SiteServer
+    private let folder = TemporaryFolder()
+
+    init(pages: Int, latency: Duration) throws {
+        for page in 0..<pages {
+            var links = ""
+            for step in 1...8 { links += "<a href=\"p\((page * 3 + step * 7) % pages).html#s\(step)\">x</a>\n" }
+            if page % 10 == 0 { links += "<a href=\"missing\(page).html\">gone</a>" }
+            if page % 15 == 0 { links += "<a href=\"p1.html#nowhere\">no such place</a>" }
+            let anchors = (1...8).map { "<h2 id=\"s\($0)\">\($0)</h2>" }.joined()
+            folder.write("p\(page).html", "<html><body>\(links)<a href=\"p\(page + 1).html\">next</a>\(anchors)</body></html>")
+        }
+        var options = SiteServer.Options()
+        options.latency = latency
+        options.threads = 1
+        server = try SiteServer(folder: folder.path, options: options)
+    }
+
+    var url: String { "http://127.0.0.1:\(server.port)/p0.html" }
+}
+
+/// A reducer and workers as processes of this machine, over TCP.
+final class ProcessCluster: Sendable {
+    let endpoint = freeEndpoint()
+    let reducer: ChildProcess
+    private let folder = TemporaryFolder()
+    private let lines = Locked<[String]>([])
+    private let workers = Locked<[ChildProcess]>([])
+
+    init(site: String, silenceLimit: String = "1s", arguments: [String] = []) throws {
+        let lines = lines
+        reducer = try ChildProcess(
+            .init(
+                Executables.path("loop-reducer"),
+                [
+                    "linkcheck", "--bind", endpoint, "--silence-limit", silenceLimit, "--json",
+                    "\(folder.path)/report.json", "--relative", site,
+                ] + arguments,
+                output: .lines { channel, line in if channel == .output { lines.withLock { $0.append(line) } } }))
+    }
+
+    @discardableResult
+    func startWorker(_ name: String, capacity: Int = 4) throws -> ChildProcess {
+        let worker = try ChildProcess(
+            .init(
+                Executables.path("loop-effect"),
+                ["linkcheck", "--reducer", endpoint, "--capacity", "\(capacity)", "--name", name],
+                output: .discarded))
+        workers.withLock { $0.append(worker) }
+        return worker
+    }
+
+    /// The reducer ended before what was waited for.
+    struct EndedEarly: Error {
+        let exit: ProcessExit
+        let last: StatusReport?
+    }
+
+    /// Asks for the status until it is as wanted.
+    func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
+        var last: StatusReport?
+        while true {
+            if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
+            last = (try? StatusProbe.ask(endpoint)) ?? last
+            if let last, isWanted(last) { return last }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// The reducer's exit and its report, without what differs from run to run.
+    func report() async throws -> (exit: ProcessExit, json: String) {
+        let exit = await reducer.wait()
+        for worker in workers.withLock({ $0 }) { worker.kill() }
+        let json = contents(of: "\(folder.path)/report.json") ?? lines.withLock { $0.joined(separator: "\n") }
+        return (exit, withoutSeconds(json))
+    }
+
+    private func withoutSeconds(_ json: String) -> String {
+        guard let start = json.firstRange(of: "\"seconds\":") else { return json }
+        let rest = json[start.upperBound...].drop { $0.isNumber || $0 == "." || $0 == " " || $0 == "e" || $0 == "-" }
+        return String(json[..<start.lowerBound] + rest)
+    }
+}
+
+extension String {
+    fileprivate func firstRange(of text: String) -> Range<Index>? {
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].hasPrefix(text) { return index..<self.index(index, offsetBy: text.count) }
+            index = self.index(after: index)
+        }
+        return nil
+    }
+}

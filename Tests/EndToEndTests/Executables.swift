@@ -1,0 +1,98 @@
+import Glibc
+import LoopNode
+
+/// The executables that were built beside this test bundle.
+enum Executables {
+    static let folder: String = {
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") || $0.contains(".xctest/") }
+        let path = bundle ?? CommandLine.arguments[0]
+        let upTo = path.range(of: "/", searchingBackwardsFrom: ".xctest") ?? path.endIndex
+        return String(path[..<upTo])
+    }()
+
+    static func path(_ name: String) -> String { "\(folder)/\(name)" }
+}
+
+extension String {
+    /// The last occurrence of `text` before the first one of `mark`.
+    fileprivate func range(of text: Character, searchingBackwardsFrom mark: String) -> Index? {
+        var end = endIndex
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].hasPrefix(mark) {
+                end = index
+                break
+            }
+            index = self.index(after: index)
+        }
+        return self[..<end].lastIndex(of: text)
+    }
+}
+
+/// Three free ports in a row on loopback, as a reducer needs them.
+func freeEndpoint() -> String {
+    while true {
+        let base = UInt16(20_000 + SystemRandom.uint64() % 40_000)
+        if (0..<3).allSatisfy({ isFree(base + $0) }) { return "tcp://127.0.0.1:\(base)" }
+    }
+}
+
+private func isFree(_ port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+}
+
+/// A file's text, or nil.
+func contents(of path: String) -> String? {
+    guard let file = fopen(path, "r") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = fread(&buffer, 1, buffer.count, file)
+        if count == 0 { break }
+        bytes += buffer[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// A folder of this test's own, removed with its contents at the end.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/loop-e2e-XXXXXX".utf8CString)
+        path = template.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress, let made = mkdtemp(base) else { return "/tmp" }
+            return String(cString: made)
+        }
+    }
+
+    func write(_ name: String, _ text: String) {
+        guard let file = fopen("\(path)/\(name)", "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    deinit {
+        if let folder = opendir(path) {
+            while let entry = readdir(folder) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                unlink("\(path)/\(name)")
+            }
+            closedir(folder)
+        }
+        rmdir(path)
+    }
+}

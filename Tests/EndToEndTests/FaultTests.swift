@@ -1,0 +1,105 @@
+import Glibc
+import LoopNode
+import LoopWire
+import Testing
+import ZMQ
+
+/// Real processes, sockets, kills and freezes: the report stays the same.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `The link checker over processes` {
+    @Test func `killing, freezing, stopping and adding workers changes nothing in the report`() async throws {
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+
+        let calm = try ProcessCluster(site: site.url)
+        for name in ["a", "b", "c"] { try calm.startWorker(name) }
+        let expected = try await calm.report()
+        #expect(expected.exit == .exited(1))
+        #expect(expected.json.contains("missing0.html"))
+        #expect(expected.json.contains("no such fragment"))
+
+        let rough = try ProcessCluster(site: site.url)
+        let killed = try rough.startWorker("killed")
+        let frozen = try rough.startWorker("frozen")
+        let stopped = try rough.startWorker("stopped")
+        _ = try await rough.status { status in
+            ["killed", "frozen", "stopped"].allSatisfy { name in
+                status.peers.contains { $0.name == name && $0.leases > 0 && $0.completed > 0 }
+            }
+        }
+        killed.kill()
+        frozen.send(SIGSTOP)
+        stopped.terminate()
+        #expect(await stopped.wait() == .exited(0))
+        try rough.startWorker("late")
+        _ = try await rough.status { ($0.counters["leaseExpired"] ?? 0) >= 2 }
+        frozen.send(SIGCONT)
+        try rough.startWorker("later")
+        let got = try await rough.report()
+        #expect(got.exit == expected.exit)
+        #expect(got.json == expected.json)
+    }
+
+    @Test func `G11 garbage on all three sockets changes nothing, and is counted`() async throws {
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+        let calm = try ProcessCluster(site: site.url)
+        try calm.startWorker("a", capacity: 8)
+        let expected = try await calm.report()
+
+        let noisy = try ProcessCluster(site: site.url)
+        try noisy.startWorker("a", capacity: 8)
+        _ = try await noisy.status { $0.peers.contains { $0.completed > 0 } }
+        let sent = try throwGarbage(at: noisy.endpoint)
+        #expect(sent > 100)
+        let status = try await noisy.status { ($0.counters["malformedFrame"] ?? 0) > 50 }
+        #expect((status.counters["malformedFrame"] ?? 0) > 50)
+        let got = try await noisy.report()
+        #expect(got.exit == expected.exit)
+        #expect(got.json == expected.json)
+    }
+
+    /// Random bytes, truncated frames, another protocol, oversized messages: through ZeroMQ and as plain TCP.
+    private func throwGarbage(at endpoint: String) throws -> Int {
+        let context = try ZMQContext()
+        let port = UInt16(endpoint.split(separator: ":").last!)!
+        var sent = 0
+        var random = SystemRandomNumberGenerator()
+        var options = SocketOptions()
+        options.messageBytesMax = 64 << 20
+        let frame = ToReducer.claim(SessionID(1), Epoch(number: 1, nonce: 2), []).bytes(loop: LoopID(name: "linkcheck"))
+        for (kind, offset) in [(SocketKind.dealer, UInt16(0)), (.sub, 1), (.push, 2)] {
+            var socket = try Socket(kind, in: context, options: options)
+            try socket.connect("tcp://127.0.0.1:\(port + offset)")
+            if kind == .sub {
+                try socket.subscribe([UInt8](repeating: 0xff, count: 200))
+                continue
+            }
+            for size in 0..<100 {
+                let bytes = (0..<size * 3).map { _ in UInt8.random(in: 0...255, using: &random) }
+                if try socket.send(bytes) == .sent { sent += 1 }
+                if try socket.send(Array(frame.prefix(size % frame.count))) == .sent { sent += 1 }
+            }
+            _ = try socket.send([UInt8](repeating: 0x4c, count: 8 << 20))
+            var polls = PollSet()
+            polls.add(socket, for: .readable)
+            try polls.wait(milliseconds: 300)
+        }
+        for offset in UInt16(0)...2 { plainBytes(to: port + offset) }
+        return sent
+    }
+
+    private func plainBytes(to port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { return }
+        let request = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
+}

@@ -1,0 +1,73 @@
+import LoopLock
+import Testing
+
+@Suite struct `locks` {
+    @Test func `one thread at a time changes the value`() async {
+        let count = Locked(0)
+        await withTaskGroup { group in
+            for _ in 0..<8 { group.addTask { for _ in 0..<1000 { count.withLock { $0 += 1 } } } }
+        }
+        #expect(count.withLock { $0 } == 8000)
+    }
+
+    @Test func `an error leaves the lock open and keeps its type`() {
+        struct Refused: Error, Equatable {}
+        let value = Locked([1])
+        #expect(throws: Refused()) {
+            try value.withLock { (value) throws(Refused) in
+                value.append(2)
+                throw Refused()
+            }
+        }
+        #expect(value.withLock { $0 } == [1, 2])
+    }
+
+    @Test func `the value goes with its last lock`() {
+        final class Owned {}
+        weak var owned: Owned?
+        do {
+            let lock = Locked(Owned())
+            owned = lock.withLock { Optional($0) }
+            #expect(owned != nil)
+        }
+        #expect(owned == nil)
+    }
+
+    @Test func `a thread that takes a lock twice stops the process`() async {
+        await #expect(processExitsWith: .failure) {
+            let lock = Locked(0)
+            lock.withLock { _ in lock.withLock { $0 += 1 } }
+        }
+    }
+}
+
+@Suite struct `monitors` {
+    @Test func `a waiting thread goes on when its predicate holds`() async {
+        let inbox = Monitor([Int]())
+        let taken = Locked([Int]())
+        await withTaskGroup { group in
+            group.addTask {
+                for _ in 0..<100 {
+                    let number = inbox.wait(until: { !$0.isEmpty }) { $0.removeFirst() }
+                    taken.withLock { $0.append(number) }
+                }
+            }
+            for number in 0..<100 {
+                inbox.withLock { $0.append(number) }
+                inbox.signal()
+            }
+        }
+        #expect(taken.withLock { $0 } == Array(0..<100))
+    }
+
+    @Test func `a wait ends when its time is up, and says so`() {
+        let monitor = Monitor(false)
+        let started = ContinuousClock.now
+        #expect(!monitor.wait(until: { $0 }, timeout: .milliseconds(20)))
+        #expect(ContinuousClock.now - started >= .milliseconds(20))
+        monitor.withLock { $0 = true }
+        #expect(monitor.wait(until: { $0 }, timeout: .zero))
+        let both = monitor.wait(until: { $0 }, timeout: .seconds(-1), then: { value, holds in value && holds })
+        #expect(both)
+    }
+}

@@ -1,0 +1,44 @@
+import LoopCore
+
+/// Counts the primes below a million: a thousand effects, each run by whichever worker is free.
+struct Primes: LoopDefinition {
+    struct State: Codable, Sendable, Equatable {
+        var waiting = Set(0..<1000)
+        var found = 0
+    }
+
+    enum Event: Codable, Sendable {
+        case counted(block: Int, primes: Int)
+    }
+
+    static let name = "primes"
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .counted(let block, let primes):
+            state.waiting.remove(block)
+            state.found += primes
+        }
+    }
+
+    /// What should be going on is a function of the state: one effect for each block that waits.
+    var feedbacks: [Feedback<State, Event>] {
+        [
+            .react("count", requests: \.waiting, on: .workers, retry: .exponential(max: 3)) { block in
+                .run { send in try await send(.counted(block: block, primes: count(of: block))) }
+            }
+        ]
+    }
+
+    func outcome(of state: State) -> Outcome? {
+        state.waiting.isEmpty ? Outcome(text: "\(state.found) primes below a million") : nil
+    }
+}
+
+/// How many primes a thousand numbers hold.
+private func count(of block: Int) -> Int {
+    (block * 1000..<(block + 1) * 1000).filter { number in
+        number > 1 && (2..<number).prefix(while: { $0 * $0 <= number }).allSatisfy { number % $0 != 0 }
+    }.count
+}

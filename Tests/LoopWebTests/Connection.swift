@@ -1,0 +1,124 @@
+import Glibc
+import LoopWeb
+
+struct ConnectionRefused: Error {}
+
+struct Answer {
+    var status = 0
+    var headers: [String: String] = [:]
+    var body = ""
+}
+
+/// One connection of a client that sends what it is told to, byte for byte.
+final class Connection {
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if result != 0 { throw ConnectionRefused() }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Says that nothing more will be sent.
+    func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// The next answer; status 0 where the connection ends before it.
+    func receive(hasBody: Bool = true) -> Answer {
+        var answer = Answer()
+        while end(of: buffer) == nil { if !fill() { return answer } }
+        guard let end = end(of: buffer) else { return answer }
+        let lines = String(decoding: buffer[..<end], as: UTF8.self).split(separator: "\r\n")
+        answer.status = lines.first.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            answer.headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+        }
+        buffer.removeFirst(end + 4)
+        let length = hasBody ? answer.headers["content-length"].flatMap { Int($0) } ?? 0 : 0
+        while buffer.count < length { if !fill() { break } }
+        answer.body = String(decoding: buffer.prefix(length), as: UTF8.self)
+        buffer.removeFirst(min(length, buffer.count))
+        return answer
+    }
+
+    private func end(of bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 4 else { return nil }
+        return (0...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual("\r\n\r\n".utf8) }
+    }
+
+    private func fill() -> Bool {
+        var piece = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &piece, piece.count, 0)
+        guard count > 0 else { return false }
+        buffer += piece[..<count]
+        return true
+    }
+}
+
+/// Asks on a connection of its own.
+///
+/// - Parameter request: The request line and headers, without the last line end and without `Host`.
+func ask(_ server: SiteServer, _ request: String, body: String = "") throws -> Answer {
+    let connection = try Connection(port: server.port)
+    connection.send("\(request)\r\nHost: x\r\n\r\n\(body)")
+    return connection.receive(hasBody: !request.hasPrefix("HEAD"))
+}
+
+/// A folder of its own for a test, gone afterwards.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/site-server-XXXXXX\0".utf8CString)
+        guard mkdtemp(&template) != nil else { throw ConnectionRefused() }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { Self.delete(path) }
+
+    private static func delete(_ path: String) {
+        // A link is removed, and what it leads to is not.
+        if unlink(path) == 0 { return }
+        if let stream = opendir(path) {
+            while let entry = readdir(stream) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                if name != ".", name != ".." { delete("\(path)/\(name)") }
+            }
+            closedir(stream)
+        }
+        rmdir(path)
+    }
+
+    func write(_ name: String, _ text: String) throws {
+        var folder = path
+        for part in name.split(separator: "/").dropLast() {
+            folder += "/" + part
+            mkdir(folder, 0o755)
+        }
+        guard let file = fopen("\(path)/\(name)", "w") else { throw ConnectionRefused() }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    func link(_ name: String, to target: String) throws {
+        guard symlink(target, "\(path)/\(name)") == 0 else { throw ConnectionRefused() }
+    }
+}
