@@ -87,7 +87,8 @@ let package = Package(
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopWeb"]),
         tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]),
-        tests("LoopCommandsTests", ["LoopCommands", "LoopOptions"]),
+        tests(
+            "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
         tests(
             "EndToEndTests",
             ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),

@@ -99,6 +99,8 @@ extension ReducerMachine {
             effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: entry.payload)
         let changes = write(.event(record), event: event)
         for change in changes { follow(change) }
+        // An effect whose own event ended it is done, although its completion will come too late to count.
+        if let effect = entry.effect, core.effects[effect] == nil { members[session]?.completedCount += 1 }
         if subscriptions.transitions > 0 { note(record) }
     }
 

@@ -19,7 +19,13 @@ struct ProgressMeter: Sendable {
     /// - Returns: how far the loop is; nil where it does not say.
     mutating func take(_ report: StatusReport, at now: MonotonicTime) -> ProgressReading? {
         guard let progress = report.progress else { return nil }
-        if source?.history != report.history || source?.epoch != report.epoch { samples = [] }
+        if source?.history != report.history || source?.epoch != report.epoch {
+            samples = []
+            // A history's first epoch began with nothing done.
+            if report.epoch == 1 {
+                samples.append(Sample(time: now - .milliseconds(report.uptimeMilliseconds), done: 0, completed: [:]))
+            }
+        }
         source = (report.history, report.epoch)
         let workers = report.peers.filter(\.isWorker)
         let completed = Dictionary(workers.map { ($0.session, $0.completed) }, uniquingKeysWith: { first, _ in first })
@@ -47,11 +53,11 @@ extension StatusReport.Peer {
 struct ProgressReading: Equatable, Sendable {
     var loop: String
     var progress: Progress
-    /// Units finished per second; nil until two reports are there.
+    /// Units finished per second; nil where only one report is there.
     var rate: Double?
     /// Workers that take part now.
     var workers: Int
-    /// Effects completed per second, one for each worker; empty until two reports are there.
+    /// Effects completed per second, one for each worker; empty where only one report is there.
     var workerRates: [Double] = []
 
     init(loop: String, progress: Progress, workers: Int) {

@@ -38,9 +38,10 @@ struct UpPlan: Equatable, Sendable {
 
     /// The address by which a process of this machine reaches a reducer that listens there.
     static func dialled(_ bind: String) throws(UsageError) -> String {
-        guard bind.hasPrefix("tcp://"), let colon = bind.lastIndex(of: ":") else { return bind }
-        let host = bind.dropFirst("tcp://".count).prefix(upTo: colon)
-        let port = bind[bind.index(after: colon)...]
+        guard bind.hasPrefix("tcp://") else { return bind }
+        let address = bind.dropFirst("tcp://".count)
+        let host = address.lastIndex(of: ":").map { address[..<$0] } ?? address
+        let port = address.dropFirst(host.count + 1)
         guard let number = UInt16(port), number > 0 else {
             throw UsageError(
                 message: "--bind cannot be '\(bind)': workers must be told its port",

@@ -151,7 +151,8 @@ import ZMQ
             Jobs(placement: .local), configuration: .test(cluster.endpoint, cluster.context, "differs"))
         let definition = await #expect(throws: NodeError.self) { try await local.run() }
         #expect("\(definition!)".contains("definition"))
-        #expect(try cluster.status().counters["greetingRefused"] == 2)
+        // A peer repeats what is not answered in time, and may be refused more than once.
+        #expect(try cluster.status().counters["greetingRefused"] ?? 0 >= 2)
         try await cluster.stop()
     }
 

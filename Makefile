@@ -1,0 +1,34 @@
+# What can be done here: `make help`. Recipes are the scripts of the same name.
+
+# Variables of the command line, by the target that takes them; any other is an error.
+TAKES_run := SITE WORKERS REPORT ARGS
+TAKES_test :=
+TAKES_build :=
+TAKES_clean :=
+TAKES_help :=
+
+GOALS := $(or $(MAKECMDGOALS),help)
+GIVEN := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v))
+UNKNOWN := $(filter-out $(foreach g,$(GOALS),$(TAKES_$g)),$(GIVEN))
+ifneq ($(UNKNOWN),)
+$(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
+endif
+
+export SITE WORKERS REPORT ARGS
+
+.PHONY: help run test build clean
+
+help:
+	@cat scripts/help.txt
+
+run: build
+	@scripts/run
+
+test:
+	@scripts/test
+
+build:
+	@scripts/build
+
+clean:
+	rm -rf .build

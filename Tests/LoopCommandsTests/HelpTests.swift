@@ -1,0 +1,80 @@
+import LoopCommands
+import Testing
+
+@Suite struct `The help of loopctl` {
+    @Test func `names its commands`() {
+        #expect(
+            ControlProgram.command.helpText(width: 80) == """
+                Start, watch and steer loops.
+
+                Usage: loopctl COMMAND [options]
+
+                Every option can come from the environment too: the variable is shown with it.
+
+                Commands:
+                  up          Run a loop here: a reducer and its workers.
+                  status      Show what a reducer is doing.
+                  ready       Tell whether a reducer commits events and is read; for health
+                              checks.
+                  tail        Print transitions as they happen.
+                  send        Send one event, and print the seq at which it was applied.
+                  serve       Serve a folder as a web site.
+
+                General:
+                  -h, --help  show this text
+                  --version   show the version
+
+                More about a command: loopctl COMMAND --help
+                """)
+    }
+
+    @Test func `says what up starts and how it ends`() {
+        #expect(
+            ControlProgram.command.helpText(of: ["up"], width: 100) == """
+                Run a loop here: a reducer and its workers.
+
+                Usage: loopctl up [options] LOOP [ARGUMENT…]
+
+                Starts one reducer and its workers as processes of this machine, shows how far they are, starts
+                again what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left
+                running.
+
+                For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback
+                for as long as the check runs.
+
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), 2 could
+                not run, 64 wrong usage, 130 stopped.
+
+                Arguments:
+                  LOOP                  the loop's name, such as linkcheck
+                  [ARGUMENT…]           the loop's own options and arguments: see loop-reducer LOOP --help
+
+                Processes:
+                  --workers N           how many worker processes are started [default: 4, env: LOOP_WORKERS]
+                  --capacity N          how many effects each worker holds at once [env: LOOP_CAPACITY]
+                  --quiet               show no progress, and what the processes say only when they fail
+                                        [env: LOOP_QUIET]
+                  --reducer-exe PATH    the reducer's program; else loop-reducer beside loopctl
+                                        [env: LOOP_REDUCER_EXE]
+                  --worker-exe PATH     the workers' program; else loop-effect beside loopctl [env: LOOP_WORKER_EXE]
+
+                Reducer:
+                  --bind ENDPOINT       where peers find the reducer; without it tcp://127.0.0.1:7710 where that is
+                                        free, else any free ports [env: LOOP_BIND]
+                  --insecure            allow an address that other machines can reach, although there are no keys
+                                        yet [env: LOOP_INSECURE]
+                  --silence-limit TIME  how long a worker may be silent before its effects run elsewhere
+                                        [env: LOOP_SILENCE_LIMIT]
+                  --json FILE           write the loop's outcome to this file, as JSON [env: LOOP_JSON]
+
+                General:
+                  -h, --help            show this text
+                  --version             show the version
+                """)
+    }
+
+    @Test(arguments: ["status", "ready", "tail", "send", "serve", "up"])
+    func `tells the exit codes of every command`(name: String) {
+        #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))
+    }
+}

@@ -1,0 +1,75 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@testable import LoopCommands
+
+@Suite struct `The table of loopctl status` {
+    @Test func `has all of a report`() {
+        var report = StatusReport(loop: "linkcheck", schema: 1)
+        report.history = "00c0ffee00c0ffee"
+        report.epoch = 1
+        report.seq = 4211
+        report.uptimeMilliseconds = 62_500
+        report.eventsPerSecond = 812.4
+        report.isReady = true
+        report.progress = Progress(done: 412, found: 1203, unit: "pages", note: "3 broken")
+        var worker = StatusReport.Peer(
+            name: "worker-1", peer: PeerID(high: 1, low: 2), session: SessionID(2), groups: ["default", "slow"],
+            capacity: 16)
+        worker.leases = 14
+        worker.leaseMilliseconds = 2780
+        worker.completed = 103
+        var observer = StatusReport.Peer(
+            name: "", peer: PeerID(high: 0xABCD_EF01_0000_0000, low: 2), session: SessionID(13), groups: [], capacity: 0
+        )
+        observer.leaseMilliseconds = -120
+        observer.lag = 2
+        report.peers = [worker, observer]
+        var fetch = StatusReport.FeedbackCounts(name: "fetch")
+        fetch.running = 56
+        fetch.waiting = 12
+        report.feedbacks = [fetch]
+        report.parked = [
+            StatusReport.Parked(
+                effect: EffectID(feedback: 0, seq: Seq(7), index: 1), feedback: "fetch", failures: 4, message: "no room"
+            )
+        ]
+        report.counters = ["malformedFrame": 3, "duplicateEntry": 0]
+        #expect(
+            StatusTable(report).text == """
+                linkcheck, ready
+                epoch 1, seq 4211, 812 events/s, up 1 min 2 s, schema 1, history 00c0ffee00c0ffee
+                412 of 1203 pages, 3 broken
+
+                WORKER    SESSION  EFFECTS   LEASE  LAG  COMPLETED  GROUPS
+                worker-1        2    14/16   2.8 s    0        103  default,slow
+                abcdef01       13        -  -0.1 s    2          0  -
+
+                FEEDBACK  RUNNING  WAITING  COMPLETED  PARKED
+                fetch          56       12          0       0
+
+                PARKED EFFECT  FEEDBACK  FAILURES  LAST
+                0.7.1          fetch            4  no room
+
+                DROPPED OR REFUSED  TIMES
+                duplicateEntry          0
+                malformedFrame          3
+                """)
+    }
+
+    @Test func `says why a reducer is not ready`() {
+        var report = StatusReport(loop: "linkcheck", schema: 1)
+        report.notReadyBecause = "the loop has ended"
+        report.exitCode = 1
+        report.history = "h"
+        #expect(
+            StatusTable(report).text == """
+                linkcheck, not ready: the loop has ended
+                epoch 0, seq 0, 0 events/s, up 0 s, schema 1, history h
+                ended with exit code 1
+
+                no workers
+                """)
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import LoopCommands
+
+@Suite struct `The site that up serves for linkcheck` {
+    private func site(_ words: [String], _ environment: [String: String] = [:]) -> LocalSite? {
+        LocalSite(in: words, environment: environment) { path in
+            switch path {
+            case "docs", ".", "/srv/my site", "--odd": .folder
+            case "README.md", "docs/a b.html", "/index.html", "notes.txt": .file
+            default: .nothing
+            }
+        }
+    }
+
+    @Test func `is a folder, wherever it stands`() {
+        #expect(site(["docs"])?.folder == "docs")
+        #expect(site(["--external", "docs"])?.index == 1)
+        #expect(site(["docs", "--timeout", "5s"])?.index == 0)
+        #expect(site(["--", "--odd"])?.folder == "--odd")
+        #expect(site(["docs"])?.start == "")
+    }
+
+    @Test func `is rather a word of its own than one that may be an option's value`() {
+        #expect(site([".", "--user-agent", "docs"])?.folder == ".")
+        #expect(site(["--user-agent=docs", "."])?.folder == ".")
+    }
+
+    @Test func `is the folder of a page, and the check begins at the page`() {
+        let page = site(["docs/a b.html"])
+        #expect(page?.folder == "docs")
+        #expect(page?.start == "a%20b.html")
+        #expect(site(["README.md"])?.folder == ".")
+        #expect(site(["/index.html"])?.folder == "/")
+    }
+
+    @Test func `is none where a URL is checked, or nothing that exists`() {
+        #expect(site(["http://docs/"]) == nil)
+        #expect(site(["--ignore", "docs", "HTTPS://example.org"]) == nil)
+        #expect(site(["nowhere"]) == nil)
+        #expect(site(["notes.txt"]) == nil)
+        #expect(site([]) == nil)
+    }
+
+    @Test func `comes from its variable where no argument names it`() {
+        #expect(site([], ["LOOP_SITE": "docs"])?.folder == "docs")
+        #expect(site(["."], ["LOOP_SITE": "docs"])?.folder == ".")
+        #expect(site([], ["LOOP_SITE": "http://x/"]) == nil)
+    }
+
+    @Test func `becomes a URL among the arguments, and reports are relative to it`() {
+        let url = "http://127.0.0.1:80/"
+        let words = ["--external", "docs", "--timeout", "5s"]
+        #expect(
+            site(words)?.arguments(words, url: url) == ["--relative", "--external", url, "--timeout", "5s"])
+        #expect(site(["docs", "--relative"])?.arguments(["docs", "--relative"], url: url) == [url, "--relative"])
+        #expect(site(["--", "docs"])?.arguments(["--", "docs"], url: url) == ["--relative", "--", url])
+        #expect(site([], ["LOOP_SITE": "docs"])?.arguments([], url: url) == ["--relative", url])
+    }
+
+    @Test func `is prepared for linkcheck alone`() throws {
+        var other = UpRequest(loop: "other")
+        other.loopArguments = ["/"]
+        #expect(try Preparation.prepare(&other, environment: [:]) == nil)
+        #expect(other.loopArguments == ["/"])
+
+        var check = UpRequest(loop: "linkcheck")
+        check.loopArguments = ["/etc"]
+        let prepared = try #require(try Preparation.prepare(&check, environment: [:]))
+        #expect(check.loopArguments.first == "--relative")
+        #expect(check.loopArguments.last?.hasPrefix("http://127.0.0.1:") == true)
+        prepared.stop()
+    }
+}

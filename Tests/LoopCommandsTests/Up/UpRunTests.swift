@@ -1,0 +1,77 @@
+import Glibc
+import LoopNode
+import Testing
+
+@testable import LoopCommands
+
+/// `up` with scripts in the place of its programs: what they do is known, and quick.
+@Suite(.timeLimit(.minutes(1))) struct `A run of up` {
+    private func run(reducer: String, worker: String, workers: Int = 2) async throws -> (code: Int32, left: [String]) {
+        var template = Array("/tmp/loop-up-XXXXXX".utf8CString)
+        let folder = String(cString: try #require(mkdtemp(&template)))
+        for (name, script) in [("reducer", reducer), ("worker", worker)] {
+            let path = "\(folder)/\(name)"
+            let file = try #require(fopen(path, "w"))
+            fputs("#!/bin/sh\necho $$ >> \(folder)/pids\n\(script)\n", file)
+            fclose(file)
+            chmod(path, 0o755)
+        }
+        var request = UpRequest(loop: "none")
+        request.workers = workers
+        request.bind = "ipc://\(folder)/socket"
+        request.reducerProgram = "\(folder)/reducer"
+        request.workerProgram = "\(folder)/worker"
+        let plan = try UpPlan(request, claimed: nil, folder: folder)
+        let signals = try await NodeThread.run("signals") { try SignalWatch([.hangUp]) }
+        let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
+        let left = try running(folder)
+        _ = try await ChildProcess(.init("/bin/rm", ["-rf", folder])).wait()
+        return (code, left)
+    }
+
+    /// Those of the processes that still run.
+    private func running(_ folder: String) throws -> [String] {
+        let file = try #require(fopen("\(folder)/pids", "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        var left: [String] = []
+        while fgets(&line, 64, file) != nil {
+            let text = String(
+                decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if let number = Int32(text), kill(number, 0) == 0 { left.append(text) }
+        }
+        return left
+    }
+
+    @Test(arguments: [0, 1] as [Int32])
+    func `ends with the verdict of its reducer`(code: Int32) async throws {
+        let (got, left) = try await run(reducer: "exit \(code)", worker: "exit 0")
+        #expect(got == code)
+        #expect(left == [])
+    }
+
+    @Test func `kills workers when the reducer could not run`() async throws {
+        let (code, left) = try await run(reducer: "exit 2", worker: "exec sleep 1000")
+        #expect(code == 2)
+        #expect(left == [])
+    }
+
+    @Test func `kills workers that do not leave after the verdict`() async throws {
+        let (code, left) = try await run(reducer: "exit 0", worker: "trap '' TERM; while :; do sleep 1; done")
+        #expect(code == 0)
+        #expect(left == [])
+    }
+
+    @Test func `stops the reducer when no worker can work`() async throws {
+        let (code, left) = try await run(reducer: "exec sleep 1000", worker: "exit 64")
+        #expect(code == 64)
+        #expect(left == [])
+    }
+
+    @Test func `starts again what was killed`() async throws {
+        let once = "if [ -e $0.once ]; then exit 1; fi; touch $0.once; kill -9 $$"
+        let (code, left) = try await run(reducer: once, worker: "exec sleep 1000")
+        #expect(code == 1)
+        #expect(left == [])
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// The compiler lets any target import Foundation, Glibc and Dispatch, so the border around the pure code is kept here.
+@Suite struct `The pure modules` {
+    /// What each may import beside the language's own modules.
+    private static let neighbours: [String: Set<String>] = [
+        "LoopCore": ["LoopLock"],
+        "LoopWire": ["LoopCore"],
+        "LoopCluster": ["LoopCore", "LoopWire"],
+        "LoopTesting": ["LoopCore", "LoopWire", "LoopCluster"],
+    ]
+    private static let language: Set<String> = ["Swift", "_Concurrency", "Synchronization", "Observation"]
+
+    @Test(arguments: neighbours.keys.sorted())
+    func `import the language, their neighbours, and nothing that touches the world`(module: String) throws {
+        let files = Repository.files(below: "Sources/\(module)", suffix: ".swift")
+        #expect(!files.isEmpty)
+        let allowed = Self.language.union(try #require(Self.neighbours[module]))
+        for file in files {
+            for name in Self.imports(in: try Repository.text(file)) where !allowed.contains(name) {
+                Issue.record(
+                    "\(file) imports \(name); \(module) may import \(allowed.sorted().joined(separator: ", "))")
+            }
+        }
+    }
+
+    @Test(arguments: neighbours.keys.sorted())
+    func `depend on no more than they may import`(module: String) throws {
+        let manifest = try Repository.text("Package.swift")
+        let line = try #require(
+            manifest.firstMatch(of: try Regex("library\\(\\s*\"\(module)\"(?:,\\s*\\[([^\\]]*)\\])?\\)")))
+        let names = (line.output[1].substring ?? "").matches(of: /"([^"]+)"/).map { String($0.output.1) }
+        #expect(Set(names).isSubset(of: try #require(Self.neighbours[module])))
+    }
+
+    /// The modules that a file imports, whatever stands before and behind `import`.
+    static func imports(in text: String) -> [String] {
+        let kind = /^\s*(?:@\w+(?:\([^)]*\))?\s+|public\s+|package\s+|internal\s+|fileprivate\s+|private\s+)*import\s+/
+        let detail = /(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)/
+        return text.split(whereSeparator: \.isNewline).compactMap { line in
+            guard let start = try? kind.prefixMatch(in: line) else { return nil }
+            return (try? detail.prefixMatch(in: line[start.range.upperBound...])).map { String($0.output.1) }
+        }
+    }
+
+    @Test(arguments: [
+        ("import Foundation", ["Foundation"]), ("  @preconcurrency public import Glibc // x", ["Glibc"]),
+        ("@_spi(A) @testable import LoopCore", ["LoopCore"]), ("import struct Foundation.URL", ["Foundation"]),
+        ("internal import CLinux", ["CLinux"]), ("// import Glibc", []), ("let important = 1", []),
+    ])
+    func `have imports that are found however they are written`(line: String, modules: [String]) {
+        #expect(Self.imports(in: line) == modules)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@Suite struct `The repository` {
+    @Test func `names no place of the machine it was written on`() throws {
+        // Written in pieces, so that this file passes too.
+        let places = ["/ro" + "ot/", "/ho" + "me/", "/wo" + "rk/", "/tmp/" + "wt", "/Us" + "ers/"]
+        for file in Repository.files {
+            let text = try Repository.text(file)
+            for place in places where text.contains(place) { Issue.record("\(file) names \(place)") }
+        }
+    }
+
+    @Test func `has executables that only put libraries together`() throws {
+        let names = try Repository.text("Package.swift").matches(of: /\n\s*executable\(\s*"([^"]+)"/).map {
+            $0.output.1
+        }
+        #expect(names.count >= 3)
+        for name in names {
+            #expect(Repository.files(below: "Sources/\(name)", suffix: ".swift") == ["Sources/\(name)/Main.swift"])
+            let lines = try Repository.text("Sources/\(name)/Main.swift").split(separator: "\n")
+            #expect(lines.count < 40, "\(name): what is worth a test belongs in a library")
+        }
+    }
+
+    @Test func `has no lock that ThreadSanitizer does not understand`() throws {
+        for file in Repository.files(below: "Sources", suffix: ".swift") {
+            let text = try Repository.text(file)
+            let isUsed = [" Mutex<", " Mutex(", ".Mutex<", ".Mutex("].contains { text.contains($0) }
+            #expect(!isUsed, "\(file): use LoopLock's Locked")
+        }
+    }
+
+    @Test func `says how many tests there are`() throws {
+        let count = try Repository.text("Tests/COUNT").trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(Int(count).map { $0 > 0 } == true)
+    }
+}
