@@ -89,6 +89,7 @@ let package = Package(
         tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
+        tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",
             ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),

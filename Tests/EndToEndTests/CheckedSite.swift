@@ -68,7 +68,8 @@ final class ProcessCluster: Sendable {
         var last: StatusReport?
         while true {
             if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
-            last = (try? StatusProbe.ask(endpoint)) ?? last
+            let endpoint = endpoint
+            last = (try? await NodeThread.run("probe") { try StatusProbe.ask(endpoint) }) ?? last
             if let last, isWanted(last) { return last }
             try await Task.sleep(for: .milliseconds(10))
         }
