@@ -24,7 +24,8 @@ public struct ReducerConfiguration: Sendable {
 
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
-        capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600), updatesPerSecond: Double = 10, publisher: String = "",
+        capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600),
+        updatesPerSecond: Double = 10, publisher: String = "",
         collector: String = ""
     ) {
         self.silenceLimit = silenceLimit

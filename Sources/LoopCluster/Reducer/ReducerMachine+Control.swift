@@ -72,7 +72,8 @@ extension ReducerMachine {
         let capacity = min(Int(greeting.capacity), configuration.capacityMax)
         if members[session] == nil {
             members[session] = Member(
-                peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0, leaseEnds: now.monotonic + configuration.silenceLimit,
+                peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
+                leaseEnds: now.monotonic + configuration.silenceLimit,
                 heardAt: now.monotonic, acknowledged: watermark)
         }
         members[session]?.route = route
