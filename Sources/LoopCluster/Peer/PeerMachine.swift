@@ -225,6 +225,9 @@ public struct PeerMachine: Sendable {
         switch frame.message {
         case .introduction(let introduction): return connect(introduction)
         case .refused(let refused): return refuse(refused)
+        case .busy(let retryAfter):
+            if stage == .greeting { nextStep = now + retryAfter }
+            return
         case .welcome(let watermark, let silenceLimit, let tickInterval):
             return welcome(frame, watermark, silenceLimit, tickInterval)
         default: break

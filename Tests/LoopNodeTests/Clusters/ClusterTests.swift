@@ -137,7 +137,7 @@ import ZMQ
         #expect(error?.reason == .undecodable)
         let seq = try await connection.send(try CBOR.encode(Jobs.Event.note("yes")), confirmed: true)
         #expect(seq == Seq(1))
-        #expect(try cluster.status().counters["refusedUndecodable"] == 1)
+        #expect(try await cluster.status().counters["refusedUndecodable"] == 1)
         await connection.close()
         try await cluster.stop()
     }
@@ -152,7 +152,7 @@ import ZMQ
         let definition = await #expect(throws: NodeError.self) { try await local.run() }
         #expect("\(definition!)".contains("definition"))
         // A peer repeats what is not answered in time, and may be refused more than once.
-        #expect(try cluster.status().counters["greetingRefused"] ?? 0 >= 2)
+        #expect(try await cluster.status().counters["greetingRefused"] ?? 0 >= 2)
         try await cluster.stop()
     }
 
