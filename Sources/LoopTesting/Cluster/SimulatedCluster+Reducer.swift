@@ -93,6 +93,7 @@ extension SimulatedCluster {
     private func observeReducer() throws(Violation) {
         guard let reducer else { return }
         try observe(.rested(ReducerSummary(reducer.core)))
+        guard reducer.seq.value % 8 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }
