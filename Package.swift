@@ -86,7 +86,9 @@ let package = Package(
         tests("LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopWeb"]),
-        tests("LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]),
+        tests(
+            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
+        ),
         tests(
             "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
         tests(
