@@ -1,4 +1,4 @@
-# Builds the three executables with the Swift runtime inside, and puts them on a small Debian with the five libraries
+# Builds the three executables with the Swift runtime inside, and puts them on a small Debian with the four libraries
 # that they load.
 
 FROM swift:6.3-bookworm AS build

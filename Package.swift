@@ -91,6 +91,7 @@ let package = Package(
         ),
         tests(
             "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
+        tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",
             ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),

@@ -15,7 +15,8 @@ final class CheckedSite: Sendable {
             if page % 10 == 0 { links += "<a href=\"missing\(page).html\">gone</a>" }
             if page % 15 == 0 { links += "<a href=\"p1.html#nowhere\">no such place</a>" }
             let anchors = (1...8).map { "<h2 id=\"s\($0)\">\($0)</h2>" }.joined()
-            folder.write("p\(page).html", "<html><body>\(links)<a href=\"p\(page + 1).html\">next</a>\(anchors)</body></html>")
+            folder.write(
+                "p\(page).html", "<html><body>\(links)<a href=\"p\(page + 1).html\">next</a>\(anchors)</body></html>")
         }
         var options = SiteServer.Options()
         options.latency = latency
@@ -68,7 +69,8 @@ final class ProcessCluster: Sendable {
         var last: StatusReport?
         while true {
             if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
-            last = (try? StatusProbe.ask(endpoint)) ?? last
+            let endpoint = endpoint
+            last = (try? await NodeThread.run("probe") { try StatusProbe.ask(endpoint) }) ?? last
             if let last, isWanted(last) { return last }
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -106,7 +106,7 @@ extension PeerMachine {
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool
     ) -> SendResult {
-        if stage == .over { return .refused(SendRefusal(.ended)) }
+        if stage == .over || ending != nil { return .refused(SendRefusal(.ended)) }
         if let effect, running[effect.id]?.attempt != effect.attempt { return .refused(SendRefusal(.stale)) }
         if payload.count > eventBytesMax {
             return .refused(

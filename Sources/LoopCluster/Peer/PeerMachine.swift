@@ -30,6 +30,8 @@ public struct PeerMachine: Sendable {
     /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
     public private(set) var loop: LoopID
     public internal(set) var history = History.none
+    /// Histories that this peer has left, the newest last: their late words are not listened to.
+    private var leftHistories: [History] = []
     public internal(set) var epoch = Epoch.none
     public internal(set) var session = SessionID.none
     var silenceLimit = Duration.seconds(3)
@@ -59,6 +61,13 @@ public struct PeerMachine: Sendable {
     /// Attempts that have ended here and whose last entry is not settled.
     var finished: Set<FinishedAttempt> = []
     var isStopping = false
+    /// The loop has ended; what is left is to learn what became of the outbox.
+    var ending: Ending?
+
+    struct Ending: Equatable, Sendable {
+        let exitCode: Int32
+        let text: String
+    }
 
     // Timers: when each is due next.
     var nextStep = MonotonicTime.zero
@@ -129,6 +138,7 @@ public struct PeerMachine: Sendable {
         guard stage != .introducing, stage != .over, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else {
             return
         }
+        if ending != nil { return endUnheard() }
         heardAt = now
         enter(.introducing)
     }
@@ -208,9 +218,16 @@ public struct PeerMachine: Sendable {
 
     private mutating func receive(_ frame: PeerFrame) {
         if stage == .over { return }
+        if leftHistories.contains(frame.history) {
+            droppedCount += 1
+            return
+        }
         switch frame.message {
         case .introduction(let introduction): return connect(introduction)
         case .refused(let refused): return refuse(refused)
+        case .busy(let retryAfter):
+            if stage == .greeting { nextStep = now + retryAfter }
+            return
         case .welcome(let watermark, let silenceLimit, let tickInterval):
             return welcome(frame, watermark, silenceLimit, tickInterval)
         default: break
@@ -273,6 +290,7 @@ public struct PeerMachine: Sendable {
         if session != .none && (frame.history != history || frame.session != session) {
             // An older session of the same history is a late word to an earlier self.
             if frame.history == history && frame.session < session { return }
+            if frame.history != history { leave(history) }
             loseSession()
         }
         history = frame.history
@@ -329,6 +347,7 @@ public struct PeerMachine: Sendable {
         pushRebuilds = 0
         noticeRoom()
         finishIfEmpty()
+        endIfEmpty()
     }
 
     private mutating func settle(_ number: UInt64, _ entry: Entry, _ outcome: EntryOutcome) {
@@ -357,12 +376,17 @@ public struct PeerMachine: Sendable {
         finished = []
         session = .none
         epoch = .none
-        history = .none
         needsOutcomes = false
         needsAssignments = false
         pushRebuilds = 0
         noticeRoom()
         finishIfEmpty()
+        endIfEmpty()
+    }
+
+    private mutating func leave(_ history: History) {
+        leftHistories.append(history)
+        if leftHistories.count > 16 { leftHistories.removeFirst() }
     }
 
     private mutating func noticeRoom() {
@@ -377,11 +401,27 @@ public struct PeerMachine: Sendable {
     }
 
     private mutating func end(_ exitCode: Int32, _ text: String) {
+        guard ending == nil else { return }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        for (number, _) in outbox.unsettled { actions.append(.settled(number: number, .refused(.ended))) }
-        actions.append(.send(.goodbye(session)))
-        actions.append(.loopEnded(exitCode: exitCode, text: text))
+        ending = Ending(exitCode: exitCode, text: text)
+        needsOutcomes = !outbox.isEmpty
+        endIfEmpty()
+    }
+
+    /// A loop that has ended is left once every outcome is known.
+    private mutating func endIfEmpty() {
+        guard let ending, outbox.isEmpty, stage != .over else { return }
+        if session != .none { actions.append(.send(.goodbye(session))) }
+        actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
         stage = .over
+    }
+
+    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
+    private mutating func endUnheard() {
+        for (number, _) in outbox.settle(upTo: outbox.last) {
+            actions.append(.settled(number: number, .refused(.ended)))
+        }
+        endIfEmpty()
     }
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }

@@ -106,7 +106,11 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
                     group: feedbacks[Int(id.feedback)].group?(request))
                 live.append(.started(id))
             case .update(let id, let request):
-                let bytes = encode(request, of: id) ?? []
+                guard let bytes = encode(request, of: id) else {
+                    effects[id]?.status = .parked(LiveEffect.unsendable)
+                    live.append(.cancelled(id))
+                    continue
+                }
                 effects[id]?.request = bytes
                 effects[id]?.version = seq
                 live.append(.updated(id))
@@ -119,9 +123,12 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
         return live
     }
 
-    /// The request's bytes, or nil where its type cannot cross a process or its encoding fails.
+    /// The request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
     private func encode(_ request: any Sendable, of id: EffectID) -> [UInt8]? {
-        try? feedbacks[Int(id.feedback)].requestCoding?.encode(request, coder)
+        guard let bytes = try? feedbacks[Int(id.feedback)].requestCoding?.encode(request, coder),
+            bytes.count <= Wire.requestBytesMax
+        else { return nil }
+        return bytes
     }
 
     private mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
@@ -165,8 +172,10 @@ package struct LiveEffect: Equatable, Sendable {
         self.request = request ?? []
         self.version = version
         self.group = group
-        status = request == nil ? .parked("its request could not be encoded") : .open
+        status = request == nil ? .parked(Self.unsendable) : .open
     }
+
+    static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"
 }
 
 /// What a transition changed among the live effects.

@@ -10,6 +10,10 @@ public struct ReducerConfiguration: Sendable {
     /// How many numbered inbox messages may go beyond what a peer has confirmed. Below half of the publisher's
     /// high-water mark, so that nothing is dropped for a worker that reads.
     public var inboxWindow: UInt64
+    /// How many effects one peer may hold, whatever it says of itself.
+    public var capacityMax: Int
+    /// How many sessions there may be; a peer beyond that is told to come again.
+    public var sessionsMax: Int
     /// How long a session without a sign of life and without effects is kept.
     public var sessionRetention: Duration
     /// How often the whole state is published, at most.
@@ -20,12 +24,15 @@ public struct ReducerConfiguration: Sendable {
 
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
-        sessionRetention: Duration = .seconds(24 * 3600), updatesPerSecond: Double = 10, publisher: String = "",
+        capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600),
+        updatesPerSecond: Double = 10, publisher: String = "",
         collector: String = ""
     ) {
         self.silenceLimit = silenceLimit
         self.eventBytesMax = eventBytesMax
         self.inboxWindow = inboxWindow
+        self.capacityMax = capacityMax
+        self.sessionsMax = sessionsMax
         self.sessionRetention = sessionRetention
         self.updatesPerSecond = updatesPerSecond
         self.publisher = publisher
@@ -50,6 +57,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case refusedEnded
     case refusedOther
     case greetingRefused
+    case sessionsFull
     case olderEpoch
     case unreachablePeer
     case leaseExpired

@@ -76,9 +76,10 @@ extension ReducerMachine {
         case .ended: count(.refusedEnded)
         default: count(.refusedOther)
         }
-        // Only an attempt that this reducer can have granted is voided.
+        // Only an attempt that this reducer can have granted is voided, and none that another session holds.
         let wasGranted = entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount)
-        let voids = reason == .attempt && wasGranted && !breaks(.refusalVoidsTheAttempt)
+        let isHeld = entry.effect.flatMap { owners[$0] }?.attempt == entry.attempt
+        let voids = reason == .attempt && wasGranted && !isHeld && !breaks(.refusalVoidsTheAttempt)
         if breaks(.refusalsAreDurable) {
             core.consumeWithoutRecord(session, number, .refused(reason))
             return
@@ -91,6 +92,7 @@ extension ReducerMachine {
     }
 
     private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID) {
+        if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
         guard let event = try? core.coder.decode(Definition.Event.self, from: Array(entry.payload)) else {
             return refuse(entry, number, of: session, .undecodable)
         }

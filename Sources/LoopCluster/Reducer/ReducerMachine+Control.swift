@@ -64,18 +64,22 @@ extension ReducerMachine {
             reply(.refused(refused), to: route)
             return
         }
-        let session = session(for: greeting)
-        guard let watermark = core.sessions[session]?.watermark else { return }
+        guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
+            count(.sessionsFull)
+            reply(.busy(retryAfter: .seconds(1)), to: route)
+            return
+        }
+        let capacity = min(Int(greeting.capacity), configuration.capacityMax)
         if members[session] == nil {
             members[session] = Member(
-                peer: greeting.peer, name: greeting.name, route: route, groups: greeting.groups,
-                capacity: Int(greeting.capacity), leaseEnds: now.monotonic + configuration.silenceLimit,
+                peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
+                leaseEnds: now.monotonic + configuration.silenceLimit,
                 heardAt: now.monotonic, acknowledged: watermark)
         }
         members[session]?.route = route
         members[session]?.name = greeting.name
-        members[session]?.groups = greeting.groups
-        members[session]?.capacity = Int(greeting.capacity)
+        members[session]?.groups = Array(greeting.groups.prefix(64))
+        members[session]?.capacity = capacity
         members[session]?.heardAt = now.monotonic
         send(
             .welcome(
@@ -85,14 +89,18 @@ extension ReducerMachine {
         if outcome != nil { announceEnd(to: session) }
     }
 
-    /// The session that the peer had in this history, or a new one.
-    private mutating func session(for greeting: Greeting) -> SessionID {
+    /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
+    private mutating func session(for greeting: Greeting) -> SessionID? {
         let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
         if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
         // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
-        if let session = core.sessionByPeer[greeting.peer], !isOfThisHistory || session > greeting.session {
-            return session
+        // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
+        // session in which nothing was sent.
+        if let session = core.sessionByPeer[greeting.peer] {
+            let isUnused = members[session]?.hasJoined == false && core.sessions[session]?.watermark == 0
+            if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
         }
+        guard core.sessions.count < configuration.sessionsMax else { return nil }
         let session = core.nextSession
         write(.sessionOpened(session, greeting.peer))
         return session
@@ -125,7 +133,7 @@ extension ReducerMachine {
         guard isCurrent(heartbeat.session, heartbeat.epoch), var member = members[heartbeat.session] else { return }
         members[heartbeat.session] = nil
         member.heardAt = now.monotonic
-        member.capacity = Int(heartbeat.capacity)
+        member.capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
         member.applied = max(member.applied, min(heartbeat.applied, member.number))
         // The stamp is ours: a later one than now was never sent by this reducer.
         let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.monotonic.nanoseconds))

@@ -19,7 +19,8 @@ extension ReducerMachine {
         report.notReadyBecause = outcome == nil ? nil : "the loop has ended"
         report.progress = core.definition.progress(of: core.state)
         report.exitCode = outcome?.exitCode
-        report.peers = members.keys.sorted().compactMap(peerStatus)
+        // A report is one message: of very many peers it names the oldest.
+        report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
         report.feedbacks = feedbackCounts()
         report.parked = parked()
         for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }

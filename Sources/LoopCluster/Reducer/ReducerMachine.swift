@@ -52,6 +52,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     var rate = EventRate()
     var outcome: Outcome?
     var outcomeSeq: Seq?
+    private var hasNewOutcome = false
 
     /// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
     public struct Subscriptions: Equatable, Sendable {
@@ -126,6 +127,9 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         if outcome == nil { grant() }
         flushCommands()
         flushAcknowledgements()
+        // Behind the acknowledgements: the sender of the event that ended the loop learns that it was applied.
+        if hasNewOutcome { for session in members.keys.sorted() { announceEnd(to: session) } }
+        hasNewOutcome = false
         publishState()
         publishTransitions()
         defer {
@@ -170,7 +174,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         outcomeSeq = core.seq
         guard let outcome = core.definition.outcome(of: core.state) else { return }
         self.outcome = outcome
-        for session in members.keys.sorted() { announceEnd(to: session) }
+        hasNewOutcome = true
         publishEnd()
         owners.removeAll()
         for session in members.keys { members[session]?.effects.removeAll() }

@@ -9,8 +9,6 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case gapsEndTheBatch
     /// 2: refusals are records.
     case refusalsAreDurable
-    /// 2: completions are numbered entries.
-    case completionsAreNumbered
     /// 2: an acknowledgement settles only from a base the sender has reached.
     case acknowledgementsHaveABase
     /// 3: nothing leaves before its receipt.
@@ -33,8 +31,6 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case olderEpochsAreDropped
     /// 5: nothing of a session counts before its claim.
     case claimComesBeforeBatches
-    /// 5: claims count only after the welcome came through the inbox.
-    case claimFollowsTheWelcome
     /// 5: a claim names finished attempts whose entries are still in the outbox.
     case claimsIncludeTheOutbox
     /// 5: after a gap in the inbox nothing is applied until the whole assignment.

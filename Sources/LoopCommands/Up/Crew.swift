@@ -71,9 +71,15 @@ struct Crew: Sendable, Equatable {
         var ofReducer = Supervisor.Policy()
         // However it ends by itself, it means it.
         ofReducer.hopelessCodes = Set(0...255)
-        var ofWorkers = Supervisor.Policy()
-        ofWorkers.hopelessCodes = [2, 64]
-        for member in members { supervisors[member] = Supervisor(member == .reducer ? ofReducer : ofWorkers) }
+        for member in members {
+            supervisors[member] = Supervisor(member == .reducer ? ofReducer : Self.ofWorkers)
+        }
+    }
+
+    private static var ofWorkers: Supervisor.Policy {
+        var policy = Supervisor.Policy()
+        policy.hopelessCodes = [2, 64]
+        return policy
     }
 
     /// Begins. Once.
@@ -163,12 +169,24 @@ struct Crew: Sendable, Equatable {
         case .none: return []
         case .start:
             running.insert(member)
-            return [.start(member)]
+            return [.start(member)] + (member == .reducer ? bringBackWorkers(at: now) : [])
         case .terminate: return [.terminate(member)]
         case .kill: return [.kill(member)]
         case .finish(let ending):
             guard case .working = state else { return [] }
             return member == .reducer ? reducerEnded(ending, at: now) : workerEnded(member, ending, at: now)
+        }
+    }
+
+    /// Workers that left because the loop had ended are needed again where its reducer begins anew: it was ended before
+    /// its verdict was told.
+    private mutating func bringBackWorkers(at now: MonotonicTime) -> [Action] {
+        idleNoticeAt = members.count == 1 ? idleNoticeAt : nil
+        return members.dropFirst().flatMap { member -> [Action] in
+            guard case .done = supervisors[member]?.ending else { return [] }
+            supervisors[member] = Supervisor(Self.ofWorkers)
+            let action = supervisors[member]?.start(at: now) ?? .none
+            return apply(action, to: member, at: now)
         }
     }
 

@@ -32,7 +32,8 @@ public struct EffectContext: Sendable {
     public let failures: Int
     /// Whether an earlier attempt may have had events applied before its worker was lost.
     public let isResumed: Bool
-    /// A key for the outside world that is the same at every attempt of this effect: `loop/feedback.seq.index`.
+    /// A key for the outside world that is the same at every attempt of this effect, and for no other: the loop, its
+    /// history and the effect.
     public let idempotencyKey: String
     /// Newer requests for a keyed effect that goes on, erased.
     package let updates: AsyncStream<any Sendable>

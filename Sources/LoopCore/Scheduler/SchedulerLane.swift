@@ -182,6 +182,9 @@ struct SchedulerLane: Sendable {
             idle.pop()
             forget(item.group)
         }
+        // What is dead must not stand on top: the deadline would be that of nobody.
+        cleanDelays()
+        cleanGroups()
     }
 
     /// When something that waits for time alone may start.

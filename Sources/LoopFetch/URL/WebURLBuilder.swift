@@ -75,7 +75,9 @@ struct WebURLBuilder {
             host = at + 1
         }
         var hostEnd = stop
-        if let colon = reference[host..<stop].lastIndex(of: UInt8(ascii: ":")), !reference[colon...].contains(93) {
+        if let colon = reference[host..<stop].lastIndex(of: UInt8(ascii: ":")),
+            !reference[colon..<stop].contains(UInt8(ascii: "]"))
+        {
             hostEnd = colon
             try readPort(reference[(colon + 1)..<stop], default: layout.port)
         }

@@ -18,6 +18,8 @@ struct RunningEffect: Sendable {
 /// Where an effect's body leaves its events and its end.
 struct EffectPort: Sendable {
     let grant: Grant
+    /// The history whose journal named the effect: without it, another life of the loop would reuse the name.
+    let history: History
     let gate: OutboxGate
     let post: @Sendable (PeerMail) -> Bool
 
@@ -59,7 +61,7 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
         let (updates, newer) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(16))
         let context = EffectContext(
             id: grant.effect, failures: Int(grant.failures), isResumed: grant.isResumed,
-            idempotencyKey: "\(Definition.name)/\(grant.effect)", updates: updates)
+            idempotencyKey: "\(Definition.name)/\(port.history)/\(grant.effect)", updates: updates)
         let effect = feedback.effect(request, context)
         // The task is the effect: it is held by the node, cancelled by the reducer's word, and ends with its body.
         let task = Task {

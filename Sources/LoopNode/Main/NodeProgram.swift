@@ -42,7 +42,9 @@ public struct NodeProgram: Sendable {
             let signals = try SignalWatch.ofProcess()
             var words = arguments
             // A program of one loop need not be told its name.
-            if hasOneLoop, words.first != loops[0].name, words.first != "--version" { words.insert(loops[0].name, at: 0) }
+            if hasOneLoop, words.first != loops[0].name, words.first != "--version" {
+                words.insert(loops[0].name, at: 0)
+            }
             switch try command.parse(words, environment: environment) {
             case .text(let text):
                 print(text)

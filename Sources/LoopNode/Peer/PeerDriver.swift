@@ -116,7 +116,9 @@ struct PeerDriver {
         }
         let mailbox = mailbox
         bodies[grant.effect] = (
-            grant.attempt, runner.start(grant, port: EffectPort(grant: grant, gate: gate, post: mailbox.post))
+            grant.attempt,
+            runner.start(
+                grant, port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
         )
     }
 

@@ -178,6 +178,7 @@ extension SocketOptions {
     /// A peer's sockets: nothing is queued for a connection that does not stand, reconnecting is quick.
     static var peer: SocketOptions {
         var options = SocketOptions()
+        options.messageBytesMax = Wire.messageBytesMax
         options.immediate = true
         options.reconnectDelay = .milliseconds(50)
         options.reconnectDelayMax = .milliseconds(500)

@@ -89,7 +89,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let isBusy = local?.hasWork ?? false
             try polls.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
-            if isToldToStop() { return nil }
+            // A verdict that was reached is told, also when the farewell is cut short.
+            if isToldToStop() { return machine.end }
             let outcome = try turn(&deadline)
             guard let outcome else { continue }
             let now = SystemClock.monotonic
@@ -179,7 +180,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             do {
                 let batch = try Batch(bytes: message.copy()[...])
                 guard batch.loop == loop else {
-                    machine.count(.foreignHistory)
+                    machine.count(.malformedFrame)
                     continue
                 }
                 machine.receive(batch, at: now)
@@ -218,6 +219,7 @@ extension SocketOptions {
     /// A reducer's sockets: one slow peer fills its own queue only.
     static var reducer: SocketOptions {
         var options = SocketOptions()
+        options.messageBytesMax = Wire.messageBytesMax
         options.sendMessagesMax = 2000
         options.receiveMessagesMax = 4096
         return options

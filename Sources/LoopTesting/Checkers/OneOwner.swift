@@ -59,7 +59,12 @@ struct OneOwner: Checker {
             if refusal.reason == .undecodable {
                 // Refused for its bytes, not for its effect: the attempt goes on behind it.
                 try commit(history, effect, entry.attempt, refusal.session, refusal.number)
-            } else if refusal.attempt != .none {
+            } else if refusal.reason == .attempt {
+                checkCount += 1
+                if entry.attempt > floors[effect] ?? .none {
+                    throw Violation(
+                        .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
+                }
                 floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
             }
         default: break

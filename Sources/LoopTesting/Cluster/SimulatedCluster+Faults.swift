@@ -39,7 +39,7 @@ extension SimulatedCluster {
         }
     }
 
-    private func stall() -> UInt64 {
+    func stall() -> UInt64 {
         now + ([0, 300, 2000, 6000].randomElement(using: &random) ?? 0) * 1_000_000
     }
 

@@ -95,7 +95,7 @@ extension SimulatedCluster {
         try observe(.rested(ReducerSummary(reducer.core)))
         guard stepCount % 16 == 0 else { return }
         for peer in reducer.status().peers {
-            try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow))
+            try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }
     }
 
@@ -131,7 +131,16 @@ extension SimulatedCluster {
             for _ in 0..<lost { _ = peer.pusher.pipes[index].popFirst() }
         }
         renewRoute(of: peer)
-        if peer.isConnected { renewSubscription(of: peer) }
+        guard peer.isConnected else { return }
+        // What the old connection had delivered may be read late.
+        if let last = peer.subscriber.pipes.indices.last, chance(0.3) {
+            peer.subscriber.pipes[last].stalledUntil = stall()
+        }
+        if let last = peer.pusher.pipes.indices.last, chance(0.3) {
+            peer.pusher.pipes[last].stalledUntil = stall()
+            peer.pusher.pipes.append(Pipe())
+        }
+        renewSubscription(of: peer)
     }
 
     // MARK: Arrivals

@@ -54,14 +54,16 @@ package struct SimulationPlan: Sendable {
 
     package init(_ random: inout SeededRandom) {
         silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
-        isJournalVolatile = random.fraction() < 0.1
+        isJournalVolatile = random.fraction() < 0.2
         let count = Int.random(in: 1...Fault.allCases.count, using: &random)
         faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
         faultsPerSecond = [0.5, 2, 5].randomElement(using: &random) ?? 1
         faultPhase = .seconds(12)
         clientCount = Int.random(in: 1...2, using: &random)
         eventsPerSecond = [10, 30, 60].randomElement(using: &random) ?? 10
-        latencyMax = [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random) ?? .zero
+        latencyMax =
+            [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
+            ?? .zero
         // A lease needs a few round trips within the limit.
         latencyMax = min(latencyMax, silenceLimit / 5)
         syncMax = [.milliseconds(1), .milliseconds(8), .milliseconds(60)].randomElement(using: &random) ?? .zero
@@ -69,7 +71,7 @@ package struct SimulationPlan: Sendable {
         inboxWindow = [4, 40, 400].randomElement(using: &random) ?? 40
         capacity = Int.random(in: 3...8, using: &random)
         pipeMax = [20, 200, 1000].randomElement(using: &random) ?? 200
-        sessionRetention = [.seconds(4), .seconds(600)].randomElement(using: &random) ?? .seconds(600)
+        sessionRetention = random.fraction() < 0.5 ? silenceLimit * 3 / 2 : .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
     }

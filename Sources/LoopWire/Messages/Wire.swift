@@ -19,6 +19,8 @@ public enum Wire {
 
     /// The largest message on any socket, in bytes. What is larger travels in parts.
     public static let messageBytesMax = 1 << 20
+    /// The largest encoded request, in bytes, so that a grant fits into a message. An effect with a larger one is parked.
+    public static let requestBytesMax = 512 << 10
 }
 
 /// Fixed-width topics, so that none is a prefix of another.

@@ -61,6 +61,15 @@ import Testing
         #expect(crew.advance(to: at(600)) == [.start(.reducer)])
     }
 
+    @Test func `are brought back with a reducer that was killed after the loop's end, before its verdict`() {
+        var crew = begun()
+        #expect(crew.exited(.worker(1), .exited(0), at: at(90)) == [])
+        #expect(crew.exited(.worker(2), .exited(0), at: at(91)) == [])
+        _ = crew.exited(.reducer, .signaled(9), at: at(100))
+        #expect(crew.advance(to: at(300)) == [.start(.reducer), .start(.worker(1)), .start(.worker(2))])
+        #expect(crew.deadline == nil)
+    }
+
     @Test func `are not waited for where they were about to be started again`() {
         var crew = begun()
         _ = crew.exited(.worker(1), .signaled(9), at: at(100))

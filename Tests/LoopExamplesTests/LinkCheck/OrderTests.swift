@@ -41,14 +41,14 @@ import Testing
         return site
     }
 
-    @Test(arguments: 0..<4)
+    @Test(arguments: 0..<3)
     func `the report is the same in whatever order answers come, and however often`(seed: UInt64) {
         let site = tangledSite(seed)
         for change in Self.variants {
             let settings = CheckSettings.site("http://h/", change)
             let expected = site.report(settings)
             #expect(expected.pages > 3)
-            for order in 1...8 as ClosedRange<UInt64> {
+            for order in 1...4 as ClosedRange<UInt64> {
                 let report = site.report(settings, seed: order, doubling: order % 2 == 0 ? 0.4 : 0)
                 #expect(report == expected, "seed \(seed), order \(order)")
             }
@@ -66,12 +66,13 @@ import Testing
 
     @Test func `a state that was stored goes on as if it had not been`() throws {
         let site = tangledSite(3)
-        for change in Self.variants {
+        for change in Self.variants.suffix(4) {
             let settings = CheckSettings.site("http://h/", change)
             let definition = LinkCheck(settings: settings)
             var state = definition.initial
             var random = SeededRandom(seed: 9)
-            while let job = state.window.values.sorted(by: { $0.target < $1.target }).randomElement(using: &random) {
+            while let target = state.window.keys.sorted().randomElement(using: &random), let job = state.window[target]
+            {
                 for event in site.events(for: job) {
                     definition.reduce(&state, event)
                     let bytes = try CBOR.encode(state)

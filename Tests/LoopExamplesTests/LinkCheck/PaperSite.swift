@@ -44,10 +44,12 @@ struct PaperSite {
     static func lines(_ url: String, _ links: [String], _ anchors: Set<String>, base: String) -> PageLines {
         var page = ParsedPage(baseURL: url)
         page.anchors = anchors
+        var known: Set<ParsedPage.Link> = []
         for link in links {
             do throws(WebURLError) {
                 let target = try WebURL(url).resolve(link)
-                page.links.append(.init(target: target.string, fragment: target.fragment))
+                let found = ParsedPage.Link(target: target.string, fragment: target.fragment)
+                if known.insert(found).inserted { page.links.append(found) }
             } catch {
                 page.malformedLinks.append(.init(reference: link, reason: error.description))
             }
@@ -68,7 +70,7 @@ struct PaperSite {
             let time = WallTime(milliseconds: 1000 + Int64(seq.value))
             definition.reduce(&state, event, Transition(seq: seq, time: time, seed: 0))
         }
-        while let job = state.window.values.sorted(by: { $0.target < $1.target }).randomElement(using: &random) {
+        while let target = state.window.keys.sorted().randomElement(using: &random), let job = state.window[target] {
             var tries = [events(for: job)]
             // A worker that dies midway sends a beginning; its successor sends everything.
             if random.fraction() < doubling { tries.insert(tries[0].dropLast(), at: 0) }

@@ -109,6 +109,15 @@ import Testing
         #expect(texts[2] == texts[0])
     }
 
+    @Test func `a host is not asked more at a time than is wanted`() async throws {
+        var options = SiteServer.Options()
+        options.latency = .milliseconds(5)
+        let server = try SiteServer(folder: Self.fixtures.appending(path: "site").path, options: options)
+        defer { server.stop() }
+        _ = try await check(["http://127.0.0.1:\(server.port)/", "--host-concurrency=2"])
+        #expect(server.concurrencyMax == 2)
+    }
+
     @Test func `a site that nobody serves is broken`() async throws {
         let server = try server()
         let port = server.port

@@ -137,7 +137,7 @@ import ZMQ
         #expect(error?.reason == .undecodable)
         let seq = try await connection.send(try CBOR.encode(Jobs.Event.note("yes")), confirmed: true)
         #expect(seq == Seq(1))
-        #expect(try cluster.status().counters["refusedUndecodable"] == 1)
+        #expect(try await cluster.status().counters["refusedUndecodable"] == 1)
         await connection.close()
         try await cluster.stop()
     }
@@ -151,7 +151,8 @@ import ZMQ
             Jobs(placement: .local), configuration: .test(cluster.endpoint, cluster.context, "differs"))
         let definition = await #expect(throws: NodeError.self) { try await local.run() }
         #expect("\(definition!)".contains("definition"))
-        #expect(try cluster.status().counters["greetingRefused"] == 2)
+        // A peer repeats what is not answered in time, and may be refused more than once.
+        #expect(try await cluster.status().counters["greetingRefused"] ?? 0 >= 2)
         try await cluster.stop()
     }
 

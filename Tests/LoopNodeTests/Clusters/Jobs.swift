@@ -48,7 +48,7 @@ struct Jobs: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let work = work
         return [
-            .each("square", requests: { $0.waiting }, on: placement) { job in
+            .each("square", requests: \.waiting, on: placement) { job in
                 .run { send in try await send(.squared(job, try await work(job))) }
             }
         ]

@@ -1,9 +1,9 @@
 import LoopCore
 
-/// Counts the primes below a million: a thousand effects, each run by whichever worker is free.
+/// Counts the primes below 100,000: a hundred effects, each run by whichever worker is free.
 struct Primes: LoopDefinition {
     struct State: Codable, Sendable, Equatable {
-        var waiting = Set(0..<1000)
+        var waiting = Set(0..<100)
         var found = 0
     }
 
@@ -32,13 +32,13 @@ struct Primes: LoopDefinition {
     }
 
     func outcome(of state: State) -> Outcome? {
-        state.waiting.isEmpty ? Outcome(text: "\(state.found) primes below a million") : nil
+        state.waiting.isEmpty ? Outcome(text: "\(state.found) primes below 100,000") : nil
     }
 }
 
 /// How many primes a thousand numbers hold.
 private func count(of block: Int) -> Int {
     (block * 1000..<(block + 1) * 1000).filter { number in
-        number > 1 && (2..<number).prefix(while: { $0 * $0 <= number }).allSatisfy { number % $0 != 0 }
+        number > 1 && (2..<number).lazy.prefix(while: { $0 * $0 <= number }).allSatisfy { number % $0 != 0 }
     }.count
 }

@@ -34,15 +34,15 @@ import ZMQ
         async let outcome = reducer.run()
         async let first = workers[0].run()
         async let second = workers[1].run()
-        #expect(try await outcome == Outcome(text: "78498 primes below a million"))
-        #expect(try await first == .loopEnded(exitCode: 0, text: "78498 primes below a million"))
-        #expect(try await second == .loopEnded(exitCode: 0, text: "78498 primes below a million"))
+        #expect(try await outcome == Outcome(text: "9592 primes below 100,000"))
+        #expect(try await first == .loopEnded(exitCode: 0, text: "9592 primes below 100,000"))
+        #expect(try await second == .loopEnded(exitCode: 0, text: "9592 primes below 100,000"))
     }
 
     @Test func `the same definition runs in one process`() async throws {
         let loop = Loop(Primes())
         var last = loop.state
         for await state in loop.states { last = state }
-        #expect(last.waiting.isEmpty && last.found == 78498)
+        #expect(last.waiting.isEmpty && last.found == 9592)
     }
 }

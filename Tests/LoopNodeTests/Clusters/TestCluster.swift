@@ -35,12 +35,18 @@ final class TestCluster: Sendable {
         try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
     }
 
-    func status() throws -> StatusReport { try StatusProbe.ask(endpoint, context: context) }
+    /// Asks on a thread of its own: the threads of the pool are needed by what is asked about.
+    func status() async throws -> StatusReport {
+        let (endpoint, context) = (endpoint, context)
+        return try await NodeThread.run("probe") {
+            try StatusProbe.ask(endpoint, within: .seconds(60), context: context)
+        }
+    }
 
     /// Asks for the status until it is as wanted: the reducer's word, not a guess about time.
     func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
         while true {
-            let report = try status()
+            let report = try await status()
             if isWanted(report) { return report }
             try await Task.sleep(for: .milliseconds(5))
         }

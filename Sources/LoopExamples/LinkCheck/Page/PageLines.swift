@@ -9,25 +9,26 @@ struct PageLines {
 
     init(_ page: ParsedPage, base: String) {
         anchors = page.anchors.map { AnchorSet.hash(FragmentText.encode($0).utf8.span) }.sorted()
+        var others: [String] = []
         var numbers: [String: Int] = [:]
         var targets: [(name: String, fragments: [String])] = []
-        func add(_ name: String, _ fragment: String) {
+        // The parser's links are distinct, and their fragments are written in one way, so that none comes twice.
+        for link in page.links {
+            let fragment = link.fragment.map { FragmentText.encode($0) } ?? ""
+            if link.target.utf8.count + fragment.utf8.count > LinkLines.bytesMax {
+                others.append(Self.marked(LinkLines.overlong, link.target))
+                continue
+            }
+            let name = LinkCheckState.name(of: link.target, base: base)
             if let number = numbers[name] {
-                if !targets[number].fragments.contains(fragment) { targets[number].fragments.append(fragment) }
+                targets[number].fragments.append(fragment)
             } else {
                 numbers[name] = targets.count
                 targets.append((name, [fragment]))
             }
         }
-        for link in page.links {
-            let fragment = link.fragment.map { FragmentText.encode($0) } ?? ""
-            if link.target.utf8.count + fragment.utf8.count > LinkLines.bytesMax {
-                add(Self.marked(LinkLines.overlong, link.target), "")
-            } else {
-                add(LinkCheckState.name(of: link.target, base: base), fragment)
-            }
-        }
-        for link in page.malformedLinks { add(Self.marked(LinkLines.malformed, link.reference), "") }
+        for link in page.malformedLinks { others.append(Self.marked(LinkLines.malformed, link.reference)) }
+        for name in others where numbers.updateValue(0, forKey: name) == nil { targets.append((name, [""])) }
         lines = targets.flatMap { Self.lines($0.name, $0.fragments) }
     }
 

@@ -1,0 +1,110 @@
+// How a page and its links change the state.
+
+extension LinkCheckState {
+    mutating func read(_ page: UInt32, _ content: LinkCheck.PageContent, _ answer: LinkCheck.Answer) {
+        pagesCount += 1
+        if let pagesMax = settings.pagesMax, pagesCount >= pagesMax { frontier.wantFilesOnly() }
+        if answer.isCut {
+            cutPagesCount += 1
+            resolve(page, .file, status: answer.status)
+        } else {
+            anchors.append(AnchorSet(bytes: content.anchors))
+            resolve(page, .page, status: answer.status, detail: UInt32(anchors.count - 1))
+        }
+        let lines = content.links.utf8.span
+        var reader = LinkLines.Reader()
+        var target: UInt32?
+        while let piece = reader.next(in: lines) {
+            switch piece {
+            case .target(let range):
+                target = linked(lines.extracting(range))
+            case .fragment(let range):
+                linksCount += 1
+                if let target { link(page, to: target, lines.extracting(range)) }
+            }
+        }
+    }
+
+    /// The number of a target that a page links to; nil where it is not to be checked.
+    private mutating func linked(_ name: Span<UInt8>) -> UInt32? {
+        guard name.count > 0 else { return nil }
+        switch name[0] {
+        case LinkLines.malformed, LinkLines.overlong:
+            let (number, isNew) = names.intern(name)
+            guard isNew else { return number }
+            let error =
+                name[0] == LinkLines.malformed ? "malformed URL" : "URL of more than \(LinkLines.bytesMax) bytes"
+            targets.append(Target(.broken, detail: errors.intern(error).number))
+            links.append(LinkList())
+            return number
+        case LinkLines.inScope:
+            break
+        default:
+            if !settings.checksExternal { return nil }
+        }
+        if !ignored.isEmpty, isIgnored(name.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }) {
+            return nil
+        }
+        let (number, isNew) = names.intern(name)
+        if isNew {
+            targets.append(Target(.queued))
+            links.append(LinkList())
+            frontier.append(number)
+        } else if targets[Int(number)].hops > 0 {
+            approach(number, hops: 0)
+        }
+        return number
+    }
+
+    private mutating func link(_ page: UInt32, to target: UInt32, _ fragment: Span<UInt8>) {
+        let known = targets[Int(target)]
+        switch known.phase {
+        case .file, .unchecked:
+            return
+        case .page:
+            if fragment.count == 0 || anchors[Int(known.detail)].contains(fragment) { return }
+            brokenLinksCount += 1
+        case .broken:
+            brokenLinksCount += 1
+        case .queued, .unvisited, .redirect, .redirectToPlace:
+            break
+        }
+        let number = fragment.count == 0 ? 0 : fragments.intern(fragment).number
+        links.update(Int(target)) { $0.append(LinkList.Link(page: page, fragment: number)) }
+    }
+
+    /// The number of a target that may be new and is to be fetched.
+    mutating func enqueued(_ name: String, hops: UInt8) -> UInt32 {
+        let (number, isNew) = names.intern(name)
+        if !isNew {
+            approach(number, hops: hops)
+            return number
+        }
+        var phase = hops > Self.hopsMax ? Target.Phase.unvisited : .queued
+        if name.utf8.first != LinkLines.inScope, !settings.checksExternal { phase = .unchecked }
+        // The start is what was asked for.
+        if number > 0, isIgnored(name) { phase = .unchecked }
+        targets.append(Target(phase, hops: hops))
+        links.append(LinkList())
+        if phase == .queued { frontier.append(number) }
+        return number
+    }
+
+    /// Notes that a target is fewer redirects away from a link than was known, and with it all that it leads to.
+    private mutating func approach(_ target: UInt32, hops: UInt8) {
+        let known = targets[Int(target)]
+        guard hops < known.hops else { return }
+        targets.update(Int(target)) { $0.hops = hops }
+        if known.phase == .unvisited, hops <= Self.hopsMax {
+            targets.update(Int(target)) { $0.phase = .queued }
+            frontier.append(target)
+        }
+        if known.isRedirect { approach(known.detail, hops: hops + 1) }
+    }
+
+    func isIgnored(_ name: String) -> Bool {
+        if ignored.isEmpty { return false }
+        let isInScope = name.utf8.first == LinkLines.inScope
+        return ignored.contains { $0.matches(name) || isInScope && $0.matches(base + name) }
+    }
+}

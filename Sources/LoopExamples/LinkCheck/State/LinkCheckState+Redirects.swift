@@ -1,0 +1,46 @@
+// How redirects change the state, and the scope with it.
+
+extension LinkCheckState {
+    mutating func redirect(_ target: UInt32, to location: String, status: Int) {
+        var parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        parts[0] = Self.line(parts[0])
+        guard let first = parts[0].utf8.first, first != LinkLines.malformed, first != LinkLines.overlong else {
+            return resolve(target, .broken, status: status, detail: errors.intern("redirect to nowhere").number)
+        }
+        if pagesCount == 0, let url = movedSite(from: target, to: parts[0]) {
+            rebase(to: Self.folder(of: url))
+            parts[0] = Self.name(of: url, base: base)
+        }
+        let next = enqueued(parts[0], hops: min(targets[Int(target)].hops + 1, Self.hopsMax + 1))
+        resolve(
+            target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
+    }
+
+    /// The scope is where the site really is: the start may redirect to another place, or to itself with a slash.
+    /// - Returns: the URL of the site's new start; nil where the scope stays.
+    private func movedSite(from target: UInt32, to location: String) -> String? {
+        if location.utf8.first != LinkLines.inScope { return location }
+        return location == names[target] + "/" ? base + location : nil
+    }
+
+    /// Renames all targets, which are the start and what it redirected to.
+    private mutating func rebase(to moved: String) {
+        let urls = (0..<UInt32(names.count)).map { url(of: $0) }
+        base = moved
+        names = NameTable(urls.map { Self.name(of: $0, base: moved) })
+    }
+
+    /// The URL up to its last slash, without it.
+    static func folder(of url: String) -> String {
+        let path = url.prefix { $0 != "?" && $0 != "#" }
+        guard let slash = path.lastIndex(of: "/") else { return String(path) }
+        return String(path[..<slash])
+    }
+
+    /// How a target is named here: from the base's slash on when it is in scope.
+    static func name(of url: String, base: String) -> String {
+        guard url.utf8.starts(with: base.utf8) else { return url }
+        let rest = url.utf8.dropFirst(base.utf8.count)
+        return rest.first == LinkLines.inScope ? String(Substring(rest)) : url
+    }
+}

@@ -1,0 +1,43 @@
+import LoopCore
+import LoopWire
+
+/// The loop of these tests: named lamps that are to burn, each an effect; and one siren in the reducer's own process.
+struct Lamps: LoopDefinition {
+    static let name = "lamps"
+    static let schema = 2
+    var policy = EffectPolicy()
+
+    struct State: Codable, Equatable, Sendable {
+        var burning: [String: Int] = [:]
+        var notes = 0
+        var isOver = false
+    }
+
+    enum Event: Codable, Equatable, Sendable {
+        case light(String, Int)
+        case darken(String)
+        case note
+        case finish
+    }
+
+    var initial: State { State() }
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .light(let name, let strength): state.burning[name] = strength
+        case .darken(let name): state.burning[name] = nil
+        case .note: state.notes += 1
+        case .finish: state.isOver = true
+        }
+    }
+
+    var feedbacks: [Feedback<State, Event>] {
+        [
+            Feedback(
+                name: "lamps", placement: .workers, policy: policy,
+                query: { KeyedQuery<State, Event, String, Int> { $0.burning } }, effect: { (_: Int, _) in .none })
+        ]
+    }
+
+    func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "done", exitCode: 1) : nil }
+}

@@ -1,0 +1,74 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// A peer machine on a bench, with the frames that a reducer would send.
+struct PeerBench {
+    var machine: PeerMachine
+    var time: Int64 = 1000
+    var history = History(0x77)
+    var epoch = Epoch(number: 1, nonce: 5)
+    var session = SessionID(3)
+    let grant = Grant(
+        effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1), version: Seq(1),
+        failures: 0, isResumed: false, request: [1])
+
+    init(outboxEntriesMax: Int = 64, reserved: Int = 8, capacity: Int = 4) {
+        machine = PeerMachine(
+            configuration: PeerConfiguration(
+                peer: alice, loop: "lamps", schema: 2, fingerprint: 1, groups: ["default"], capacity: capacity,
+                name: "worker", outboxEntriesMax: outboxEntriesMax, outboxEntriesReserved: reserved),
+            at: .zero + .milliseconds(1000))
+    }
+
+    var now: MonotonicTime { .zero + .milliseconds(time) }
+
+    /// Time passes.
+    mutating func wait(_ milliseconds: Int64 = 0) -> [PeerAction] {
+        time += milliseconds
+        machine.advance(to: now)
+        return machine.takeActions()
+    }
+
+    /// A frame through the inbox.
+    mutating func publish(_ message: ToPeer) -> [PeerAction] {
+        machine.receivePublished(frame(message), at: now)
+        return machine.takeActions()
+    }
+
+    /// A frame over DEALER.
+    mutating func reply(_ message: ToPeer) -> [PeerAction] {
+        machine.receiveReply(frame(message), at: now)
+        return machine.takeActions()
+    }
+
+    func frame(_ message: ToPeer) -> PeerFrame {
+        PeerFrame(history: history, epoch: epoch, session: session, message: message)
+    }
+
+    static let introduction = Introduction(
+        name: "lamps", schema: 2, fingerprint: 1, publisher: "7711", collector: "7712", eventBytesMax: 32)
+
+    /// All the way in, with these grants.
+    mutating func join(_ grants: [Grant] = []) {
+        _ = reply(.introduction(PeerBench.introduction))
+        _ = publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = reply(.assignments(Assignments(number: 0, watermark: 0, grants: grants)))
+    }
+
+    mutating func tick(_ number: UInt64, watermark: UInt64 = 0, received: UInt64 = 0, resend: Bool = false)
+        -> [PeerAction]
+    {
+        publish(
+            .tick(
+                Tick(number: number, watermark: watermark, received: received, stamp: UInt64(time), resend: resend)))
+    }
+
+    mutating func acknowledge(_ base: UInt64, _ watermark: UInt64, _ notable: NotableOutcome...) -> [PeerAction] {
+        publish(.acknowledgement(Acknowledgement(base: base, watermark: watermark, notable: notable)))
+    }
+
+    mutating func send(_ bytes: [UInt8] = [9], wantsSeq: Bool = false) -> SendResult {
+        machine.send(bytes[...], of: nil, wantsSeq: wantsSeq)
+    }
+}

@@ -1,0 +1,289 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A peer greets` {
+    @Test func `step by step, and repeats each step until the next is seen`() {
+        var bench = PeerBench()
+        let hello = PeerAction.send(.hello(name: "lamps", schema: 2))
+        #expect(bench.wait() == [hello])
+        #expect(bench.wait(199) == [])
+        #expect(bench.wait(1) == [hello])
+        #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
+        let greeting = Greeting(
+            peer: alice, session: .none, history: .none, epoch: .none, watermark: 0, schema: 2, fingerprint: 1,
+            capacity: 4, groups: ["default"], name: "worker")
+        #expect(bench.wait() == [.send(.greet(greeting))])
+        #expect(bench.wait(200) == [.send(.greet(greeting))])
+        #expect(
+            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [])
+        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
+        #expect(!bench.machine.isJoined)
+        #expect(
+            bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [bench.grant]))) == [
+                .run(bench.grant)
+            ])
+        #expect(bench.machine.isJoined)
+    }
+
+    @Test func `and sends no batch before it is assigned`() {
+        var bench = PeerBench()
+        #expect(bench.send() == .accepted(number: 1))
+        #expect(bench.machine.nextBatch() == nil)
+        bench.join()
+        #expect(bench.machine.nextBatch()?.entries.count == 1)
+    }
+
+    @Test func `anew when the inbox is silent for the limit`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        _ = bench.wait(3000)
+        #expect(bench.wait(1) == [.send(.hello(name: "lamps", schema: 2))])
+        #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
+    }
+
+    @Test func `and stays away when it is refused`() {
+        var bench = PeerBench()
+        let refused = Refused(.loop, reducer: "links", peer: "lamps")
+        #expect(bench.reply(.refused(refused)) == [.refused(refused)])
+        #expect(bench.wait(10_000) == [])
+        #expect(bench.machine.isOver)
+    }
+
+    @Test func `with every attempt that runs or has entries in the outbox, after a restart of the reducer`() {
+        var bench = PeerBench()
+        var other = bench.grant
+        other.effect.index = 1
+        bench.join([bench.grant, other])
+        bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
+        bench.epoch = Epoch(number: 2, nonce: 6)
+        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        let claims = [
+            ClaimedAttempt(effect: bench.grant.effect, attempt: bench.grant.attempt),
+            ClaimedAttempt(effect: other.effect, attempt: other.attempt),
+        ]
+        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, claims))])
+    }
+
+    @Test func `a new history: what it had sent is refused, what it ran is stopped`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        _ = bench.send()
+        bench.history = History(0x88)
+        bench.session = SessionID(1)
+        #expect(
+            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [
+                .settled(number: 1, .refused(.historyChanged)), .stop(bench.grant.effect, bench.grant.attempt),
+            ])
+        #expect(bench.send() == .accepted(number: 1))
+        // A late word of the history it left does not bring it back.
+        bench.history = History(0x77)
+        bench.session = SessionID(3)
+        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        #expect(bench.machine.history == History(0x88))
+    }
+}
+
+@Suite struct `A peer's inbox` {
+    @Test func `is applied in order; after a gap nothing is, until the whole assignment`() {
+        var bench = PeerBench()
+        bench.join()
+        #expect(bench.publish(.commands(number: 2, [.start(bench.grant)])) == [])
+        #expect(bench.wait().contains(.send(.assignmentsRequest(bench.session, bench.epoch))))
+        #expect(bench.publish(.commands(number: 3, [.cancel(bench.grant.effect, bench.grant.attempt)])) == [])
+        let set = Assignments(number: 3, watermark: 0, grants: [bench.grant])
+        #expect(bench.reply(.assignments(set)) == [.run(bench.grant)])
+        #expect(
+            bench.publish(.commands(number: 4, [.cancel(bench.grant.effect, bench.grant.attempt)])) == [
+                .stop(bench.grant.effect, bench.grant.attempt)
+            ])
+    }
+
+    @Test func `shows a lost message by the next tick`() {
+        var bench = PeerBench()
+        bench.join()
+        #expect(bench.tick(1) == [])
+        #expect(bench.wait().contains(.send(.assignmentsRequest(bench.session, bench.epoch))))
+    }
+
+    @Test func `does not apply an assignment older than itself, nor one that does not know what has settled`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.publish(.commands(number: 1, [.start(bench.grant)]))
+        #expect(bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: []))) == [])
+        bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
+        _ = bench.acknowledge(0, 1)
+        #expect(bench.reply(.assignments(Assignments(number: 1, watermark: 0, grants: [bench.grant]))) == [])
+    }
+
+    @Test func `drops frames of another session and of an older epoch`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let set = Assignments(number: 9, watermark: 0, grants: [])
+        let own = bench.session
+        bench.session = SessionID(2)
+        #expect(bench.reply(.assignments(set)) == [])
+        bench.session = own
+        bench.epoch = Epoch(number: 0, nonce: 5)
+        #expect(bench.reply(.assignments(set)) == [])
+        #expect(bench.machine.droppedCount == 2)
+    }
+}
+
+@Suite struct `A peer's outbox` {
+    @Test func `tells refusals, and the seqs that were asked for`() {
+        var bench = PeerBench()
+        bench.join()
+        for wantsSeq in [false, true, false] { _ = bench.send(wantsSeq: wantsSeq) }
+        let applied = NotableOutcome(number: 2, outcome: .applied(Seq(8)))
+        #expect(
+            bench.acknowledge(0, 3, applied, refused(3, .stale)) == [
+                .settled(number: 2, .applied(Seq(8))), .settled(number: 3, .refused(.stale)),
+            ])
+    }
+
+    @Test func `asks for outcomes where an acknowledgement was lost`() {
+        var bench = PeerBench()
+        bench.join()
+        for _ in 0..<3 { _ = bench.send(wantsSeq: true) }
+        #expect(bench.acknowledge(2, 3) == [])
+        #expect(bench.wait().contains(.send(.outcomesRequest(bench.session, after: 0))))
+        let outcomes = Acknowledgement(base: 0, watermark: 1, notable: [refused(1, .ended)])
+        #expect(bench.reply(.outcomes(outcomes)) == [.settled(number: 1, .refused(.ended))])
+    }
+
+    @Test func `is full before the room for the ends of effects is taken, and says when it has room again`() {
+        var bench = PeerBench(outboxEntriesMax: 4, reserved: 2)
+        bench.join([bench.grant])
+        #expect(bench.send() == .accepted(number: 1))
+        #expect(bench.send() == .accepted(number: 2))
+        #expect(bench.send() == .full)
+        bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
+        #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.event, .event, .completed])
+        #expect(bench.acknowledge(0, 1) == [])
+        #expect(bench.acknowledge(1, 2) == [.hasRoom])
+    }
+
+    @Test func `refuses an event that is too large, before it has a number`() {
+        var bench = PeerBench()
+        bench.join()
+        #expect(
+            bench.send(Array(repeating: 0, count: 33))
+                == .refused(SendRefusal(.tooLarge, detail: "33 bytes encoded, the limit is 32")))
+        #expect(bench.send() == .accepted(number: 1))
+    }
+
+    @Test func `goes back to what was not received`() {
+        var bench = PeerBench()
+        bench.join()
+        for _ in 0..<3 { _ = bench.send() }
+        #expect(bench.machine.nextBatch()?.first == 1)
+        #expect(bench.machine.nextBatch() == nil)
+        _ = bench.tick(0, received: 1, resend: true)
+        #expect(bench.machine.nextBatch()?.first == 2)
+    }
+
+    @Test func `builds a new socket when nothing settles while ticks come, and hands back after three`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send()
+        var rebuilds = 0
+        var goodbyes = 0
+        for _ in 0..<60 {
+            _ = bench.tick(0)
+            while bench.machine.nextBatch() != nil {}
+            for action in bench.wait(500) {
+                if action == .rebuildPush { rebuilds += 1 }
+                if action == .send(.goodbye(bench.session)) { goodbyes += 1 }
+            }
+            if goodbyes > 0 { break }
+        }
+        #expect(rebuilds == 3)
+        #expect(goodbyes == 1)
+        // The session goes on until the reducer has ended it: its numbers are not given twice.
+        #expect(bench.machine.session == bench.session)
+        #expect(bench.send() == .accepted(number: 2))
+    }
+}
+
+@Suite struct `A peer's effects` {
+    @Test func `end with a refusal for their attempt, but not with one for an event's bytes`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let holder = (bench.grant.effect, bench.grant.attempt)
+        for _ in 0..<2 { _ = bench.machine.send([1], of: holder, wantsSeq: false) }
+        #expect(bench.acknowledge(0, 1, refused(1, .undecodable)) == [.settled(number: 1, .refused(.undecodable))])
+        #expect(
+            bench.acknowledge(1, 2, refused(2, .attempt)) == [
+                .stop(bench.grant.effect, bench.grant.attempt), .settled(number: 2, .refused(.attempt)),
+            ])
+    }
+
+    @Test func `are updated by newer requests only`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let (effect, attempt) = (bench.grant.effect, bench.grant.attempt)
+        #expect(bench.publish(.commands(number: 1, [.update(effect, attempt, version: Seq(1), request: [2])])) == [])
+        #expect(
+            bench.publish(.commands(number: 2, [.update(effect, attempt, version: Seq(2), request: [2])])) == [
+                .update(effect, attempt, request: [2])
+            ])
+    }
+
+    @Test func `are handed back when the process is to stop, and it goes when that is known`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        bench.machine.stop(at: bench.now)
+        #expect(bench.machine.takeActions() == [.stop(bench.grant.effect, bench.grant.attempt)])
+        #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.released])
+        #expect(bench.acknowledge(0, 1) == [.send(.goodbye(bench.session)), .finished])
+        #expect(bench.machine.isOver)
+    }
+
+    @Test func `that it finished are not run again`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
+        #expect(bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [bench.grant]))) == [])
+    }
+}
+
+@Suite struct `A peer of a loop that ends` {
+    @Test func `stops its effects and goes`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        #expect(
+            bench.publish(.ended(exitCode: 1, text: "done")) == [
+                .stop(bench.grant.effect, bench.grant.attempt), .send(.goodbye(bench.session)),
+                .loopEnded(exitCode: 1, text: "done"),
+            ])
+    }
+
+    @Test func `stays until it knows what became of its outbox`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send(wantsSeq: true)
+        #expect(bench.publish(.ended(exitCode: 0, text: "")) == [])
+        #expect(bench.send() == .refused(SendRefusal(.ended)))
+        #expect(bench.wait().contains(.send(.outcomesRequest(bench.session, after: 0))))
+        let applied = NotableOutcome(number: 1, outcome: .applied(Seq(4)))
+        #expect(
+            bench.reply(.outcomes(Acknowledgement(base: 0, watermark: 1, notable: [applied]))) == [
+                .settled(number: 1, .applied(Seq(4))), .send(.goodbye(bench.session)),
+                .loopEnded(exitCode: 0, text: ""),
+            ])
+    }
+
+    @Test func `gives up when the reducer is gone`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send()
+        _ = bench.publish(.ended(exitCode: 0, text: ""))
+        #expect(
+            bench.wait(3001).suffix(3) == [
+                .settled(number: 1, .refused(.ended)), .send(.goodbye(bench.session)),
+                .loopEnded(exitCode: 0, text: ""),
+            ])
+    }
+}

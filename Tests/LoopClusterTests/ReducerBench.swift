@@ -1,0 +1,147 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// A reducer machine on a bench: hands in what arrives, and takes what each turn journals and sends.
+struct ReducerBench {
+    var machine: ReducerMachine<Lamps>
+    var records: [Record] = []
+    /// Milliseconds on both clocks.
+    var time: Int64 = 10_000
+    static let history = History(0x1234)
+    let coder = CBORCoder()
+
+    init(
+        policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
+        history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000
+    ) throws {
+        self.time = time
+        machine = ReducerMachine(
+            definition: Lamps(policy: policy), configuration: configuration, coder: CBORCoder(), history: history,
+            seed: 1, at: ReducerBench.moment(time))
+        for record in records { try machine.replay(record) }
+        machine.begin(nonce: 7, at: ReducerBench.moment(time))
+        self.records = records
+    }
+
+    static func moment(_ time: Int64) -> Moment {
+        Moment(monotonic: .zero + .milliseconds(time), wall: WallTime(milliseconds: time))
+    }
+
+    /// One turn: everything that arrived, then time, then what leaves.
+    @discardableResult
+    mutating func turn(
+        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Lamps>, Moment) -> Void = { _, _ in }
+    )
+        -> [Outbound]
+    {
+        time += milliseconds
+        let now = ReducerBench.moment(time)
+        receive(&machine, now)
+        machine.advance(to: now)
+        let ready = machine.ready()
+        records += ready.records
+        let position = ready.position
+        return ready.release(JournalReceipt(through: position))
+    }
+
+    mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {
+        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer), at: $1) }
+    }
+
+    mutating func push(_ batch: Batch) -> [Outbound] { turn { $0.receive(batch, at: $1) } }
+
+    static func route(_ peer: PeerID) -> Route { .router([UInt8(peer.low)]) }
+
+    static func greeting(_ peer: PeerID, capacity: UInt32 = 4) -> Greeting {
+        Greeting(
+            peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 2,
+            fingerprint: DefinitionFingerprint(of: Lamps()).value, capacity: capacity,
+            groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)")
+    }
+
+    /// A peer goes all the way in.
+    @discardableResult
+    mutating func join(_ peer: PeerID, capacity: UInt32 = 4, claiming claims: [ClaimedAttempt] = []) -> SessionID {
+        let welcome = say(.greet(ReducerBench.greeting(peer, capacity: capacity)), from: peer)
+        let session =
+            welcome.compactMap { outbound -> SessionID? in
+                guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+                return frame.session
+            }.first ?? .none
+        _ = say(.claim(session, machine.epoch, claims), from: peer)
+        return session
+    }
+
+    func event(_ event: Lamps.Event, of effect: (EffectID, Attempt)? = nil, wantsSeq: Bool = false) throws -> Entry {
+        Entry(
+            kind: .event, effect: effect?.0, attempt: effect?.1 ?? .none, payload: try coder.encode(event)[...],
+            wantsSeq: wantsSeq)
+    }
+
+    func batch(_ session: SessionID, from first: UInt64, _ entries: [Entry]) -> Batch {
+        Batch(
+            loop: LoopID(name: Lamps.name), history: machine.history, session: session, settled: 0, applied: 1 << 20,
+            first: first, entries: entries)
+    }
+
+    /// A client sends events.
+    mutating func send(_ session: SessionID, from first: UInt64, _ events: Lamps.Event...) throws -> [Outbound] {
+        try push(batch(session, from: first, events.map { try event($0) }))
+    }
+
+    func heartbeat(_ session: SessionID, capacity: UInt32 = 4) -> ToReducer {
+        .heartbeat(
+            Heartbeat(
+                session: session, epoch: machine.epoch, echo: UInt64(time) * 1_000_000, applied: 1 << 20, settled: 0,
+                capacity: capacity))
+    }
+}
+
+let alice = PeerID(high: 0, low: 1)
+let bob = PeerID(high: 0, low: 2)
+let client = PeerID(high: 0, low: 9)
+
+extension [Outbound] {
+    /// What goes to one peer, over either way, but for ticks.
+    func messages(to peer: PeerID) -> [ToPeer] {
+        compactMap { outbound in
+            let frame: PeerFrame
+            switch outbound {
+            case .inbox(peer, let inbox): frame = inbox
+            case .reply(ReducerBench.route(peer), let reply): frame = reply
+            default: return nil
+            }
+            if case .tick = frame.message { return nil }
+            return frame.message
+        }
+    }
+
+    /// The grants in it, whoever they are for.
+    var grants: [Grant] {
+        flatMap { outbound -> [Grant] in
+            guard case .inbox(_, let frame) = outbound, case .commands(_, let commands) = frame.message else {
+                return []
+            }
+            return commands.compactMap { if case .start(let grant) = $0 { grant } else { nil } }
+        }
+    }
+
+    func isGranted(to peer: PeerID) -> Bool {
+        contains {
+            if case .inbox(peer, let frame) = $0, case .commands(_, let commands) = frame.message {
+                commands.contains { if case .start = $0 { true } else { false } }
+            } else {
+                false
+            }
+        }
+    }
+}
+
+func acknowledged(_ base: UInt64, _ watermark: UInt64, _ notable: NotableOutcome...) -> ToPeer {
+    .acknowledgement(Acknowledgement(base: base, watermark: watermark, notable: notable))
+}
+
+func refused(_ number: UInt64, _ reason: SendRefusal.Reason) -> NotableOutcome {
+    NotableOutcome(number: number, outcome: .refused(reason))
+}

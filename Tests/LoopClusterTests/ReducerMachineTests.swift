@@ -1,0 +1,369 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A reducer lets peers in` {
+    @Test func `introduced, welcomed through the inbox, assigned after the claim`() throws {
+        var bench = try ReducerBench()
+        let hello = bench.say(.hello(name: "lamps", schema: 2), from: alice)
+        let fingerprint = DefinitionFingerprint(of: Lamps()).value
+        #expect(
+            hello.messages(to: alice) == [
+                .introduction(
+                    Introduction(
+                        name: "lamps", schema: 2, fingerprint: fingerprint, publisher: "", collector: "",
+                        eventBytesMax: 512 << 10))
+            ])
+        let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
+        let frame = PeerFrame(
+            history: ReducerBench.history, epoch: Epoch(number: 1, nonce: 7), session: SessionID(1),
+            message: .welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        #expect(welcome == [.inbox(alice, frame)])
+        #expect(bench.records.last == .sessionOpened(SessionID(1), alice))
+        let assigned = bench.say(.claim(SessionID(1), bench.machine.epoch, []), from: alice)
+        #expect(assigned.messages(to: alice) == [.assignments(Assignments(number: 0, watermark: 0, grants: []))])
+    }
+
+    @Test func `of another loop, schema or definition is refused, naming both sides`() throws {
+        var bench = try ReducerBench()
+        let loop = bench.say(.hello(name: "links", schema: 1), from: alice)
+        #expect(loop.messages(to: alice) == [.refused(Refused(.loop, reducer: "lamps", peer: "links"))])
+        var greeting = ReducerBench.greeting(alice)
+        greeting.schema = 3
+        let schema = bench.say(.greet(greeting), from: alice)
+        #expect(schema.messages(to: alice) == [.refused(Refused(.schema, reducer: "2", peer: "3"))])
+        greeting.schema = 2
+        greeting.fingerprint = 0xbad
+        let definition = bench.say(.greet(greeting), from: alice)
+        let own = hexadecimal(DefinitionFingerprint(of: Lamps()).value)
+        #expect(
+            definition.messages(to: alice) == [
+                .refused(Refused(.definition, reducer: own, peer: "0000000000000bad"))
+            ])
+        #expect(bench.machine.counters[.greetingRefused] == 3)
+    }
+
+    @Test func `who repeat their greeting get one session`() throws {
+        var bench = try ReducerBench()
+        var greeting = ReducerBench.greeting(alice)
+        greeting.session = SessionID(40)
+        greeting.history = History(0x9999)
+        for _ in 0..<3 { _ = bench.say(.greet(greeting), from: alice) }
+        let opened = bench.records.filter { if case .sessionOpened = $0 { true } else { false } }
+        #expect(opened == [.sessionOpened(SessionID(1), alice)])
+    }
+
+    @Test func `but a peer that was here under another history gets a session of its own again`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        _ = try bench.send(session, from: 1, .note)
+        var greeting = ReducerBench.greeting(client, capacity: 0)
+        greeting.session = SessionID(40)
+        greeting.history = History(0x9999)
+        _ = bench.say(.greet(greeting), from: client)
+        #expect(bench.records.last == .sessionOpened(SessionID(2), client))
+    }
+}
+
+@Suite struct `A reducer consumes entries` {
+    @Test func `an event is journaled, applied and acknowledged`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        let entry = try bench.event(.note, wantsSeq: true)
+        let out = bench.push(bench.batch(session, from: 1, [entry]))
+        #expect(
+            bench.records.last
+                == .event(
+                    EventRecord(
+                        seq: Seq(1), time: WallTime(milliseconds: 10_000), session: session, number: 1, effect: nil,
+                        attempt: .none, wantsSeq: true, bytes: entry.payload)))
+        #expect(
+            out.messages(to: client) == [acknowledged(0, 1, NotableOutcome(number: 1, outcome: .applied(Seq(1))))])
+        #expect(bench.machine.state.notes == 1)
+    }
+
+    @Test func `a duplicate is acknowledged again and not applied`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        _ = try bench.send(session, from: 1, .note, .note)
+        let count = bench.records.count
+        let out = try bench.send(session, from: 1, .note, .note)
+        #expect(out.messages(to: client) == [acknowledged(2, 2)])
+        #expect(bench.records.count == count)
+        #expect(bench.machine.state.notes == 2)
+        #expect(bench.machine.counters[.duplicateEntry] == 2)
+    }
+
+    @Test func `a gap ends the batch, and its sender is asked to send again`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        let out = try bench.send(session, from: 3, .note)
+        let ticks = out.compactMap { outbound -> Tick? in
+            guard case .inbox(client, let frame) = outbound, case .tick(let tick) = frame.message, tick.resend else {
+                return nil
+            }
+            return tick
+        }
+        #expect(ticks.map(\.received) == [0])
+        #expect(bench.machine.seq == .initial)
+    }
+
+    @Test func `bytes that are no event are refused, by record`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        let out = bench.push(bench.batch(session, from: 1, [Entry(kind: .event, payload: [0xff])]))
+        #expect(out.messages(to: client) == [acknowledged(0, 1, refused(1, .undecodable))])
+        #expect(
+            bench.records.last
+                == .refused(
+                    RefusalRecord(session: session, number: 1, reason: .undecodable, effect: nil, attempt: .none)))
+    }
+
+    @Test func `an event of an effect that the event before it cancelled is refused`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let holder = (grant.effect, grant.attempt)
+        let out = bench.push(
+            bench.batch(
+                worker, from: 1, [try bench.event(.darken("a"), of: holder), try bench.event(.note, of: holder)]))
+        #expect(
+            out.messages(to: alice) == [
+                .commands(number: 2, [.cancel(grant.effect, grant.attempt)]), acknowledged(0, 2, refused(2, .stale)),
+            ])
+        #expect(bench.machine.state.notes == 0)
+    }
+
+    @Test func `a batch before the claim is dropped`() throws {
+        var bench = try ReducerBench()
+        _ = bench.say(.greet(ReducerBench.greeting(client, capacity: 0)), from: client)
+        #expect(try bench.send(SessionID(1), from: 1, .note) == [])
+        #expect(bench.machine.counters[.beforeClaim] == 1)
+    }
+
+    @Test func `a batch of another history is dropped`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        var batch = bench.batch(session, from: 1, [try bench.event(.note)])
+        batch.history = History(1)
+        #expect(bench.push(batch) == [])
+        #expect(bench.machine.counters[.foreignHistory] == 1)
+    }
+}
+
+@Suite struct `A reducer hands out effects` {
+    @Test func `to a worker, in the turn that started them`() throws {
+        var bench = try ReducerBench()
+        bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let out = try bench.send(sender, from: 1, .light("a", 5))
+        let grant = Grant(
+            effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1), version: Seq(1),
+            failures: 0, isResumed: false, request: try bench.coder.encode(5))
+        #expect(out.messages(to: alice) == [.commands(number: 1, [.start(grant)])])
+        let update = try bench.send(sender, from: 2, .light("a", 6))
+        #expect(
+            update.messages(to: alice) == [
+                .commands(
+                    number: 2,
+                    [.update(grant.effect, grant.attempt, version: Seq(2), request: try bench.coder.encode(6))])
+            ])
+    }
+
+    @Test func `within their capacity`() throws {
+        var bench = try ReducerBench()
+        bench.join(alice, capacity: 1)
+        let sender = bench.join(client, capacity: 0)
+        #expect(try bench.send(sender, from: 1, .light("a", 1), .light("b", 1)).grants.count == 1)
+    }
+
+    @Test func `within the feedback's concurrency`() throws {
+        var bench = try ReducerBench(policy: EffectPolicy(concurrency: 2))
+        bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grants = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1), .light("c", 1)).grants
+        #expect(grants.count == 2)
+        let done = Entry(kind: .completed, effect: grants[0].effect, attempt: grants[0].attempt)
+        #expect(bench.push(bench.batch(SessionID(1), from: 1, [done])).grants.count == 1)
+    }
+
+    @Test func `of a silent worker to another, and refuses what the first still sends`() throws {
+        var bench = try ReducerBench()
+        let first = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let second = bench.join(bob)
+        for _ in 0..<7 { _ = bench.say(bench.heartbeat(second), from: bob, after: 500) }
+        let end = AttemptEnd(
+            effect: grant.effect, upTo: grant.attempt, cause: .unresponsive,
+            next: .retry(WallTime(milliseconds: bench.time - 500)))
+        let ends = bench.records.compactMap { if case .attemptEnded(let end) = $0 { end } else { nil } }
+        #expect(ends.map(\.effect) == [end.effect])
+        #expect(ends.map(\.cause) == [.unresponsive])
+        #expect(ends.map(\.upTo) == [grant.attempt])
+        let late = bench.push(
+            bench.batch(first, from: 1, [try bench.event(.note, of: (grant.effect, grant.attempt))]))
+        #expect(late.messages(to: alice).contains(acknowledged(0, 1, refused(1, .attempt))))
+        #expect(bench.machine.state.notes == 0)
+    }
+
+    @Test func `and keeps its workers' leases when it stood still itself`() throws {
+        var bench = try ReducerBench()
+        let first = bench.join(alice)
+        let second = bench.join(bob)
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1))
+        let heartbeats = [bench.heartbeat(first), bench.heartbeat(second)]
+        // Only one of the two is heard at once, and what it says is as old as the pause.
+        bench.time += 60_000
+        _ = bench.say(heartbeats[0], from: alice)
+        #expect(bench.machine.counters[.leaseExpired] == nil)
+    }
+
+    @Test func `that are released elsewhere, at once`() throws {
+        var bench = try ReducerBench()
+        let first = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        bench.join(bob)
+        _ = bench.say(bench.heartbeat(first, capacity: 0), from: alice)
+        let released = Entry(kind: .released, effect: grant.effect, attempt: grant.attempt)
+        let out = bench.push(bench.batch(first, from: 1, [released]))
+        #expect(out.isGranted(to: bob))
+        #expect(out.grants.map(\.isResumed) == [true])
+        #expect(out.grants.map(\.attempt) == [Attempt(epoch: 1, count: 2)])
+    }
+
+    @Test func `that failed again after their delay, and parks them at last`() throws {
+        let retry = Retry(attemptsMax: 2, firstDelay: .seconds(1), delayMax: .seconds(1), jitter: 0)
+        var bench = try ReducerBench(policy: EffectPolicy(retry: retry))
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let failed = Entry(
+            kind: .failed, effect: grant.effect, attempt: grant.attempt, payload: Failure(message: "dark").bytes[...])
+        #expect(bench.push(bench.batch(worker, from: 1, [failed])).grants == [])
+        #expect(bench.turn(after: 999).grants == [])
+        let again = try #require(bench.turn(after: 1).grants.first)
+        #expect(again.failures == 1)
+        let final = Entry(
+            kind: .failed, effect: again.effect, attempt: again.attempt, payload: Failure(message: "dark").bytes[...])
+        _ = bench.push(bench.batch(worker, from: 2, [final]))
+        #expect(bench.turn(after: 5000).grants == [])
+        #expect(bench.machine.status().parked.map(\.message) == ["dark"])
+        #expect(bench.machine.status().parked.map(\.failures) == [2])
+    }
+
+    @Test func `and takes back those that take too long`() throws {
+        let retry = Retry(attemptsMax: 9, firstDelay: .seconds(1), delayMax: .seconds(1), jitter: 0)
+        var bench = try ReducerBench(policy: EffectPolicy(retry: retry, timeout: .seconds(2)))
+        bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let out = bench.turn(after: 2000)
+        #expect(out.messages(to: alice).contains(.commands(number: 2, [.cancel(grant.effect, grant.attempt)])))
+        #expect(bench.machine.counters[.effectTimedOut] == 1)
+    }
+
+    @Test func `with a number for an assignment that carries what was waiting`() throws {
+        var configuration = ReducerConfiguration()
+        configuration.inboxWindow = 1
+        var bench = try ReducerBench(configuration: configuration)
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        // The window is full: the cancellation waits, and the assignment carries it.
+        _ = try bench.send(sender, from: 2, .darken("a"))
+        let out = bench.say(.assignmentsRequest(worker, bench.machine.epoch), from: alice)
+        #expect(out.messages(to: alice) == [.assignments(Assignments(number: 2, watermark: 0, grants: []))])
+        #expect(grant.effect == EffectID(feedback: 0, seq: Seq(1), index: 0))
+    }
+}
+
+@Suite struct `A restarted reducer` {
+    private func running() throws -> (bench: ReducerBench, grant: Grant) {
+        var bench = try ReducerBench()
+        bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        return (bench, grant)
+    }
+
+    @Test func `holds what its journal gives, and begins a new epoch`() throws {
+        let (bench, _) = try running()
+        let again = try ReducerBench(replaying: bench.records, at: 20_000)
+        #expect(again.machine.state == bench.machine.state)
+        #expect(again.machine.seq == bench.machine.seq)
+        #expect(again.machine.epoch.number == 2)
+    }
+
+    @Test func `lets a worker go on with what it claims`() throws {
+        let (bench, grant) = try running()
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        let session = again.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
+        #expect(session == SessionID(1))
+        _ = again.push(
+            again.batch(session, from: 1, [try again.event(.note, of: (grant.effect, grant.attempt))]))
+        #expect(again.machine.state.notes == 1)
+    }
+
+    @Test func `gives what nobody claims to others, after the silence limit`() throws {
+        let (bench, grant) = try running()
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        let session = again.join(bob)
+        for _ in 0..<5 { #expect(again.say(again.heartbeat(session), from: bob, after: 500).grants == []) }
+        let late = again.say(again.heartbeat(session), from: bob, after: 500).grants
+        #expect(late.map(\.effect) == [grant.effect])
+        #expect(late.map(\.attempt) == [Attempt(epoch: 2, count: 1)])
+        #expect(late.map(\.isResumed) == [true])
+    }
+
+    @Test func `retires the sessions of those who never come back`() throws {
+        let (bench, _) = try running()
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        _ = again.turn(after: 25 * 3_600_000)
+        #expect(again.records.contains(.sessionRetired(SessionID(2))))
+    }
+}
+
+@Suite struct `A loop that ends` {
+    @Test func `acknowledges the event that ended it before it says so, and refuses what comes after`() throws {
+        var bench = try ReducerBench()
+        let sender = bench.join(client, capacity: 0)
+        let out = try bench.send(sender, from: 1, .finish)
+        #expect(out.messages(to: client) == [acknowledged(0, 1), .ended(exitCode: 1, text: "done")])
+        #expect(bench.machine.end == Outcome(text: "done", exitCode: 1))
+        let late = try bench.send(sender, from: 2, .note)
+        #expect(late.messages(to: client) == [acknowledged(1, 2, refused(2, .ended))])
+    }
+}
+
+@Suite struct `Observers` {
+    @Test func `are shown the state of each turn that changed it, while there are any`() throws {
+        var bench = try ReducerBench()
+        let sender = bench.join(client, capacity: 0)
+        let silent = try bench.send(sender, from: 1, .note)
+        #expect(!silent.contains { if case .publish(.updates, _) = $0 { true } else { false } })
+        bench.machine.subscriptions.updates = 1
+        bench.time += 1000
+        let shown = try bench.send(sender, from: 2, .note)
+        let updates = shown.compactMap { outbound -> ToPeer? in
+            guard case .publish(.updates, let frame) = outbound else { return nil }
+            return frame.message
+        }
+        #expect(updates == [.update(Seq(2), state: try bench.coder.encode(bench.machine.state))])
+    }
+
+    @Test func `fetch the state in parts`() throws {
+        var bench = try ReducerBench()
+        let whole = try bench.coder.encode(bench.machine.state)
+        let out = bench.say(.stateRequest(transfer: 0, offset: 0), from: bob)
+        #expect(
+            out.messages(to: bob) == [
+                .statePart(
+                    StatePart(transfer: 1, seq: .initial, total: UInt64(whole.count), offset: 0, bytes: whole))
+            ])
+    }
+}

@@ -1,0 +1,121 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@testable import LoopExamples
+@testable import LoopFetch
+
+@Suite struct `link check packing` {
+    private func pieces(_ lines: String) -> [String] {
+        let bytes = lines.utf8.span
+        var reader = LinkLines.Reader()
+        var pieces: [String] = []
+        func text(_ range: Range<Int>) -> String { String(decoding: Array(lines.utf8)[range], as: UTF8.self) }
+        while let piece = reader.next(in: bytes) {
+            switch piece {
+            case .target(let range): pieces.append(text(range))
+            case .fragment(let range): pieces.append("#" + text(range))
+            }
+        }
+        return pieces
+    }
+
+    @Test func `a line is a target and its fragments`() {
+        #expect(
+            pieces("/a\n/b#x##y\n\nhttp://o/#\n/c#z") == [
+                "/a", "#", "/b", "#x", "#", "#y", "http://o/", "#", "/c", "#z",
+            ])
+        #expect(pieces("") == [])
+        #expect(pieces("\n\n") == [])
+    }
+
+    @Test func `the links of a page are a line for each target in the order of the page`() {
+        let lines = PaperSite.lines(
+            "http://h/d/p", ["b", "a#x y", "b#z", "http://o/#q", "/out", "http://[", "a"], [], base: "http://h/d")
+        #expect(
+            lines.lines == ["/b##z\n", "/a#x%20y#\n", "http://o/#q\n", "http://h/out\n", "!http://[\n"])
+    }
+
+    @Test func `a URL that is too long is cut and reported`() {
+        let long = "http://h/" + String(repeating: "x", count: 10_000)
+        let report = PaperSite(["http://h/": .page(links: [long])]).report(.site())
+        #expect(report.broken.first?.error == "URL of more than 8192 bytes")
+        #expect(report.broken.first?.url.hasSuffix("xxx…") == true)
+        #expect(report.links == 1)
+    }
+
+    @Test func `a page with very many links and anchors is sent in events that are small enough`() throws {
+        let links = (0..<9000).map { "p\($0 % 3000)/a-rather-long-name.html#part-\($0)" }
+        let own = (0..<30_000).map { "#\($0)" }
+        let anchors = Set((0..<30_000).map(String.init))
+        var site = PaperSite(["http://h/": .page(links: links + own, anchors: anchors)])
+        site.partBytesMax = 200 << 10
+        let job = try #require(LinkCheck(settings: .site()).initial.window[0])
+        let events = site.events(for: job)
+        #expect(events.count > 2)
+        for event in events { #expect(try CBOR.encode(event).count < 512 << 10) }
+
+        let state = site.check(.site { $0.pagesMax = 1 })
+        #expect(state.linksCount == 39_000)
+        #expect(LinkReport(state).broken.count == 3000)
+    }
+
+    @Test func `names are numbered in the order in which they come`() throws {
+        var table = NameTable()
+        for number in 0..<5000 { #expect(table.intern("name \(number)") == (UInt32(number), true)) }
+        for number in stride(from: 0, to: 5000, by: 7) {
+            #expect(table.intern("name \(number)") == (UInt32(number), false))
+            #expect(table[UInt32(number)] == "name \(number)")
+        }
+        let copy = try CBOR.decode(NameTable.self, from: CBOR.encode(table))
+        #expect(copy.count == 5000)
+        #expect(copy[4999] == "name 4999")
+        let one = try CBOR.decode(NameTable.self, from: CBOR.encode(NameTable([""])))
+        #expect(one.count == 1)
+        #expect(try CBOR.decode(NameTable.self, from: CBOR.encode(NameTable())).count == 0)
+    }
+
+    @Test func `links are kept in about six bytes`() {
+        let links = (0..<1000).map { LinkList.Link(page: UInt32($0 * 50), fragment: UInt32($0 * 20)) }
+        let list = LinkList(links)
+        #expect(Array(list) == links)
+        #expect(list.bytes.count < 6000)
+        let ends = [LinkList.Link(page: .max, fragment: 0), LinkList.Link(page: 0, fragment: .max)]
+        #expect(Array(LinkList(ends)) == ends)
+        #expect(Array(LinkList(bytes: [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])) == [])
+        #expect(Array(LinkList(bytes: [1, 2, 3])) == [LinkList.Link(page: 1, fragment: 2)])
+    }
+
+    private func hash(_ text: String) -> UInt64 { AnchorSet.hash(text.utf8.span) }
+
+    private func contains(_ text: String, in set: AnchorSet) -> Bool { set.contains(text.utf8.span) }
+
+    @Test func `hashes of anchors are those of FNV-1a`() {
+        // The test vectors of draft-eastlake-fnv, 64 bits.
+        #expect(hash("") == 0xcbf2_9ce4_8422_2325)
+        #expect(hash("a") == 0xaf63_dc4c_8601_ec8c)
+        #expect(hash("foobar") == 0x8594_4171_f739_67e8)
+        let set = AnchorSet(names: ["x", "y", "z"])
+        #expect(contains("y", in: set))
+        #expect(!contains("w", in: set))
+        #expect(!contains("y", in: AnchorSet(bytes: [1, 2, 3])))
+    }
+
+    @Test(arguments: [
+        ("/old/", "/old/x", true), ("/old/", "/new/old/", false), ("*.pdf", "/a/b.pdf", true),
+        ("*.pdf", "/a/b.pdfx", false), ("/a*b*c", "/axbybzc", true), ("/a*b*c", "/acb", false), ("a*a", "a", false),
+        ("*", "", true), ("**", "x", true), ("a*", "abc", true),
+    ])
+    func `a pattern is a prefix or has stars`(pattern: String, url: String, matches: Bool) {
+        #expect(URLPattern(pattern).matches(url) == matches)
+    }
+
+    @Test func `JSON has everything escaped that needs it`() {
+        var json = ""
+        JSONText.append("a\"b\\c\n\t\r\u{1}ö\u{7f}", to: &json)
+        #expect(json == #""a\"b\\c\n\t\r\u0001ö"# + "\u{7f}\"")
+        #expect(JSONText.number(1.5) == "1.500")
+        #expect(JSONText.number(0) == "0.000")
+        #expect(JSONText.number(-12.3456) == "-12.346")
+    }
+}

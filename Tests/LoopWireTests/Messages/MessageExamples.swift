@@ -1,0 +1,99 @@
+import LoopCore
+import LoopWire
+
+/// One message of every kind, as `Vectors/messages.txt` and the specification name them.
+enum MessageExamples {
+    static let loop = LoopID(name: "slots")
+    static let peer = PeerID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
+    static let effect = EffectID(feedback: 2, seq: Seq(7), index: 1)
+    static let attempt = Attempt(epoch: 3, count: 9)
+    static let epoch = Epoch(number: 3, nonce: 0xdead_beef)
+    static let grant = Grant(
+        effect: effect, attempt: attempt, version: Seq(8), failures: 2, isResumed: true, request: [1, 2, 3])
+
+    static let toPeer: [(name: String, frame: PeerFrame)] = [
+        ("introduction", introduction),
+        ("welcome", .welcome(watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))),
+        (
+            "commands",
+            .commands(
+                number: 4,
+                [
+                    .start(grant), .update(effect, attempt, version: Seq(9), request: [4]),
+                    .cancel(effect, attempt),
+                ])
+        ),
+        ("acknowledgement", .acknowledgement(acknowledgement)),
+        ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
+        ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
+        ("outcomes", .outcomes(acknowledgement)),
+        ("busy", .busy(retryAfter: .seconds(1))),
+        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), total: 10, offset: 8, bytes: [1, 2]))),
+        ("status", .status([0xa0])),
+        ("ended", .ended(exitCode: 1, text: "3 broken links")),
+        ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))),
+        ("update", .update(Seq(7), state: [0xa0])),
+        ("transitions", transitions),
+        ("common tick", .commonTick(Seq(7))),
+    ].map { ($0, PeerFrame(history: History(0xabcd), epoch: epoch, session: SessionID(11), message: $1)) }
+
+    private static let introduction = ToPeer.introduction(
+        Introduction(
+            name: "slots", schema: 1, fingerprint: 0xfeed, publisher: "7711", collector: "7712", eventBytesMax: 1024))
+
+    private static let acknowledgement = Acknowledgement(
+        base: 3, watermark: 6,
+        notable: [
+            NotableOutcome(number: 4, outcome: .applied(Seq(7))),
+            NotableOutcome(number: 5, outcome: .refused(.stale)),
+        ])
+
+    private static let transitions = ToPeer.transitions([
+        TransitionNote(
+            seq: Seq(7), time: WallTime(milliseconds: 1_700_000_000_000), session: SessionID(11), effect: effect,
+            event: [0x01]),
+        TransitionNote(
+            seq: Seq(8), time: WallTime(milliseconds: -1), session: SessionID(12), effect: nil, event: [0x02]),
+    ])
+
+    static let toReducer: [(name: String, message: ToReducer)] = [
+        ("hello", .hello(name: "slots", schema: 1)),
+        (
+            "greet",
+            .greet(
+                Greeting(
+                    peer: peer, session: SessionID(11), history: History(0xabcd), epoch: epoch, watermark: 5, schema: 1,
+                    fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1"))
+        ),
+        ("claim", .claim(SessionID(11), epoch, [ClaimedAttempt(effect: effect, attempt: attempt)])),
+        (
+            "heartbeat",
+            .heartbeat(
+                Heartbeat(session: SessionID(11), epoch: epoch, echo: 123, applied: 4, settled: 5, capacity: 8))
+        ),
+        ("assignments?", .assignmentsRequest(SessionID(11), epoch)),
+        ("outcomes?", .outcomesRequest(SessionID(11), after: 5)),
+        ("state?", .stateRequest(transfer: 1, offset: 8)),
+        ("goodbye", .goodbye(SessionID(11))),
+        ("status?", .statusRequest),
+    ]
+
+    static let batch = Batch(
+        loop: loop, history: History(0xabcd), session: SessionID(11), settled: 5, applied: 4, first: 6,
+        entries: [
+            Entry(kind: .event, payload: [0x01, 0x02], wantsSeq: true),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
+            Entry(kind: .completed, effect: effect, attempt: attempt),
+            Entry(
+                kind: .failed, effect: effect, attempt: attempt,
+                payload: Failure(message: "no route", retryAfter: .seconds(2)).bytes[...]),
+            Entry(kind: .released, effect: effect, attempt: attempt),
+        ])
+
+    /// Every example's name and bytes, in the order of the vectors.
+    static var all: [(name: String, bytes: [UInt8])] {
+        toPeer.map { ("reducer: \($0.name)", $0.frame.bytes(topic: nil)) }
+            + [("reducer: tick in its inbox", toPeer[4].frame.bytes(topic: .inbox(loop, peer)))]
+            + toReducer.map { ("peer: \($0.name)", $0.message.bytes(loop: loop)) } + [("peer: batch", batch.bytes)]
+    }
+}

@@ -1,0 +1,142 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `Messages between nodes` {
+    @Test func `every frame of the reducer comes back as it went`() throws {
+        for (name, frame) in MessageExamples.toPeer {
+            #expect(try PeerFrame(bytes: frame.bytes(topic: nil)[...]) == frame, "\(name)")
+        }
+    }
+
+    @Test func `a published frame comes back with its topic`() throws {
+        let topics: [Topic] = [
+            .inbox(MessageExamples.loop, MessageExamples.peer), .updates(MessageExamples.loop),
+            .transitions(MessageExamples.loop), .tick(MessageExamples.loop),
+        ]
+        for topic in topics {
+            for (_, frame) in MessageExamples.toPeer {
+                let back = try PeerFrame.published(frame.bytes(topic: topic)[...])
+                #expect(back.topic == topic)
+                #expect(back.frame == frame)
+            }
+        }
+    }
+
+    @Test func `every message of a peer comes back as it went`() throws {
+        for (name, message) in MessageExamples.toReducer {
+            let bytes = message.bytes(loop: MessageExamples.loop)
+            #expect(try ToReducer(bytes: bytes[...], loop: MessageExamples.loop) == message, "\(name)")
+        }
+        #expect(try Batch(bytes: MessageExamples.batch.bytes[...]) == MessageExamples.batch)
+    }
+
+    @Test func `a failure comes back as it went`() throws {
+        for failure in [
+            Failure(message: ""), Failure(message: "no", isFinal: true),
+            Failure(message: "later", retryAfter: .milliseconds(1500)),
+        ] {
+            #expect(try Failure(bytes: failure.bytes[...]) == failure)
+        }
+    }
+
+    @Test func `a message to another loop is refused, but for hello and status`() {
+        for (name, message) in MessageExamples.toReducer {
+            let bytes = message.bytes(loop: LoopID(name: "another"))
+            let back = try? ToReducer(bytes: bytes[...], loop: MessageExamples.loop)
+            #expect((back != nil) == (name == "hello" || name == "status?"), "\(name)")
+        }
+    }
+
+    @Test func `no topic is a prefix of another of its kind`() {
+        let other = PeerID(high: 1, low: 2)
+        let topics: [Topic] = [
+            .inbox(MessageExamples.loop, MessageExamples.peer), .inbox(MessageExamples.loop, other),
+            .updates(MessageExamples.loop), .transitions(MessageExamples.loop), .tick(MessageExamples.loop),
+        ]
+        for a in topics {
+            for b in topics where a != b { #expect(!b.bytes.starts(with: a.bytes)) }
+        }
+    }
+
+    @Test func `every example is the vector of its name`() throws {
+        let vectors = try CBORVectors.lines("messages.txt")
+        let written = MessageExamples.all.map { "\($0.name); \(hexadecimal($0.bytes))" }
+        #expect(vectors == written)
+    }
+}
+
+@Suite struct `Messages from anybody` {
+    @Test func `a message cut at any byte is refused`() {
+        for (name, bytes) in MessageExamples.all {
+            for count in 0..<bytes.count { #expect(!decodes(name, Array(bytes[..<count])), "\(name) cut to \(count)") }
+        }
+    }
+
+    @Test func `a message with a byte too many is refused`() {
+        for (name, bytes) in MessageExamples.all { #expect(!decodes(name, bytes + [0]), "\(name)") }
+    }
+
+    @Test func `a flipped bit never brings the process down`() throws {
+        for (name, bytes) in MessageExamples.all {
+            for bit in 0..<bytes.count * 8 {
+                var flipped = bytes
+                flipped[bit / 8] ^= 1 << (bit % 8)
+                _ = decodes(name, flipped)
+            }
+        }
+    }
+
+    @Test func `every byte in every place never brings the process down`() {
+        for (name, bytes) in MessageExamples.all where bytes.count < 120 {
+            for place in bytes.indices {
+                for value: UInt8 in [0, 1, 0x7f, 0x80, 0xff] {
+                    var changed = bytes
+                    changed[place] = value
+                    _ = decodes(name, changed)
+                }
+            }
+        }
+    }
+
+    @Test func `a count far beyond the bytes is refused before anything is allocated for it`() {
+        var bytes = MessageExamples.batch.bytes
+        // The count of entries stands behind 52 bytes of header.
+        for offset in 52..<56 { bytes[offset] = 0xff }
+        #expect(!decodes("peer: batch", bytes))
+    }
+
+    @Test func `an unknown verb is refused`() {
+        var frame = MessageExamples.toPeer[0].frame.bytes(topic: nil)
+        for verb: UInt8 in 16...255 {
+            frame[34] = verb
+            #expect(!decodes("reducer: any", frame), "verb \(verb)")
+        }
+        var message = MessageExamples.toReducer[8].message.bytes(loop: MessageExamples.loop)
+        for verb: UInt8 in 10...255 {
+            message[12] = verb
+            #expect(!decodes("peer: any", message), "verb \(verb)")
+        }
+    }
+
+    private func decodes(_ name: String, _ bytes: [UInt8]) -> Bool {
+        do {
+            if name == "peer: batch" {
+                _ = try Batch(bytes: bytes[...])
+            } else if name.hasSuffix("in its inbox") {
+                _ = try PeerFrame.published(bytes[...])
+            } else if name.hasPrefix("reducer") {
+                _ = try PeerFrame(bytes: bytes[...])
+            } else {
+                _ = try ToReducer(bytes: bytes[...], loop: MessageExamples.loop)
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}
