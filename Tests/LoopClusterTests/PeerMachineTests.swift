@@ -117,17 +117,24 @@ import Testing
         #expect(bench.reply(.assignments(Assignments(number: 1, watermark: 0, grants: [bench.grant]))) == [])
     }
 
-    @Test func `drops frames of another session and of an older epoch`() {
+    @Test func `drops frames of another session`() {
+        #expect(afterForeign { $0.session = SessionID(2) } == [])
+        // The rule is what makes the difference.
+        #expect(afterForeign(breaking: [.framesNameTheirSession]) { $0.session = SessionID(2) } != [])
+    }
+
+    @Test func `drops frames of an older epoch`() {
+        #expect(afterForeign { $0.epoch = Epoch(number: 0, nonce: 5) } == [])
+        #expect(afterForeign(breaking: [.olderEpochsAreDropped]) { $0.epoch = Epoch(number: 0, nonce: 5) } != [])
+    }
+
+    /// What a peer does on an empty assignment in a frame that was changed.
+    private func afterForeign(breaking rules: [Rule] = [], _ change: (inout PeerBench) -> Void) -> [PeerAction] {
         var bench = PeerBench()
+        bench.machine.brokenRules = BrokenRules(rules)
         bench.join([bench.grant])
-        let set = Assignments(number: 9, watermark: 0, grants: [])
-        let own = bench.session
-        bench.session = SessionID(2)
-        #expect(bench.reply(.assignments(set)) == [])
-        bench.session = own
-        bench.epoch = Epoch(number: 0, nonce: 5)
-        #expect(bench.reply(.assignments(set)) == [])
-        #expect(bench.machine.droppedCount == 2)
+        change(&bench)
+        return bench.reply(.assignments(Assignments(number: 9, watermark: 0, grants: [])))
     }
 }
 

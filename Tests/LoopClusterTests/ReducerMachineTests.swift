@@ -209,6 +209,24 @@ import Testing
         #expect(bench.machine.state.notes == 0)
     }
 
+    @Test(arguments: [[], [Rule.leasesRunFromTheEcho]])
+    func `of a worker that hears no ticks to another, whatever it says itself`(broken: [Rule]) throws {
+        var bench = try ReducerBench()
+        bench.machine.brokenRules = BrokenRules(broken)
+        let deaf = bench.join(alice)
+        let echo = bench.heartbeat(deaf)
+        let sender = bench.join(client, capacity: 0)
+        #expect(try bench.send(sender, from: 1, .light("a", 1)).isGranted(to: alice))
+        let other = bench.join(bob)
+        var isGranted = false
+        for _ in 0..<8 {
+            let out = bench.say(echo, from: alice, after: 500) + bench.say(bench.heartbeat(other), from: bob)
+            if out.isGranted(to: bob) { isGranted = true }
+        }
+        // The rule is what makes the difference.
+        #expect(isGranted == broken.isEmpty)
+    }
+
     @Test func `and keeps its workers' leases when it stood still itself`() throws {
         var bench = try ReducerBench()
         let first = bench.join(alice)

@@ -84,7 +84,7 @@ extension SimulatedCluster {
         }
         for record in done.records { try noteDurable(record) }
         try deliver(done.messages)
-        try observeReducer()
+        if !done.records.isEmpty { try observeReducer() }
         let deadline = done.deadline.nanoseconds
         let time = deadline == .max ? .max : max(deadline, reducerClockOffset) - reducerClockOffset
         wakeReducer(at: max(now, min(time, nextArrivalAtReducer())))
@@ -93,7 +93,6 @@ extension SimulatedCluster {
     private func observeReducer() throws(Violation) {
         guard let reducer else { return }
         try observe(.rested(ReducerSummary(reducer.core)))
-        guard stepCount % 16 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }

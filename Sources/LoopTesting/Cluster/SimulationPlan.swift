@@ -71,7 +71,8 @@ package struct SimulationPlan: Sendable {
         inboxWindow = [4, 40, 400].randomElement(using: &random) ?? 40
         capacity = Int.random(in: 3...8, using: &random)
         pipeMax = [20, 200, 1000].randomElement(using: &random) ?? 200
-        sessionRetention = random.fraction() < 0.5 ? silenceLimit * 3 / 2 : .seconds(600)
+        sessionRetention =
+            [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
     }
