@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+
+/// The scripts behind `make`, run with programs of their own in the place of the system's.
+@Suite struct `The scripts` {
+    /// Runs shell commands at the root with `PATH` leading to the stubs first.
+    private func shell(_ commands: String, stubs: [String: String] = [:], path: String = "/usr/bin:/bin") throws
+        -> (code: Int32, output: String)
+    {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("loop-scripts-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (name, body) in stubs {
+            let file = folder.appendingPathComponent(name)
+            try Data("#!/bin/sh\n\(body)\n".utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", commands]
+        process.currentDirectoryURL = Repository.root
+        process.environment = ["PATH": "\(folder.path):\(path)", "STUBS": folder.path, "HOME": folder.path]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static let passed = "✔ Test run with 12 tests in 3 suites passed after 0.1 seconds."
+
+    // Not arguments of the test: those are printed, and would count as results themselves.
+    private static let logs: [(log: String, expected: Int, code: Int32, output: String)] = [
+        ("\(passed)\n✔ Test run with 1 test in 1 suite passed after 0.1 seconds.", 13, 0, "13 passed, 0 failed\n"),
+        (passed, 11, 0, "12 tests ran: more than Tests/COUNT says (11); write the number there\n12 passed, 0 failed\n"),
+        (passed, 13, 1, "12 tests ran, but Tests/COUNT says that there are 13\n11 passed, 1 failed\n"),
+        (
+            "✘ Test \"a\" failed after 1 seconds with 1 issue.\n✘ Suite b failed after 1 seconds with 1 issue.\n"
+                + "✘ Test case passing 1 argument a → 1 to b failed after 1 seconds with 1 issue.\n"
+                + "✘ Test run with 3 tests in 1 suite failed after 1 seconds with 1 issue.", 3, 1,
+            "2 passed, 1 failed\n"
+        ),
+        (
+            "➜ Test \"a\" skipped: \"no\"\n\(passed)", 12, 1,
+            "1 tests were skipped, and none may be\n11 passed, 1 failed\n"
+        ),
+        (
+            "\(passed)\nXTests ended without a result", 12, 1,
+            "1 targets ended without a result: a crash, or a filter that matched nothing\n"
+                + "13 tests ran: more than Tests/COUNT says (12); write the number there\n12 passed, 1 failed\n"
+        ),
+        (
+            "\(passed)\n✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.", 12, 1,
+            "1 targets have no tests\n11 passed, 1 failed\n"
+        ),
+        ("\(passed)\nswift test ended with exit code 1", 12, 1, "11 passed, 1 failed\n"),
+    ]
+
+    @Test func `count tests, and call nothing a success that is none`() throws {
+        for (log, expected, code, output) in Self.logs {
+            let commands = "log=$STUBS/log; expected=\(expected); status=0; cat <<'E' >$log\n\(log)\nE\n"
+            let result = try shell(commands + ". scripts/test-summary; exit $status")
+            #expect(result.output == output)
+            #expect(result.code == code)
+        }
+    }
+
+    private static let nothingMissing = #"for p in $*; do printf "installed=$p "; done"#
+    private static let curlMissing =
+        #"for p in $*; do case $p in *curl*) ;; *) printf "installed=$p ";; esac; done; exit 1"#
+    private static let noted = #"echo "apt-get $*" >>"$STUBS/calls""#
+
+    @Test func `install nothing, and say nothing, where nothing is missing`() throws {
+        let stubs = ["dpkg-query": Self.nothingMissing, "apt-get": "exit 1"]
+        let result = try shell("scripts/install-packages", stubs: stubs)
+        #expect(result.output == "")
+        #expect(result.code == 0)
+    }
+
+    @Test func `install what is missing, and what is asked for beside it`() throws {
+        let stubs = ["dpkg-query": Self.curlMissing, "apt-get": Self.noted, "id": "echo 0"]
+        let result = try shell("scripts/install-packages curl-of-mine; cat $STUBS/calls", stubs: stubs)
+        #expect(result.output.contains("installing libcurl4-openssl-dev curl-of-mine"))
+        #expect(result.output.contains("install -y --no-install-recommends libcurl4-openssl-dev curl-of-mine"))
+    }
+
+    @Test func `fetch the lists of packages where there are none yet`() throws {
+        let apt = "\(Self.noted); case $* in *update*) touch $STUBS/lists;; *) [ -e $STUBS/lists ];; esac"
+        let stubs = ["dpkg-query": Self.curlMissing, "apt-get": apt, "id": "echo 0"]
+        let result = try shell("scripts/install-packages", stubs: stubs)
+        #expect(result.code == 0)
+    }
+
+    @Test func `use sudo where they are not root`() throws {
+        let stubs = [
+            "dpkg-query": Self.curlMissing, "apt-get": Self.noted, "id": "echo 1000", "sudo": #"echo sudo; exec "$@""#,
+        ]
+        let result = try shell("scripts/install-packages", stubs: stubs)
+        #expect(result.output.contains("sudo\n"))
+        #expect(result.code == 0)
+    }
+
+    @Test func `say what is missing where they may not install it`() throws {
+        let stubs = ["dpkg-query": Self.curlMissing, "apt-get": "exit 1", "id": "echo 1000", "sudo": "exit 1"]
+        let result = try shell("scripts/install-packages", stubs: stubs)
+        #expect(result.output.contains("libcurl4-openssl-dev"))
+        #expect(result.code == 2)
+    }
+
+    @Test func `say on another system what is missing, and stop`() throws {
+        // No dpkg-query and no apt-get in this PATH.
+        let tools = ["pkg-config": "[ $2 != libcurl ]"]
+        let result = try shell("/bin/sh scripts/install-packages", stubs: tools, path: "/nowhere")
+        #expect(
+            result.output
+                == "install-packages: this is not Debian, and these are missing: libcurl; install them, with their headers, "
+                + "by hand\n")
+        #expect(result.code == 2)
+    }
+
+    @Test(
+        arguments: [("99.1", 0, "/swift"), ("6.1.2", 2, "needed"), ("5.10", 2, "needed")] as [(String, Int32, String)])
+    func `take a Swift that is new enough for the manifest`(version: String, code: Int32, output: String) throws {
+        let stubs = ["swift": "echo 'Swift version \(version) (swift-\(version)-RELEASE)'"]
+        let commands = "scripts/find-swift"
+        let result = try shell(commands, stubs: stubs)
+        // A newer one may be installed where the script looks next.
+        if code == 0 || result.code != 0 {
+            #expect(result.code == code)
+            #expect(result.output.contains(output))
+        } else {
+            #expect(!result.output.hasPrefix(FileManager.default.temporaryDirectory.path))
+        }
+    }
+
+    @Test(arguments: [
+        ("FOO=1 run", "unknown variable FOO for make run; see make help"),
+        ("WORKERS=2 test", "unknown variable WORKERS for make test; see make help"),
+        ("SITE=x", "unknown variable SITE for make help; see make help"),
+    ])
+    func `are not started by make with a variable that they do not take`(words: String, line: String) throws {
+        let result = try shell("make \(words)")
+        #expect(result.output.contains(line))
+        #expect(result.code == 2)
+    }
+
+    @Test func `of make are all in its help`() throws {
+        let help = try shell("make").output
+        let text = try Repository.text("Makefile")
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(".PHONY:") })
+        for target in line.split(separator: " ").dropFirst() { #expect(help.contains("make \(target) ")) }
+    }
+}
