@@ -1,7 +1,7 @@
 extension CaseGroup {
     /// Events sent to a loop in the same process by one thread.
     static let inProcess = CaseGroup(
-        unit: "events/s", reference: nil,
+        unit: "events/CPU s", reference: nil,
         ours: [0, 10].map { feedbacks in
             Variant(name: "loop-inproc-\(feedbacks)-feedbacks") { effort in
                 let count = effort.count(400_000)
@@ -18,7 +18,7 @@ extension CaseGroup {
     /// A thousand structs with six fields, so many times a second.
     private static func coder(_ work: String) -> CaseGroup {
         CaseGroup(
-            unit: "times/s",
+            unit: "times/CPU s",
             reference: Variant(name: "Foundation's JSON") { try await rate("json-\(work)", $0) },
             ours: [Variant(name: "cbor-\(work)") { try await rate("cbor-\(work)", $0) }])
     }

@@ -6,6 +6,8 @@ final class RoleProcess: Sendable {
     private let role: String
     private let child: ChildProcess
     private let lines: AsyncStream<String>
+    /// Samples the process where `LOOP_BENCH_PROFILE` names its role, into `profile-ROLE-PID.data`.
+    private let profiler: ChildProcess?
 
     init(_ role: String, _ arguments: [String: String] = [:]) throws {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
@@ -18,11 +20,20 @@ final class RoleProcess: Sendable {
         self.role = role
         self.child = child
         self.lines = lines
+        profiler = try Self.profiler(role, child.processID)
         // Ends the sequence of lines when the process has ended.
         Task {
             _ = await child.wait()
             continuation.finish()
         }
+    }
+
+    private static func profiler(_ role: String, _ process: Int32) throws -> ChildProcess? {
+        guard ProcessInfo.processInfo.environment["LOOP_BENCH_PROFILE"] == role else { return nil }
+        let output = "profile-\(role)-\(process).data"
+        return try ChildProcess(
+            ChildProcess.Plan(
+                "perf", ["record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-p", "\(process)", "-o", output]))
     }
 
     /// What it says under a name, waited for.
@@ -50,6 +61,8 @@ final class RoleProcess: Sendable {
     func end() async {
         child.kill()
         _ = await child.wait()
+        // It ends, and writes what it has seen, once its process is gone.
+        _ = await profiler?.wait()
     }
 }
 
