@@ -3,6 +3,9 @@
 # Variables of the command line, by the target that takes them; any other is an error.
 TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_test :=
+TAKES_simulate := SEEDS FIRST_SEED
+TAKES_bench := ONLY
+TAKES_compare :=
 TAKES_build :=
 TAKES_clean :=
 TAKES_help :=
@@ -14,9 +17,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT ARGS
+export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED ONLY
 
-.PHONY: help run test build clean
+.PHONY: help run test simulate bench compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -26,6 +29,15 @@ run: build
 
 test:
 	@scripts/test
+
+simulate:
+	@scripts/simulate
+
+bench:
+	@scripts/bench
+
+compare: build
+	@scripts/compare
 
 build:
 	@scripts/build

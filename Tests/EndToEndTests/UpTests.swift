@@ -1,0 +1,103 @@
+import Glibc
+import LoopLock
+import LoopNode
+import Testing
+
+/// `loopctl up` as people call it: verdicts are exit codes, and nothing is left running, whatever ends it.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `loopctl up` {
+    /// One call of loopctl, its output, and the processes it started.
+    private final class Up: Sendable {
+        let process: ChildProcess
+        private let lines = Locked<[String]>([])
+
+        init(_ arguments: [String]) throws {
+            let lines = lines
+            process = try ChildProcess(
+                .init(
+                    Executables.path("loopctl"), ["up"] + arguments,
+                    output: .lines { _, line in lines.withLock { $0.append(line) } }))
+        }
+
+        var output: String { lines.withLock { $0.joined(separator: "\n") } }
+
+        /// The processes of this machine whose parent it is.
+        var children: [Int32] {
+            processes().filter { $0.parent == process.processID }.map(\.id)
+        }
+    }
+
+    @Test func `exits with 0 where nothing is broken, and with 1 where something is`() async throws {
+        let folder = TemporaryFolder()
+        folder.write("index.html", "<a href=\"other.html#there\">x</a>")
+        folder.write("other.html", "<p id=\"there\">y</p>")
+        let good = try Up(["linkcheck", "--workers", "2", folder.path])
+        #expect(await good.process.wait() == .exited(0))
+        #expect(good.output.contains("nothing broken"))
+        folder.write("other.html", "<p id=\"elsewhere\">y</p>")
+        let bad = try Up(["linkcheck", "--workers", "2", folder.path])
+        #expect(await bad.process.wait() == .exited(1))
+        #expect(bad.output.contains("/other.html#there"))
+    }
+
+    @Test(arguments: [["linkcheck", "--worker", "2", "."], ["linkcheck"], ["linkcheck", "--workers", "none", "."]])
+    func `exits with 64 where it is used wrongly`(arguments: [String]) async throws {
+        #expect(await (try Up(arguments)).process.wait() == .exited(64))
+    }
+
+    @Test func `exits with 2 where the executables are not there`() async throws {
+        let up = try Up(["linkcheck", "--reducer-exe", "/no/such/reducer", "--workers", "1", "http://127.0.0.1:9/"])
+        #expect(await up.process.wait() == .exited(2))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
+    func `leaves nothing running when it is ended by a signal`(signal: Int32) async throws {
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+        let up = try Up(["linkcheck", "--workers", "2", "--capacity", "2", site.url])
+        while up.children.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        let children = up.children
+        up.process.send(signal)
+        let exit = await up.process.wait()
+        #expect(exit == (signal == SIGKILL ? .signaled(SIGKILL) : .exited(130)))
+        // The kernel ends the children of a killed process at once, but not in the same instant.
+        while children.contains(where: { id in processes().contains { $0.id == id } }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func `a reducer that is killed is started again, and the report is the same`() async throws {
+        let site = try CheckedSite(pages: 120, latency: .milliseconds(50))
+        let calm = try Up(["linkcheck", "--workers", "2", "--capacity", "4", site.url])
+        #expect(await calm.process.wait() == .exited(1))
+        let rough = try Up(["linkcheck", "--workers", "2", "--capacity", "4", site.url])
+        while site.server.requests["/p0.html"] ?? 0 < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        let reducer = processes().first { $0.parent == rough.process.processID && $0.name == "loop-reducer" }
+        kill(try #require(reducer).id, SIGKILL)
+        #expect(await rough.process.wait() == .exited(1))
+        #expect(verdict(rough.output) == verdict(calm.output))
+        #expect(rough.output.contains("ended by signal 9"))
+    }
+
+    /// What the report says is broken, and where.
+    private func verdict(_ output: String) -> [Substring] {
+        output.split(separator: "\n").filter { $0.hasPrefix("broken") || $0.hasPrefix("        on") }
+    }
+}
+
+/// The processes of this machine: number, parent and name.
+private func processes() -> [(id: Int32, parent: Int32, name: String)] {
+    var all: [(id: Int32, parent: Int32, name: String)] = []
+    guard let folder = opendir("/proc") else { return [] }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard let id = Int32(name), let stat = contents(of: "/proc/\(id)/stat"),
+            let open = stat.firstIndex(of: "("), let close = stat.lastIndex(of: ")")
+        else { continue }
+        let fields = stat[stat.index(after: close)...].split(separator: " ")
+        guard fields.count > 1, fields[0] != "Z", let parent = Int32(fields[1]) else { continue }
+        all.append((id, parent, String(stat[stat.index(after: open)..<close])))
+    }
+    return all
+}
