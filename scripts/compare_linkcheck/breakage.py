@@ -27,13 +27,14 @@ class Planted:
 def plant(site, seed, count=10):
     """Breaks `count` things of each kind."""
     chance = random.Random(seed)
-    pages = sorted(_reachable(site))
     planted = Planted()
-    _break_links(site, pages, chance, planted, count)
+    _take_pages_away(site, chance, planted, count // 2)
+    _break_links(site, chance, planted, count)
+    # From here on no page is lost, so whatever is planted in these can be found.
+    pages = sorted(_reachable(site))
     _break_fragments(site, pages, chance, planted, count)
     _break_images(site, pages, chance, planted, count)
     _take_anchors_away(site, pages, chance, planted, count)
-    _take_pages_away(site, pages, chance, planted, count // 2)
     return planted
 
 
@@ -54,12 +55,20 @@ def _reachable(site):
     return seen - {"index.html"}
 
 
-def _break_links(site, pages, chance, planted, count):
-    for number in range(count):
-        page, match = _some(site, pages, chance, LINK, lambda m: m[2] is None)
-        name = f"gone-{number}.html"
+def _break_links(site, chance, planted, count):
+    pages = _reachable(site)
+    done = 0
+    while done < count:
+        page, match = _some(site, sorted(pages), chance, LINK, lambda m: m[2] is None)
+        before = (site / page).read_bytes()
+        name = f"gone-{done}.html"
         _replace(site / page, match.span(1), name.encode())
+        if _reachable(site) != pages:
+            # It was the only way to a page.
+            (site / page).write_bytes(before)
+            continue
         planted.put("link to a page that never was", planted.missing, _resolve(page, name))
+        done += 1
 
 
 def _break_fragments(site, pages, chance, planted, count):
@@ -101,21 +110,22 @@ def _take_anchors_away(site, pages, chance, planted, count):
         done += 1
 
 
-def _take_pages_away(site, pages, chance, planted, count):
-    """Removes pages that another one links to and that lead nowhere of their own."""
+def _take_pages_away(site, chance, planted, count):
+    """Removes pages that are linked to, and to which no other page owes that it can be reached."""
+    pages = _reachable(site)
     done = 0
     while done < count:
-        page, match = _some(site, pages, chance, LINK, lambda m: True)
+        page, match = _some(site, sorted(pages), chance, LINK, lambda m: True)
         target = _resolve(page, unquote(match[1].decode()))
         file = site / target
-        if target == page or target.endswith("index.html") or not file.is_file() or file.is_symlink():
+        if target == page or target not in pages:
             continue
-        # What it was to reveal must not be lost with it.
-        if any(place.startswith(target + "#") for place in planted.fragments) or b"gone-" in file.read_bytes():
-            continue
-        if b"no-such-place" in file.read_bytes():
-            continue
+        before = file.read_bytes()
         file.unlink()
+        if _reachable(site) != pages - {target}:
+            file.write_bytes(before)
+            file.chmod(0o644)
+            continue
         pages.remove(target)
         planted.put("page that was removed", planted.missing, target)
         done += 1

@@ -1,6 +1,8 @@
 """A site with planted breakage: what the link checker finds is what LinkChecker finds and what was planted."""
 
 import re
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote
 
 import breakage
 import linkchecker
@@ -12,6 +14,8 @@ from processes import say, stop
 SEED = 20_26
 # What LinkChecker has to read for anchors; it parses one to two megabytes a second.
 ANCHOR_BYTES_MAX = 60_000_000
+# How many targets are listed that nobody can explain.
+NOTES_MAX = 20
 
 
 def run(pages, table):
@@ -56,8 +60,12 @@ def _differences(table, title, targets, found, is_theirs, site):
     for target in sorted(targets):
         kinds.setdefault(explain(target, found[target], is_theirs, site), []).append(target)
     for kind in sorted(kinds, key=str):
-        table.add(f"  {title}: {kind or 'unexplained'}", str(len(kinds[kind])), "0" if kind is None else "", kind is not None)
-    for target in kinds.get(None, []):
+        known = kind is not None
+        table.add(f"  {title}: {kind or 'unexplained'}", str(len(kinds[kind])), "" if known else "0", known)
+    unexplained = kinds.get(None, [])
+    if len(unexplained) > NOTES_MAX:
+        table.note(f"{title}: the first {NOTES_MAX} of {len(unexplained)}")
+    for target in unexplained[:NOTES_MAX]:
         table.note(f"{title}: {target} from {', '.join(sorted(found[target])[:3])}")
     if not targets:
         table.add(f"  {title}", "0", "0", True)
@@ -69,4 +77,15 @@ def explain(target, referrers, is_theirs, site):
         return "a scheme that nobody knows, which the link check takes for a link that leaves the site"
     if is_theirs and all(page.endswith(".css") for page in referrers):
         return "url() of a style sheet, which LinkChecker reads and the link check does not"
+    if is_theirs and any(_has_form(site, page, target) for page in referrers):
+        return "the action of a form, which LinkChecker follows and the link check does not"
     return None
+
+
+def _has_form(site, referrer, target):
+    page = site / unquote(re.sub(r"^https?://[^/]*/|[#?].*", "", referrer))
+    page = page / "index.html" if page.is_dir() else page
+    if not page.is_file():
+        return False
+    actions = re.findall(r'<form [^>]*action="([^"]*)"', page.read_text(errors="replace"))
+    return any(normpath(join(dirname(page.relative_to(site).as_posix()), action)) == target for action in actions)

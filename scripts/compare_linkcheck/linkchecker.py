@@ -11,6 +11,8 @@ CONFIGURATION = """
 [checking]
 threads=10
 maxrequestspersecond=100000
+maxfilesizeparse=100000000
+maxfilesizedownload=100000000
 [AnchorCheck]
 """
 

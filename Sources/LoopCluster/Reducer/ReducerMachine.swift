@@ -127,11 +127,12 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         if outcome == nil { grant() }
         flushCommands()
         flushAcknowledgements()
-        // Behind the acknowledgements: the sender of the event that ended the loop learns that it was applied.
-        if hasNewOutcome { for session in members.keys.sorted() { announceEnd(to: session) } }
-        hasNewOutcome = false
+        // Who follows the state sees the last one, however recent the one before.
+        if hasNewOutcome { nextUpdate = now.monotonic }
         publishState()
         publishTransitions()
+        // Behind everything else: the sender of the event that ended the loop learns that it was applied.
+        if hasNewOutcome { publishNewEnd() }
         defer {
             records.removeAll(keepingCapacity: true)
             messages.removeAll(keepingCapacity: true)
@@ -175,9 +176,14 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         guard let outcome = core.definition.outcome(of: core.state) else { return }
         self.outcome = outcome
         hasNewOutcome = true
-        publishEnd()
         owners.removeAll()
         for session in members.keys { members[session]?.effects.removeAll() }
+    }
+
+    private mutating func publishNewEnd() {
+        hasNewOutcome = false
+        for session in members.keys.sorted() { announceEnd(to: session) }
+        publishEnd()
     }
 
     private var deadline: MonotonicTime {

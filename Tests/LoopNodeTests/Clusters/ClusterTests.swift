@@ -162,6 +162,48 @@ import ZMQ
         }
     }
 
+    @Test func `G9 who follows a loop sees its last state and its last transition before the end`() async throws {
+        let cluster = try TestCluster("last-state")
+        let remote = try cluster.remote()
+        let connection = try RemoteConnection(
+            loop: "", reducer: cluster.endpoint, name: "tail", observing: .transitions, context: cluster.context,
+            log: { _ in })
+        let (transitions, seen) = AsyncStream.makeStream(of: Seq.self)
+        _ = connection.observe { action in
+            switch action {
+            case .transitions(let notes): for note in notes { seen.yield(note.seq) }
+            case .ended: seen.finish()
+            default: break
+            }
+        }
+        // Both subscriptions stand once both have seen something.
+        var states = remote.states.makeAsyncIterator()
+        _ = await states.next()
+        var watched = transitions.makeAsyncIterator()
+        var sent = 1
+        while try await cluster.status().seq == 0 { try await remote.confirmed(.note("\(sent)")) }
+        async let first = watched.next()
+        let poking = Task {
+            while !Task.isCancelled { _ = try? await remote.confirmed(.note("again")) }
+        }
+        sent = Int(await first?.value ?? 0)
+        poking.cancel()
+        _ = await poking.value
+        #expect(sent > 0)
+        let worker = try cluster.worker("one")
+        try await remote.send(.add(5))
+        #expect(try await cluster.outcome != nil)
+        var lastState: Jobs.State?
+        while let (_, state) = await states.next() { lastState = state }
+        var lastSeq = Seq.initial
+        while let seq = await watched.next() { lastSeq = seq }
+        #expect(lastState?.done.count == 5)
+        #expect(lastSeq.value >= 6)
+        _ = try await worker.end
+        await connection.close()
+        await remote.close()
+    }
+
     @Test func `the same cluster runs over ipc`() async throws {
         let cluster = try TestCluster("ipc", transport: "ipc")
         let remote = try cluster.remote()
