@@ -34,7 +34,8 @@ enum SendCommand {
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, stopLimit: .zero)
         let tooLate = CommandError(
-            "no outcome from \(reducer) within \(limit): whether the event is applied is not known; is the reducer running?")
+            "no outcome from \(reducer) within \(limit): whether the event is applied is not known; is the reducer running?"
+        )
         let outcome: Result<Seq, any Error> = await withTaskGroup(of: Result<Seq, any Error>.self) { group in
             group.addTask {
                 do throws(SendRefusal) {
