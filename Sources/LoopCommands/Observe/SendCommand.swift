@@ -33,6 +33,9 @@ enum SendCommand {
         let (reducer, limit) = (arguments[ConnectionOptions.reducer], arguments[timeout])
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, stopLimit: .zero)
+        let tooLate = CommandError(
+            "no outcome from \(reducer) within \(limit): whether the event is applied is not known; is the reducer running?"
+        )
         let outcome: Result<Seq, any Error> = await withTaskGroup(of: Result<Seq, any Error>.self) { group in
             group.addTask {
                 do throws(SendRefusal) {
@@ -43,9 +46,9 @@ enum SendCommand {
             }
             group.addTask {
                 try? await Task.sleep(for: limit)
-                return .failure(NodeError.noAnswer(reducer, after: limit))
+                return .failure(tooLate)
             }
-            let first = await group.next() ?? .failure(NodeError.noAnswer(reducer, after: limit))
+            let first = await group.next() ?? .failure(tooLate)
             group.cancelAll()
             // Lets go a send that is still under way.
             await connection.close()
@@ -60,7 +63,7 @@ enum SendCommand {
             StandardError.line("loopctl: \(refusal)")
             return 1
         case .failure(let error):
-            throw CommandError("\(error); whether the event is applied is not known")
+            throw error
         }
     }
 }

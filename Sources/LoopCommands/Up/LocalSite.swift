@@ -15,15 +15,7 @@ struct LocalSite: Equatable {
         func names(_ word: String) -> Bool {
             Self.isURL(word) || kindOf(word) == .folder || (kindOf(word) == .file && Self.isPage(word))
         }
-        let dashes = arguments.firstIndex(of: "--") ?? arguments.endIndex
-        let words = arguments.indices.filter {
-            $0 > dashes || ($0 < dashes && !arguments[$0].hasPrefix("-"))
-        }
-        let free = words.filter { index in
-            guard index > 0, index < dashes else { return true }
-            let before = arguments[index - 1]
-            return !before.hasPrefix("--") || before.contains("=")
-        }
+        let (words, free) = Self.words(in: arguments)
         let found = free.last { names(arguments[$0]) } ?? words.last { names(arguments[$0]) }
         let fromVariable = words.isEmpty ? environment["LOOP_SITE"].flatMap { names($0) ? $0 : nil } : nil
         guard let site = found.map({ arguments[$0] }) ?? fromVariable, !Self.isURL(site) else { return nil }
@@ -45,6 +37,25 @@ struct LocalSite: Equatable {
         if let index { rewritten[index] = url } else { rewritten.append(url) }
         let options = rewritten.prefix { $0 != "--" }
         return options.contains("--relative") ? rewritten : ["--relative"] + rewritten
+    }
+
+    /// The last word of its own, where no word is a site: what was meant to be one, but is no URL and does not exist.
+    static func misnamed(in arguments: [String], kindOf: (String) -> FileKind) -> String? {
+        let (words, free) = words(in: arguments)
+        let hasSite = words.contains { isURL(arguments[$0]) || kindOf(arguments[$0]) != .nothing }
+        return hasSite ? nil : free.last.map { arguments[$0] }
+    }
+
+    /// Where words stand that are no options, and those among them that cannot be the value of one.
+    private static func words(in arguments: [String]) -> (all: [Int], free: [Int]) {
+        let dashes = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        let all = arguments.indices.filter { $0 > dashes || ($0 < dashes && !arguments[$0].hasPrefix("-")) }
+        let free = all.filter { index in
+            guard index > 0, index < dashes else { return true }
+            let before = arguments[index - 1]
+            return !before.hasPrefix("--") || before.contains("=")
+        }
+        return (all, free)
     }
 
     private static func isURL(_ word: String) -> Bool {

@@ -36,6 +36,11 @@ struct Preparation: Sendable {
         _ request: inout UpRequest, environment: [String: String]
     ) throws -> Prepared? {
         guard let site = LocalSite(in: request.loopArguments, environment: environment, kindOf: fileKind) else {
+            if let word = LocalSite.misnamed(in: request.loopArguments, kindOf: fileKind) {
+                throw UsageError(
+                    message: "SITE cannot be '\(word)': nothing of that name is here",
+                    hint: "it takes an http or https URL, a folder, or an HTML or Markdown file")
+            }
             return nil
         }
         let server = try SiteServer(folder: site.folder)

@@ -1,3 +1,4 @@
+import LoopOptions
 import Testing
 
 @testable import LoopCommands
@@ -56,6 +57,22 @@ import Testing
         #expect(site(["docs", "--relative"])?.arguments(["docs", "--relative"], url: url) == [url, "--relative"])
         #expect(site(["--", "docs"])?.arguments(["--", "docs"], url: url) == ["--relative", "--", url])
         #expect(site([], ["LOOP_SITE": "docs"])?.arguments([], url: url) == ["--relative", url])
+    }
+
+    @Test func `is asked for where a word is neither a URL nor there`() {
+        func misnamed(_ words: [String]) -> String? {
+            LocalSite.misnamed(in: words) { $0 == "docs" ? .folder : .nothing }
+        }
+        #expect(misnamed(["nowhere"]) == "nowhere")
+        #expect(misnamed(["--timeout=5s", "dosc"]) == "dosc")
+        #expect(misnamed(["docs"]) == nil)
+        #expect(misnamed(["http://x/"]) == nil)
+        // It may be the option's value, so the reducer says what is wrong.
+        #expect(misnamed(["--external", "nowhere"]) == nil)
+
+        var request = UpRequest(loop: "linkcheck")
+        request.loopArguments = ["/no/such/folder"]
+        #expect(throws: UsageError.self) { try Preparation.prepare(&request, environment: [:]) }
     }
 
     @Test func `is prepared for linkcheck alone`() throws {
