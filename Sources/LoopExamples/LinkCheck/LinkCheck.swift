@@ -46,7 +46,7 @@ public struct LinkCheck: LoopDefinition {
     }
 
     public func progress(of state: LinkCheckState) -> Progress? {
-        let broken = state.brokenLinksCount == 0 ? nil : "\(state.brokenLinksCount) broken"
+        let broken = state.brokenLinksCount == 0 ? nil : "\(state.brokenLinksCount) links broken"
         let notes = ["\(state.pagesCount) pages", "\(state.linksCount) links", broken].compactMap { $0 }
         return Progress(
             done: state.doneCount, found: state.foundCount, unit: "URLs", note: notes.joined(separator: ", "))

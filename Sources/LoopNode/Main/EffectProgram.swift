@@ -18,11 +18,14 @@ public enum EffectProgram {
         help: "how long a stop waits until everything handed back is known")
 
     /// The program for these loops.
-    public static func program(_ loops: [RunnableLoop], name: String = "loop-effect") -> NodeProgram {
+    /// - Parameter leavesNameOut: the program is of its first loop alone, which is not named on the command line.
+    public static func program(_ loops: [RunnableLoop], name: String = "loop-effect", leavesNameOut: Bool = false)
+        -> NodeProgram
+    {
         let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit])
         return NodeProgram(
             name, abstract: "Run effects of a loop for its reducer.", groups: [node], loops: loops,
-            takesArguments: false
+            takesArguments: false, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
             var configuration = EffectNodeConfiguration(reducer: arguments[reducer])
             configuration.capacity = arguments[capacity]
@@ -40,6 +43,6 @@ extension EffectNode {
     ///
     ///     @main struct Main { static func main() async { await EffectNode.main(Traffic()) } }
     public static func main(_ definition: Definition) async -> Never {
-        await EffectProgram.program([RunnableLoop(definition)], name: ProgramName.current).main()
+        await EffectProgram.program([RunnableLoop(definition)], name: ProgramName.current, leavesNameOut: true).main()
     }
 }

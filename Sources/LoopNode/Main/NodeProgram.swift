@@ -9,16 +9,18 @@ public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
     public let command: Command
     private let loops: [RunnableLoop]
-    private let hasOneLoop: Bool
+    /// A program of one loop need not be told its name.
+    private let leavesNameOut: Bool
     private let run: @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
 
     init(
         _ name: String, abstract: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
+        leavesNameOut: Bool,
         run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
     ) {
         self.loops = loops
         self.run = run
-        hasOneLoop = loops.count == 1
+        self.leavesNameOut = leavesNameOut
         let commands = loops.map { loop in
             Command(
                 loop.name, abstract: loop.abstract,
@@ -41,8 +43,7 @@ public struct NodeProgram: Sendable {
             DescriptorLimit.raise()
             let signals = try SignalWatch.ofProcess()
             var words = arguments
-            // A program of one loop need not be told its name.
-            if hasOneLoop, words.first != loops[0].name, words.first != "--version" {
+            if leavesNameOut, words.first != loops[0].name, words.first != "--version" {
                 words.insert(loops[0].name, at: 0)
             }
             switch try command.parse(words, environment: environment) {

@@ -22,11 +22,14 @@ public enum ReducerProgram {
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
 
     /// The program for these loops.
-    public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer") -> NodeProgram {
+    /// - Parameter leavesNameOut: the program is of its first loop alone, which is not named on the command line.
+    public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
+        -> NodeProgram
+    {
         let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, journal, json])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
-            groups: [node], loops: loops, takesArguments: true
+            groups: [node], loops: loops, takesArguments: true, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
             configuration.isInsecure = arguments[insecure]
@@ -61,7 +64,7 @@ extension ReducerNode {
     ///
     ///     @main struct Main { static func main() async { await ReducerNode.main(Traffic()) } }
     public static func main(_ definition: Definition) async -> Never {
-        await ReducerProgram.program([RunnableLoop(definition)], name: ProgramName.current).main()
+        await ReducerProgram.program([RunnableLoop(definition)], name: ProgramName.current, leavesNameOut: true).main()
     }
 }
 
