@@ -4,7 +4,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      pkg-config libzmq3-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev \
+      pkg-config libzmq3-dev libsqlite3-dev zlib1g-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /loop
 COPY Package.swift ./
@@ -21,7 +21,7 @@ RUN swift build -c release --static-swift-stdlib --product loop-reducer \
 FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      ca-certificates libcurl4 libmicrohttpd12 libxml2 libzmq5 \
+      ca-certificates libcurl4 libmicrohttpd12 libsqlite3-0 libxml2 libzmq5 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop
 COPY --from=build /out/ /usr/local/bin/

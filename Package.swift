@@ -40,6 +40,8 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0"),
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CZLib"),
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
@@ -48,8 +50,10 @@ let package = Package(
         library("LoopWire", ["LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["LoopCore", "LoopWire"]),
-        // Where records go.
-        library("LoopJournal", ["LoopCore", "LoopWire", "LoopCluster"]),
+        // One owner type per SQLite handle.
+        library("SQLite", ["CSQLite"]),
+        // Where records go: memory, or a file.
+        library("LoopJournal", ["CLinux", "CZLib", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
         // One owner type per ZeroMQ handle.
         library("ZMQ", ["CZMQ", "CLinux"]),
         // Command lines and environment variables.
@@ -71,15 +75,24 @@ let package = Package(
             "LoopCommands",
             ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ"]),
 
+        // Real processes under kills, cuts and lies, and what must be true afterwards.
+        library(
+            "LoopChaos",
+            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopExamples"]),
+
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
         executable("loop-simulate", ["LoopTesting"]),
+        executable("loop-chaos", ["LoopChaos"]),
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests("SQLiteTests", ["SQLite"]),
+        tests(
+            "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "ZMQ"]),
@@ -95,6 +108,11 @@ let package = Package(
         tests(
             "EndToEndTests",
             ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),
+        tests(
+            "ChaosTests",
+            [
+                "LoopChaos", "LoopExamples", "LoopNode", "loop-reducer", "loop-effect", "loopctl", "loop-chaos",
+            ]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

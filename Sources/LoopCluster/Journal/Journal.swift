@@ -1,9 +1,86 @@
-/// Where records become durable. Implementations stand in LoopJournal; the simulator has its own.
+public import LoopCore
+public import LoopWire
+
+/// Where records become durable, and where a loop is recovered from. Implementations stand in LoopJournal; the simulator
+/// has its own. Records are numbered from 1 over the whole life of a journal; that number is a record's *position*.
 public protocol Journal {
+    /// The history that the journal began with.
+    var history: History { get }
+
+    /// The position of the newest record; 0: nothing was ever appended.
+    var position: UInt64 { get }
+
     /// Appends records behind all earlier ones.
-    /// - Parameter position: the number of the last of them, counted from the opening of the journal.
+    /// - Parameter position: that of the last of them, counted by whoever makes them: a journal that would come to
+    ///   another one refuses.
     /// - Returns: the proof, once the records are as durable as this journal makes them.
     mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt
+
+    /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
+    mutating func flush() throws(JournalError)
+
+    /// A page of the records after a position, in order; empty at the end.
+    /// - Parameter bytesMax: about how many bytes of records; at least one record comes where there is one.
+    /// - Throws: of kind `.corrupt` where a record cannot be trusted.
+    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
+
+    /// The first seq among the event records that are still there; nil: there is none.
+    func firstSeq() throws(JournalError) -> Seq?
+
+    /// A position from which on, in order, the first event record is the one of `seq`, or of one not far before it.
+    func position(before seq: Seq) throws(JournalError) -> UInt64
+
+    /// The snapshots that are there, the newest first.
+    func snapshots() throws(JournalError) -> [SnapshotEntry]
+
+    /// The bytes of a snapshot.
+    /// - Throws: of kind `.corrupt` where they are not what was written.
+    func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8]
+
+    /// Writes a snapshot's bytes; safe on any thread, while records are appended. Nil: this journal keeps none.
+    var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { get }
+
+    /// A written snapshot counts from here on; all but the newest few are forgotten.
+    mutating func add(_ snapshot: SnapshotEntry) throws(JournalError)
+
+    /// Forgets records below a seq, but none that the second newest valid snapshot does not cover.
+    /// - Returns: the first seq that is still there.
+    mutating func trim(before seq: Seq) throws(JournalError) -> Seq
+
+    /// The loop has ended and its outcome was told: the next run begins with a new journal.
+    mutating func markEnded() throws(JournalError)
+
+    /// Lets go of the files. Nothing else may be called afterwards.
+    mutating func close()
+}
+
+/// A snapshot of a loop as the journal lists it.
+public struct SnapshotEntry: Equatable, Sendable {
+    /// The position of the last record that it covers.
+    public var position: UInt64
+    public var seq: Seq
+    /// The definition that made it.
+    public var fingerprint: UInt64
+    public var byteCount: Int
+    public var checksum: UInt32
+
+    public init(position: UInt64, seq: Seq, fingerprint: UInt64, byteCount: Int = 0, checksum: UInt32 = 0) {
+        self.position = position
+        self.seq = seq
+        self.fingerprint = fingerprint
+        self.byteCount = byteCount
+        self.checksum = checksum
+    }
+}
+
+/// What an acknowledgement of a journal promises.
+public enum Durability: String, CaseIterable, Sendable {
+    /// The records survive a loss of power.
+    case fsync
+    /// The records survive the end of the process, and reach the disk when the system writes them.
+    case os
+    /// The records are written in the background; the newest are lost with the process.
+    case none
 }
 
 /// The proof that every record up to a position is in the journal. Only a journal should make one.
@@ -15,11 +92,30 @@ public struct JournalReceipt: Sendable {
 
 /// A journal could not do what it was asked; nothing that depends on it may leave.
 public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Kind: Equatable, Sendable {
+        /// The disk has no room.
+        case full
+        /// The file, its folder or its disk cannot be written to.
+        case readOnly
+        /// The disk failed to read, write or sync.
+        case failedDisk
+        /// Another process has it.
+        case locked
+        /// Bytes are not those that were written.
+        case corrupt
+        /// It is no journal, or one of another loop, or of a newer version of the schema.
+        case foreign
+        /// It was used in a way that it does not allow.
+        case misuse
+    }
+
+    public var kind: Kind
     public var operation: String
     public var reason: String
     public var remedy: String
 
-    public init(operation: String, reason: String, remedy: String) {
+    public init(_ kind: Kind, operation: String, reason: String, remedy: String) {
+        self.kind = kind
         self.operation = operation
         self.reason = reason
         self.remedy = remedy

@@ -17,7 +17,101 @@ public enum Record: Equatable, Sendable {
     case sessionOpened(SessionID, PeerID)
     case sessionRetired(SessionID)
     case epochBegun(Epoch, WallTime)
-    case definition(fingerprint: UInt64, schema: UInt64, feedbacks: [String])
+    /// From here on this definition reduces, and its queries are asked.
+    case definition(DefinitionRecord)
+    /// The digest of everything the journal determines, as of this seq; a replay that comes to another one is wrong (G8).
+    case stateHash(Seq, UInt64)
+    /// An entry whose reduction ended the process more than once is consumed, and set aside with its bytes.
+    case quarantined(QuarantineRecord)
+    /// Somebody who may has done something to the loop.
+    case operatorAction(OperatorAction)
+    /// Acknowledged records are missing, or were cut off on purpose: what peers know of the loop holds no longer.
+    case historyBegun(History, WallTime)
+}
+
+/// Which definition makes the transitions from here on.
+public struct DefinitionRecord: Equatable, Sendable {
+    public var fingerprint: UInt64
+    public var schema: UInt64
+    /// A hash of the encoded initial state: a loop with other arguments is another run.
+    public var initial: UInt64
+    /// The names of all feedbacks this journal has seen; a feedback's number is its position, and is never reused.
+    public var feedbacks: [String]
+
+    public init(fingerprint: UInt64, schema: UInt64, initial: UInt64, feedbacks: [String]) {
+        self.fingerprint = fingerprint
+        self.schema = schema
+        self.initial = initial
+        self.feedbacks = feedbacks
+    }
+}
+
+/// An entry that was set aside, with everything that is needed to look into it, or to try it again.
+public struct QuarantineRecord: Equatable, Sendable {
+    /// What was going on when the process ended.
+    public enum Phase: UInt8, Sendable, CustomStringConvertible {
+        case decoding = 1
+        case reducing = 2
+        case query = 3
+
+        public var description: String {
+            switch self {
+            case .decoding: "decoding the event"
+            case .reducing: "reduce"
+            case .query: "a feedback's query"
+            }
+        }
+    }
+
+    /// Counts the quarantined entries of a journal, from 1.
+    public var id: UInt64
+    public var time: WallTime
+    public var session: SessionID
+    public var number: UInt64
+    public var effect: EffectID?
+    public var attempt: Attempt
+    public var phase: Phase
+    /// How often it ended the process.
+    public var crashes: UInt32
+    public var bytes: ArraySlice<UInt8>
+
+    public init(
+        id: UInt64, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
+        phase: Phase, crashes: UInt32, bytes: ArraySlice<UInt8>
+    ) {
+        self.id = id
+        self.time = time
+        self.session = session
+        self.number = number
+        self.effect = effect
+        self.attempt = attempt
+        self.phase = phase
+        self.crashes = crashes
+        self.bytes = bytes
+    }
+}
+
+/// What an operator did, who, and when.
+public struct OperatorAction: Equatable, Sendable {
+    public enum What: Equatable, Sendable {
+        /// A parked effect is to be run again; its failures are forgotten.
+        case retryParked(EffectID)
+        /// A quarantined event is to be applied after all: the next record is its event.
+        case retryQuarantined(UInt64)
+        /// A quarantined event is dropped for good.
+        case dropQuarantined(UInt64)
+    }
+
+    public var what: What
+    /// Who, as the operator's tool says: a user and a host.
+    public var who: String
+    public var time: WallTime
+
+    public init(_ what: What, by who: String, at time: WallTime) {
+        self.what = what
+        self.who = who
+        self.time = time
+    }
 }
 
 /// An applied event, its bytes as received.

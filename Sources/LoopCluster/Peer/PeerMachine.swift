@@ -243,7 +243,8 @@ public struct PeerMachine: Sendable {
         case .commands(let number, let commands): apply(number, commands)
         case .assignments(let part): assemble(part)
         case .ended(let exitCode, let text): end(exitCode, text)
-        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick: break
+        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer:
+            break
         }
     }
 

@@ -1,4 +1,4 @@
-package import LoopCore
+public import LoopCore
 package import LoopWire
 
 /// Everything the journal determines, and nothing else: the state, the evaluator, the live effects, the sessions.
@@ -17,6 +17,13 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package private(set) var sessions: [SessionID: SessionRecord] = [:]
     package private(set) var sessionByPeer: [PeerID: SessionID] = [:]
     package private(set) var nextSession = SessionID(1)
+    /// Entries that were set aside, by their number.
+    package private(set) var quarantine: [UInt64: QuarantineRecord] = [:]
+    package private(set) var quarantinedCount: UInt64 = 0
+    /// The position of the last record applied.
+    package private(set) var position: UInt64 = 0
+    /// A hash of the encoded initial state.
+    package let initialHash: UInt64
     private var evaluator: Evaluator<Definition.State, Definition.Event>
     private var changes: [EffectChange] = []
 
@@ -26,6 +33,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
         self.history = history
         feedbacks = definition.feedbacks
         state = definition.initial
+        initialHash = StableHash.fnv1a((try? coder.encode(state)) ?? [])
         evaluator = Evaluator(feedbacks: feedbacks, coder: coder)
         evaluator.advance(state: state, event: nil, seq: seq, into: &changes)
         _ = takeChanges()
@@ -37,6 +45,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     /// - Throws: what decoding the event's bytes throws, at replay.
     @discardableResult
     package mutating func apply(_ record: Record, event: Definition.Event? = nil) throws -> [LiveChange] {
+        position += 1
         switch record {
         case .event(let record):
             let event = try event ?? coder.decode(Definition.Event.self, from: Array(record.bytes))
@@ -66,8 +75,66 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
             self.time = max(self.time, time)
         case .definition:
             break
+        case .stateHash(let seq, let hash):
+            let found = digest().hash
+            guard found == hash else { throw ReplayDifference(seq: seq, journaled: hash, replayed: found) }
+        case .quarantined(let record):
+            consume(record.session, record.number, notable: .refused(.quarantined))
+            quarantine[record.id] = record
+            quarantinedCount = max(quarantinedCount, record.id)
+        case .operatorAction(let action):
+            apply(action)
+        case .historyBegun(let history, let time):
+            self.history = history
+            self.time = max(self.time, time)
+            sessions = [:]
+            sessionByPeer = [:]
+            for effect in effects.keys { void(effect, upTo: Attempt(epoch: epoch.number, count: .max)) }
         }
         return []
+    }
+
+    private mutating func apply(_ action: OperatorAction) {
+        switch action.what {
+        case .retryParked(let effect):
+            guard case .parked = effects[effect]?.status else { return }
+            effects[effect]?.status = .open
+            effects[effect]?.failures = 0
+            effects[effect]?.retryAt = nil
+        case .retryQuarantined(let id), .dropQuarantined(let id):
+            quarantine[id] = nil
+        }
+    }
+
+    /// A record that was made from this very state, and changes nothing: counted without being applied.
+    package mutating func countStateHash() { position += 1 }
+
+    /// A hash of the state, the live effects and the sessions, the same in every process that applied the same records.
+    /// - Returns: the hash, and how many bytes of state it is of.
+    package func digest() -> (hash: UInt64, bytes: Int) {
+        let state = (try? coder.encode(state)) ?? []
+        var writer = ByteWriter()
+        writer.u64(seq.value)
+        writer.u64(nextSession.value)
+        for (id, effect) in effects.sorted(by: { $0.key < $1.key }) {
+            writer.effect(id)
+            writer.attempt(effect.floor)
+            writer.u64(effect.version.value)
+            writer.u32(effect.failures)
+            writer.u64(UInt64(bitPattern: effect.retryAt?.milliseconds ?? 0))
+            writer.prefixed(effect.request[...])
+            switch effect.status {
+            case .open: writer.u8(1)
+            case .completed: writer.u8(2)
+            case .parked: writer.u8(3)
+            }
+        }
+        for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
+            writer.u64(id.value)
+            writer.u64(session.watermark)
+        }
+        let hash = StableHash.fnv1a(writer.bytes, seed: StableHash.fnv1a(state))
+        return (hash, state.count + writer.count)
     }
 
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
@@ -208,4 +275,12 @@ package struct SessionRecord: Equatable, Sendable {
         guard let last = notable.last, last.number > number else { return [] }
         return notable.filter { $0.number > number }
     }
+}
+
+/// A replay came to another state than the journal says: the reducer is not a function of its arguments, or it is not the
+/// one that wrote the journal.
+public struct ReplayDifference: Error, Equatable, Sendable {
+    public var seq: Seq
+    public var journaled: UInt64
+    public var replayed: UInt64
 }

@@ -18,6 +18,7 @@ extension ReducerMachine {
         case .stateRequest(let transfer, let offset): answerState(transfer, offset: offset, route)
         case .goodbye(let session): retire(session)
         case .statusRequest: reply(.status(statusDocument()), to: route)
+        case .administration(let request, let document): administer(document, request, route)
         }
     }
 
@@ -196,7 +197,7 @@ extension ToReducer {
             .goodbye(let session):
             session
         case .heartbeat(let heartbeat): heartbeat.session
-        case .hello, .greet, .stateRequest, .statusRequest: nil
+        case .hello, .greet, .stateRequest, .statusRequest, .administration: nil
         }
     }
 }

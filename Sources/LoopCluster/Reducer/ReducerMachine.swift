@@ -25,7 +25,6 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     // This turn's work, until `ready` hands it out.
     var records: [Record] = []
     var messages: [Outbound] = []
-    var position: UInt64 = 0
     var toAcknowledge: [SessionID] = []
     var notes: [TransitionNote] = []
 
@@ -46,6 +45,9 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     var nextUpdate: MonotonicTime = .zero
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
+
+    // Administration: what only the journal can answer waits for the shell.
+    var journalRequests: [JournalRequest] = []
 
     // What people are told.
     public internal(set) var counters: [Counter: UInt64] = [:]
@@ -95,7 +97,9 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         let isFirst = core.epoch == .none
         write(
             .definition(
-                fingerprint: fingerprint.value, schema: UInt64(Definition.schema), feedbacks: fingerprint.feedbacks))
+                DefinitionRecord(
+                    fingerprint: fingerprint.value, schema: UInt64(Definition.schema), initial: core.initialHash,
+                    feedbacks: core.feedbacks.map(\.name))))
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
         let open = core.effects.filter { $0.value.status == .open }
         if isFirst {
@@ -138,7 +142,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
             messages.removeAll(keepingCapacity: true)
         }
         return Ready(
-            records: records, position: position, deadline: deadline, outcome: outcome, messages: messages)
+            records: records, position: core.position, deadline: deadline, outcome: outcome, messages: messages)
     }
 
     /// The loop's end, once it has come.
@@ -160,7 +164,6 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     @discardableResult
     mutating func write(_ record: Record, event: Definition.Event? = nil) -> [LiveChange] {
         records.append(record)
-        position += 1
         do {
             return try core.apply(record, event: event)
         } catch {

@@ -73,7 +73,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.log = log
         loop = LoopID(name: Definition.name)
         self.machine = machine
-        journal = MemoryJournal()
+        journal = MemoryJournal(history: machine.history)
         self.local = local
         self.router = router
         self.publisher = publisher

@@ -14,13 +14,12 @@ extension SimulatedCluster {
         let isFresh = history == .none || plan.isJournalVolatile
         if isFresh {
             history = History(random.next() | 1)
-            journal = SimulatedJournal()
+            journal = SimulatedJournal(history: history)
             try observe(.began(history))
         }
         reducerLife += 1
         reducerClockOffset = UInt64.random(in: 0...1_000_000_000_000, using: &random)
         wallOffset += Int64.random(in: -2000...2000, using: &random)
-        journal.open()
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: 64, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)

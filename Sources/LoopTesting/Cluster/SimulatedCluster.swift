@@ -33,7 +33,7 @@ package final class SimulatedCluster {
     var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
-    var journal = SimulatedJournal()
+    var journal = SimulatedJournal(history: .none)
     var history = History.none
 
     // The other processes, dead ones too.

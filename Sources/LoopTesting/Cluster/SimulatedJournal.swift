@@ -1,20 +1,21 @@
 package import LoopCluster
-import LoopCore
+package import LoopCore
+package import LoopWire
 
 /// Records that outlive a crash of the reducer, up to the last one that was synced.
 package struct SimulatedJournal: Journal, Sendable {
+    package let history: History
     package private(set) var records: [Record] = []
-    /// How many records there were when the present process opened the journal.
-    private var opened = 0
 
-    /// A process opens the journal: positions count from here.
-    mutating func open() { opened = records.count }
+    package init(history: History) { self.history = history }
+
+    package var position: UInt64 { UInt64(records.count) }
 
     package mutating func append(_ more: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
-        guard UInt64(records.count - opened + more.count) == position else {
+        guard UInt64(records.count + more.count) == position else {
             throw JournalError(
-                operation: "append records through \(position)",
-                reason: "\(records.count - opened) + \(more.count) records do not reach there",
+                .misuse, operation: "append records through \(position)",
+                reason: "\(records.count) + \(more.count) records do not reach there",
                 remedy: "append every turn's records, in order")
         }
         records += more
@@ -23,4 +24,34 @@ package struct SimulatedJournal: Journal, Sendable {
 
     /// The process died in the middle of an append: some of the records stand.
     mutating func tear(_ survivors: some Sequence<Record>) { records += survivors }
+
+    package mutating func flush() {}
+
+    package func records(after position: UInt64, bytesMax: Int) -> [Record] {
+        Array(records.dropFirst(Int(position)).prefix(max(1, bytesMax / 64)))
+    }
+
+    package func firstSeq() -> Seq? {
+        for case .event(let event) in records { return event.seq }
+        return nil
+    }
+
+    package func position(before seq: Seq) -> UInt64 { 0 }
+
+    package func snapshots() -> [SnapshotEntry] { [] }
+
+    package func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        throw JournalError(
+            .misuse, operation: "read a snapshot", reason: "there is none", remedy: "replay the records")
+    }
+
+    package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
+
+    package mutating func add(_ snapshot: SnapshotEntry) {}
+
+    package mutating func trim(before seq: Seq) -> Seq { firstSeq() ?? .initial }
+
+    package mutating func markEnded() {}
+
+    package mutating func close() {}
 }

@@ -19,6 +19,7 @@ public import LoopCore
 /// | 13 | update | seq u64, state: count u32, bytes |
 /// | 14 | transitions | count u32, `TransitionNote`… |
 /// | 15 | common tick | seq u64 |
+/// | 16 | answer | `AnswerPart` |
 public enum ToPeer: Equatable, Sendable {
     case introduction(Introduction)
     /// Arrives through the inbox, which proves the subscription.
@@ -37,6 +38,8 @@ public enum ToPeer: Equatable, Sendable {
     case update(Seq, state: [UInt8])
     case transitions([TransitionNote])
     case commonTick(Seq)
+    /// A part of the answer to an operator's request.
+    case answer(AnswerPart)
 }
 
 /// One frame from the reducer: whom and what it is for, and from which history, epoch and session.
@@ -153,6 +156,9 @@ extension ToPeer {
         case .commonTick(let seq):
             writer.u8(15)
             writer.u64(seq.value)
+        case .answer(let part):
+            writer.u8(16)
+            part.write(to: &writer)
         }
     }
 
@@ -184,6 +190,7 @@ extension ToPeer {
             for _ in 0..<(try reader.count(bytesEach: 29)) { notes.append(try TransitionNote(from: &reader)) }
             self = .transitions(notes)
         case 15: self = .commonTick(Seq(try reader.u64()))
+        case 16: self = .answer(try AnswerPart(from: &reader))
         default: throw .malformed(what: "verb \(verb)", offset: reader.position)
         }
     }

@@ -15,6 +15,7 @@ public import LoopCore
 /// | 7 | state? | transfer u64, offset u64 |
 /// | 8 | goodbye | session u64 |
 /// | 9 | status? | nothing |
+/// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
 public enum ToReducer: Equatable, Sendable {
     /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
     case hello(name: String, schema: UInt64)
@@ -31,6 +32,8 @@ public enum ToReducer: Equatable, Sendable {
     /// The session ends; its outbox is empty.
     case goodbye(SessionID)
     case statusRequest
+    /// An operator asks for something, in an encoded `AdministrationRequest`; the answer carries the same number.
+    case administration(request: UInt64, ArraySlice<UInt8>)
 
     public func bytes(loop: LoopID) -> [UInt8] {
         var writer = ByteWriter()
@@ -74,6 +77,10 @@ public enum ToReducer: Equatable, Sendable {
             writer.u64(session.value)
         case .statusRequest:
             writer.u8(9)
+        case .administration(let request, let document):
+            writer.u8(10)
+            writer.u64(request)
+            writer.prefixed(document)
         }
         return writer.bytes
     }
@@ -85,7 +92,7 @@ public enum ToReducer: Equatable, Sendable {
         let id = LoopID(value: try reader.u64())
         try reader.shard()
         let verb = try reader.u8()
-        guard id == loop || verb == 1 || verb == 9 else {
+        guard id == loop || verb == 1 || verb == 9 || verb == 10 else {
             throw .malformed(what: "loop \(id), this is \(loop)", offset: 2)
         }
         switch verb {
@@ -107,6 +114,7 @@ public enum ToReducer: Equatable, Sendable {
         case 7: self = .stateRequest(transfer: try reader.u64(), offset: try reader.u64())
         case 8: self = .goodbye(SessionID(try reader.u64()))
         case 9: self = .statusRequest
+        case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
         default: throw .malformed(what: "verb \(verb)", offset: 12)
         }
         try reader.end()

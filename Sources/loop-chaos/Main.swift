@@ -1,0 +1,6 @@
+import LoopChaos
+
+@main
+struct Main {
+    static func main() {}
+}
