@@ -24,6 +24,8 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package private(set) var position: UInt64 = 0
     /// A hash of the encoded initial state.
     package let initialHash: UInt64
+    /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
+    package var note: CrashNote?
     private var evaluator: Evaluator<Definition.State, Definition.Event>
     private var changes: [EffectChange] = []
 
@@ -157,7 +159,9 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     private mutating func reduce(_ event: Definition.Event, _ record: EventRecord) -> [LiveChange] {
         seq = record.seq
         time = record.time
+        note?.step(.reducing)
         definition.reduce(&state, event, Transition(seq: seq, time: time, seed: history.value))
+        note?.step(.query)
         evaluator.advance(state: state, event: event, seq: seq, into: &changes)
         return changes.isEmpty ? [] : takeChanges()
     }
