@@ -70,10 +70,16 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         definition: Definition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
         seed: UInt64, at now: Moment
     ) {
+        self.init(
+            core: JournaledState(definition: definition, coder: coder, history: history), configuration: configuration,
+            seed: seed, at: now)
+    }
+
+    init(core: JournaledState<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
         self.configuration = configuration
         self.now = now
-        fingerprint = DefinitionFingerprint(of: definition)
-        core = JournaledState(definition: definition, coder: coder, history: history)
+        fingerprint = DefinitionFingerprint(of: core.definition)
+        self.core = core
         groups = core.feedbacks.map(\.placement.group)
         random = SeededRandom(seed: seed)
         var policies: [UInt32: EffectPolicy] = [:]

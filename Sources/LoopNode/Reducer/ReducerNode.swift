@@ -1,7 +1,5 @@
 import LoopCluster
 public import LoopCore
-import LoopJournal
-import LoopLock
 import LoopWire
 import ZMQ
 
@@ -68,4 +66,6 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
+    case snapshotWritten(Result<SnapshotEntry, JournalError>)
+    case answer(JournalRequest, AdministrationAnswer)
 }
