@@ -53,7 +53,8 @@ extension ReducerMachine {
                 .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
         }
         if route != .local && greeting.groups.contains(localGroup) {
-            let others = Set(groups).subtracting([localGroup]).sorted().joined(separator: ", ")
+            let others = Set(core.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted().joined(
+                separator: ", ")
             return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
         }
         return nil
