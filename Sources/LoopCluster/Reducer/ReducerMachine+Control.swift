@@ -5,6 +5,7 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
+        guard serves(message) else { return }
         if let session = message.session { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
@@ -66,6 +67,7 @@ extension ReducerMachine {
             reply(.refused(refused), to: route)
             return
         }
+        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
         guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
             reply(.busy(retryAfter: .seconds(1)), to: route)
