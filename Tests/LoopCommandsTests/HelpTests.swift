@@ -18,6 +18,14 @@ import Testing
                               checks.
                   tail        Print transitions as they happen.
                   send        Send one event, and print the seq at which it was applied.
+                  parked      List the effects that failed for good, or run one again.
+                  quarantine  List events that were set aside; look into one, apply it after
+                              all, or drop it.
+                  history     Print the records of the journal.
+                  state       Print the state, also as it was after an earlier transition.
+                  verify      Replay the journal, and compare with its snapshots and state
+                              hashes.
+                  trim        Forget the journal's records before a seq.
                   serve       Serve a folder as a web site.
 
                 General:
@@ -73,7 +81,9 @@ import Testing
                 """)
     }
 
-    @Test(arguments: ["status", "ready", "tail", "send", "serve", "up"])
+    @Test(arguments: [
+        "status", "ready", "tail", "send", "parked", "quarantine", "history", "state", "verify", "trim", "serve", "up",
+    ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))
     }
