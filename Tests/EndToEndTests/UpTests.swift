@@ -14,7 +14,7 @@ import Testing
             let lines = lines
             process = try ChildProcess(
                 .init(
-                    Executables.path("loopctl"), ["up"] + arguments,
+                    Executables.path("loopctl"), ["up", "--journal", "memory"] + arguments,
                     output: .lines { _, line in lines.withLock { $0.append(line) } }))
         }
 
