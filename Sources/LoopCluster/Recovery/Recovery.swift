@@ -51,6 +51,8 @@ public struct Recovery<Definition: LoopDefinition> {
                 return
             } catch let error as JournalError where error.kind == .corrupt {
                 notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
+            } catch SnapshotError.otherArguments(let other) {
+                throw RecoveryError.arguments(other)
             } catch let error as SnapshotError {
                 notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
             }
@@ -121,6 +123,6 @@ extension ReducerMachine {
     /// A machine that goes on where the journal ends. Call `begin` next.
     /// - Parameter seed: of the jitter in delays.
     public init(_ recovery: Recovery<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
-        self.init(core: recovery.core, configuration: configuration, seed: seed, at: now)
+        self.init(recovered: recovery.core, configuration: configuration, seed: seed, at: now)
     }
 }

@@ -43,7 +43,8 @@ public struct Rehearsal<Definition: LoopDefinition> {
     ) throws -> RehearsalReport {
         var core = JournaledState(definition: definition, coder: coder, history: journal.history)
         if let oldest = try journal.snapshots().last, try journal.records(after: 0, bytesMax: 1).isEmpty {
-            core = try JournaledState(restoring: journal.content(of: oldest), definition: definition, coder: coder)
+            core = try JournaledState(
+                restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true)
         }
         core.ignoresArguments = true
         core.reinterprets = true
@@ -78,7 +79,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
         do {
             let recovery = try Recovery(definition, from: journal, coder: coder, ignoresArguments: true)
             var core = recovery.core
-            for change in try core.apply(.definition(core.definitionRecord)) {
+            for change in try core.apply(.definition(core.ownDefinition)) {
                 switch change {
                 case .started: report.started += 1
                 case .updated: report.updated += 1

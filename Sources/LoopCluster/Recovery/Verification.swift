@@ -12,6 +12,8 @@ public struct Verification<Definition: LoopDefinition> {
     private var report = VerifyReport(
         from: 0, through: 0, records: 0, snapshots: 0, stateHashes: 0, difference: nil)
 
+    private var differences: [String] = []
+
     private static var pageBytes: Int { 4 << 20 }
 
     /// - Throws: `RecoveryError` and `JournalError`, where the journal cannot be replayed at all.
@@ -46,7 +48,8 @@ public struct Verification<Definition: LoopDefinition> {
     private mutating func run(from start: SnapshotEntry?, _ snapshots: [SnapshotEntry]) throws -> VerifyReport {
         var core: JournaledState<Definition>
         if let start {
-            core = try JournaledState(restoring: journal.content(of: start), definition: definition, coder: coder)
+            core = try JournaledState(
+                restoring: journal.content(of: start), definition: definition, coder: coder, ignoresArguments: true)
         } else {
             core = JournaledState(definition: definition, coder: coder, history: journal.history)
         }
@@ -77,8 +80,8 @@ public struct Verification<Definition: LoopDefinition> {
                     next.removeFirst()
                     if try !agrees(core, snapshot) {
                         report.difference =
-                            "the snapshot at seq \(snapshot.seq) is not what the replay comes to;"
-                            + " they were last equal at seq \(lastEqual)"
+                            "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
+                            + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
                         return report
                     }
                     lastEqual = core.seq
@@ -92,7 +95,9 @@ public struct Verification<Definition: LoopDefinition> {
     private mutating func agrees(_ core: JournaledState<Definition>, _ entry: SnapshotEntry) throws -> Bool {
         guard entry.fingerprint == DefinitionFingerprint(of: definition).value else { return true }
         report.snapshots += 1
-        let restored = try JournaledState(restoring: journal.content(of: entry), definition: definition, coder: coder)
-        return restored.digest().hash == core.digest().hash
+        let restored = try JournaledState(
+            restoring: journal.content(of: entry), definition: definition, coder: coder, ignoresArguments: true)
+        differences = try restored.differences(from: core)
+        return differences.isEmpty
     }
 }

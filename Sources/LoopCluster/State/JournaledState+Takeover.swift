@@ -11,6 +11,9 @@ import LoopWire
 extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
+        if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
+            state = try coder.decode(Definition.State.self, from: record.initialState)
+        }
         let isOwn = record.fingerprint == fingerprint.value
         let names = table.names
         journaledDefinition = record
@@ -29,7 +32,7 @@ extension JournaledState {
     private static var unknownStarts: UInt32 { 1 << 24 }
 
     private func check(_ record: DefinitionRecord) throws {
-        if record.schema == UInt64(Definition.schema), record.initial != initialHash {
+        if record.schema == UInt64(Definition.schema), record.initial != initialHash, !ignoresArguments {
             throw OtherArguments(journal: record.initial, binary: initialHash)
         }
         guard let known = journaledDefinition?.feedbacks else { return }

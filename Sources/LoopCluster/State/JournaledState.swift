@@ -98,7 +98,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package var ownDefinition: DefinitionRecord {
         DefinitionRecord(
             fingerprint: fingerprint.value, schema: UInt64(Definition.schema), initial: initialHash,
-            feedbacks: table.names)
+            initialState: journaledDefinition == nil ? (try? coder.encode(state)) ?? [] : [], feedbacks: table.names)
     }
 
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
