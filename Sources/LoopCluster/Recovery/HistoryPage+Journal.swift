@@ -15,7 +15,8 @@ extension HistoryPage {
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {
         self.init(records: [], next: nil)
-        var position = try after ?? journal.position(before: from)
+        var position: UInt64
+        if let after { position = after } else { position = try journal.position(before: from) }
         // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.
         var seq = after == nil ? Seq.initial : from
         while records.count < Self.recordsMax {

@@ -1,5 +1,5 @@
 public import LoopCore
-public import LoopWire
+import LoopWire
 
 /// Rebuilds what the journal determines: the newest snapshot that can be trusted, and the records after it. (Protocol,
 /// section 7.)
@@ -26,17 +26,18 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - reinterprets: replays events under another definition than the one that wrote them.
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
     ///     arguments of the run.
-    ///   - willReplay: told the position and the seq of each event before it is replayed.
+    ///   - note: where each step is noted, should it be the process's last.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Bool = false, ignoresArguments: Bool = false, willReplay: (UInt64, Seq) -> Void = { _, _ in }
+        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil
     ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, limit, ignoresArguments)
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
-        try replay(journal, limit, willReplay)
+        core.note = note
+        try replay(journal, limit)
     }
 
     private mutating func begin(
@@ -51,24 +52,26 @@ public struct Recovery<Definition: LoopDefinition> {
                 return
             } catch let error as JournalError where error.kind == .corrupt {
                 notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
+            } catch SnapshotError.corrupt(let what) {
+                notes.append(
+                    "the snapshot at seq \(entry.seq) cannot be used, the one before is taken: it is damaged, \(what)")
             } catch SnapshotError.otherArguments(let other) {
                 throw RecoveryError.arguments(other)
             } catch let error as SnapshotError {
-                notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
+                throw RecoveryError.snapshot(error)
             }
         }
     }
 
-    private mutating func replay(
-        _ journal: any Journal, _ limit: Seq?, _ willReplay: (UInt64, Seq) -> Void
-    ) throws {
+    private mutating func replay(_ journal: any Journal, _ limit: Seq?) throws {
+        defer { core.note?.leave() }
         while true {
             let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
             if records.isEmpty { return }
             for record in records {
                 if case .event(let event) = record {
                     if let limit, event.seq > limit { return }
-                    willReplay(core.position + 1, event.seq)
+                    core.note?.enterReplay(position: core.position + 1, seq: event.seq)
                     eventsCount += 1
                 }
                 try apply(record)
@@ -99,6 +102,8 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case differs(ReplayDifference)
     /// Other code wrote the records after the newest snapshot.
     case definition(DefinitionMismatch)
+    /// The newest snapshot is sound, and this definition cannot go on from it.
+    case snapshot(SnapshotError)
     /// It is the journal of another run.
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
@@ -111,6 +116,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
                 + " arguments, or it was changed without a new schema; `verify` finds the place, `rehearse` shows what a"
                 + " new program would do, and --reinterpret goes on with what the replay gives"
         case .definition(let mismatch): "\(mismatch)"
+        case .snapshot(let error): "\(error)"
         case .arguments(let other): "\(other)"
         case .unreadable(let seq, let position, let reason):
             "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason);"

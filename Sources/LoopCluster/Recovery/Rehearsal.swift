@@ -1,5 +1,5 @@
 public import LoopCore
-public import LoopWire
+import LoopWire
 
 /// What would happen if this program went on with a journal that another one wrote.
 public struct RehearsalReport: Codable, Equatable, Sendable {

@@ -18,6 +18,7 @@ struct ReducerService<Definition: LoopDefinition> {
     struct TurnEnd {
         var deadline: MonotonicTime
         var outcome: Outcome?
+        var historyLost: HistoryLost?
     }
 
     /// How long records may wait to be written where they may wait at all.
@@ -26,13 +27,13 @@ struct ReducerService<Definition: LoopDefinition> {
     /// Opens the journal, recovers the machine, and begins an epoch.
     /// - Parameter post: leaves mail for the thread that owns this service.
     init(
-        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
+        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
         addresses: (publisher: String, collector: String), log: NodeLog,
         post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
         let recovery = try Recovery(
-            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets)
+            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note)
         for note in recovery.notes { log.note(note) }
         machine = ReducerMachine(
             recovery,
@@ -46,6 +47,7 @@ struct ReducerService<Definition: LoopDefinition> {
                 "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
                     + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms")
         }
+        machine.crashNote = note
         machine.begin(nonce: SystemRandom.uint64(), at: SystemClock.now)
         if definition.feedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
@@ -70,6 +72,7 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   more. What the sockets throw.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
+        if machine.hasDeferred { machine.takeDeferred(at: arrived) }
         try sockets.drainControl { request, route, foreignVersion in
             if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
             if let request { machine.receive(request, from: route, at: arrived) }
@@ -84,8 +87,9 @@ struct ReducerService<Definition: LoopDefinition> {
         let now = SystemClock.now
         machine.advance(to: now)
         let ready = machine.ready()
-        var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome)
+        var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let receipt = try journal.append(ready.records, through: ready.position)
+        machine.turnIsDurable()
         for outbound in ready.release(receipt) { try send(outbound, &sockets, at: now.monotonic) }
         try keepUp(at: now.monotonic, &end)
         return end
@@ -100,6 +104,7 @@ struct ReducerService<Definition: LoopDefinition> {
             }
             end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
         }
+        for alarm in machine.takeAlarms() { log.note(alarm) }
         snapshots.writeIfDue(machine.core, log)
         for request in machine.takeJournalRequests() { try answer(request) }
     }
@@ -114,6 +119,15 @@ struct ReducerService<Definition: LoopDefinition> {
             try journal.flush()
             if let refusal = desk.take(request) { machine.answer(.refused(refusal), request.number, request.route) }
         }
+    }
+
+    /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
+    /// not, a new history begins, and everybody is told.
+    mutating func goOn(without lost: HistoryLost) throws(NodeError) {
+        guard durability != .fsync || journal.snapshotWriter == nil else { throw .historyLost(lost) }
+        let history = History(SystemRandom.uint64() | 1)
+        log.note("\(lost); a new history begins: \(history)")
+        machine.beginHistory(history, at: SystemClock.now)
     }
 
     /// An answer from another thread; leaves with the next turn.

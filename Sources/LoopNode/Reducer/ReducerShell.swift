@@ -21,6 +21,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Nil while the journal has failed.
     private var service: ReducerService<Definition>?
     private var failure: JournalFailure?
+    /// Outlives the machine, which writes into it.
+    private let crashNote: CrashNoteFile?
     private var mail: [ReducerMail] = []
 
     init(
@@ -36,6 +38,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if !ReducerEndpoints.isLocal(sockets.bound) {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
+        crashNote = try Self.crashNote(beside: journal, configuration, log)
         self.definition = definition
         self.configuration = configuration
         self.mailbox = mailbox
@@ -79,7 +82,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             return nil
         }
         do {
-            return try service!.turn(&sockets)
+            let end = try service!.turn(&sockets)
+            if let lost = end.historyLost { try service!.goOn(without: lost) }
+            return end
         } catch let error as JournalError {
             try fail(error)
             return nil
@@ -128,11 +133,21 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
+    /// The note of what an earlier process died of, where the journal is a file.
+    private static func crashNote(
+        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog
+    ) throws -> CrashNoteFile? {
+        guard let path = configuration.journal.path(Definition.name) else { return nil }
+        let file = try CrashNoteFile(path: "\(path)-note")
+        if let line = try file.begin(history: journal.history) { log.note(line) }
+        return file
+    }
+
     private mutating func serve(_ opened: any Journal) throws {
         var journal = opened
         do {
             let service = try ReducerService(
-                definition, configuration: configuration, journal: journal,
+                definition, configuration: configuration, journal: journal, note: crashNote?.note,
                 addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
                 post: { [mailbox] in _ = mailbox.post($0) })
             if let item = localItem { sockets.unwatch(item) }

@@ -24,7 +24,7 @@ final class TestDisk: Sendable {
 
     var place: JournalPlace {
         JournalPlace(
-            path: { _ in "a disk of the test" },
+            path: { _ in nil },
             open: { _ throws(JournalError) in
                 self.content.withLock { $0.openCount += 1 }
                 return TestDiskJournal(disk: self)
