@@ -55,7 +55,9 @@ final class ProcessCluster: Sendable {
     func startReducer() throws {
         let lines = lines
         let reducer = try ChildProcess(
-            .init(Executables.path("loop-reducer"), command, output: .lines { _, line in lines.withLock { $0.append(line) } }))
+            .init(
+                Executables.path("loop-reducer"), command,
+                output: .lines { _, line in lines.withLock { $0.append(line) } }))
         reducers.withLock { $0.append(reducer) }
     }
 

@@ -89,7 +89,9 @@ import Testing
         let calmRequests = site.server.requests.values.reduce(0, +)
         let folder = TemporaryFolder()
         let killed = try Up(arguments, in: folder)
-        while site.server.requests.values.reduce(0, +) < calmRequests + 80 { try await Task.sleep(for: .milliseconds(5)) }
+        while site.server.requests.values.reduce(0, +) < calmRequests + 80 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         killed.process.send(SIGKILL)
         #expect(await killed.process.wait() == .signaled(SIGKILL))
         let again = try Up(arguments, in: folder)

@@ -41,7 +41,8 @@ public struct Recovery<Definition: LoopDefinition> {
     }
 
     private mutating func begin(
-        _ definition: Definition, _ journal: any Journal, _ coder: any ValueCoder, _ limit: Seq?, _ ignoresArguments: Bool
+        _ definition: Definition, _ journal: any Journal, _ coder: any ValueCoder, _ limit: Seq?,
+        _ ignoresArguments: Bool
     ) throws {
         for entry in try journal.snapshots() where limit.map({ entry.seq <= $0 }) ?? true {
             do {

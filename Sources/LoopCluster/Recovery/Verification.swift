@@ -35,8 +35,9 @@ public struct Verification<Definition: LoopDefinition> {
                 refusal = error
             }
         }
-        throw refusal ?? JournalError(
-            .misuse, operation: "verify", reason: "there is nothing in it", remedy: "name another journal")
+        throw refusal
+            ?? JournalError(
+                .misuse, operation: "verify", reason: "there is nothing in it", remedy: "name another journal")
     }
 
     private init(definition: Definition, journal: any Journal, coder: any ValueCoder) {

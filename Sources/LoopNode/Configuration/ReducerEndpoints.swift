@@ -1,4 +1,5 @@
 public import LoopCluster
+
 /// The three addresses of a reducer, derived from the one that people give.
 ///
 /// `tcp://H:P` stands for ROUTER at P, PUB at P+1 and PULL at P+2 (port 0: any three free ports); `ipc://PATH` and

@@ -1,4 +1,4 @@
-public import LoopCluster
+package import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
@@ -17,12 +17,14 @@ public struct JournalPlace: Sendable {
     package let path: @Sendable (_ loop: String) -> String?
     package let open: @Sendable (Opening) throws(JournalError) -> any Journal
     /// Opens the journal for reading, beside whoever writes it; nil where nobody can.
-    package let read: (@Sendable (_ loop: String) throws(JournalError) -> any Journal)?
+    package let read: Reader?
+
+    package typealias Reader = @Sendable (_ loop: String) throws(JournalError) -> any Journal
 
     package init(
         path: @escaping @Sendable (String) -> String?,
         open: @escaping @Sendable (Opening) throws(JournalError) -> any Journal,
-        read: (@Sendable (String) throws(JournalError) -> any Journal)?
+        read: Reader?
     ) {
         self.path = path
         self.open = open
@@ -44,7 +46,7 @@ public struct JournalPlace: Sendable {
         return JournalPlace(
             path: { name($0) },
             open: { opening throws(JournalError) in try openFile(name(opening.loop), opening) },
-            read: { loop throws(JournalError) in try SQLiteJournal.read(name(loop), loop: loop) })
+            read: { loop throws(JournalError) in try SQLiteJournal.read(name(loop)) })
     }
 
     /// A job whose outcome was told is over: its journal makes room for the next run's.
@@ -53,14 +55,24 @@ public struct JournalPlace: Sendable {
         guard journal.hasEnded else { return journal }
         journal.close()
         let previous = try SQLiteJournal.setAside(path)
-        opening.note("the run of \(path) has ended; its journal is \(previous) now, and a new one begins")
+        opening.note("the run of \(path) has ended; its journal is \(previous ?? "gone") now, and a new one begins")
         return try openFileOnce(path, opening)
+    }
+
+    /// Waits for as long as it takes, and says so once.
+    private static func waiting(_ opening: Opening) -> (JournalError) -> Bool {
+        var isSaid = false
+        return { error in
+            if !isSaid { opening.note("\(error.reason); waiting for it") }
+            isSaid = true
+            return true
+        }
     }
 
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
         let journal = try SQLiteJournal.open(
             path, loop: opening.loop, durability: opening.durability, newHistory: History(SystemRandom.uint64() | 1),
-            waiting: opening.waits ? { opening.note("\(path) is in use; waiting (\($0))") } : nil)
+            whileLocked: opening.waits ? Self.waiting(opening) : nil)
         for line in journal.openReport { opening.note(line) }
         return journal
     }

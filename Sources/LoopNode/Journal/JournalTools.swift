@@ -20,8 +20,11 @@ struct JournalTools: Sendable {
     init<Definition: LoopDefinition>(_ definition: @escaping @Sendable () -> Definition) {
         let name = Definition.name
         @Sendable func read<Result>(_ path: String, _ body: (any Journal) throws -> Result) throws -> Result {
-            let journal = try SQLiteJournal.read(path, loop: name)
+            let journal = try SQLiteJournal.read(path)
             defer { journal.close() }
+            guard journal.loop == name else {
+                throw NodeError.journal("\(path) is the journal of the loop \(journal.loop), and this is \(name)")
+            }
             return try body(journal)
         }
         verify = { path in
@@ -46,7 +49,7 @@ struct JournalTools: Sendable {
         }
         trim = { path, seq in
             let journal = try SQLiteJournal.open(
-                path, loop: name, durability: .fsync, newHistory: History(SystemRandom.uint64() | 1), waiting: nil)
+                path, loop: name, durability: .fsync, newHistory: History(SystemRandom.uint64() | 1))
             defer { journal.close() }
             return try journal.trim(before: seq)
         }

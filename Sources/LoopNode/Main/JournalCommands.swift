@@ -9,15 +9,19 @@ enum JournalCommands {
     static let journal = Positional(
         "JOURNAL", ValueType<String>.string, help: "the file that the reducer keeps or kept", environment: nil)
     static let json = Option(flag: "json", help: "print JSON", environment: .none)
-    static let from = Option("from", .int(in: 1...Int.max), default: 1, help: "the first seq that is shown", environment: .none)
-    static let through = Option(optional: "to", .int(in: 1...Int.max), help: "the last seq that is shown", environment: .none)
-    static let at = Option(optional: "at", .int(in: 0...Int.max), help: "the seq of the state; else the newest", environment: .none)
+    static let from = Option(
+        "from", .int(in: 1...Int.max), default: 1, help: "the first seq that is shown", environment: .none)
+    static let through = Option(
+        optional: "to", .int(in: 1...Int.max), help: "the last seq that is shown", environment: .none)
+    static let at = Option(
+        optional: "at", .int(in: 0...Int.max), help: "the seq of the state; else the newest", environment: .none)
     static let before = Option(
         optional: "before", .int(in: 1...Int.max),
         help: "forget what is below this seq, as far as the two newest snapshots cover it", environment: .none)
     static let after = Option(
         optional: "after", .int(in: 0...Int.max),
-        help: "keep events up to this seq and nothing later: the remedy for a corrupt journal; begins a new history", environment: .none)
+        help: "keep events up to this seq and nothing later: the remedy for a corrupt journal; begins a new history",
+        environment: .none)
 
     static let all: [NodeSubcommand] = [
         NodeSubcommand(
@@ -63,7 +67,7 @@ enum JournalCommands {
         repeat {
             let page = try loop.tools.history(
                 arguments[journal], seq, arguments[through].map { Seq(UInt64($0)) }, after)
-            for record in page.records { print(printer.line(record)) }
+            for record in page.records { print(printer.line(for: record)) }
             after = page.next
             if let last = page.records.last { seq = Seq(last.seq) }
         } while after != nil

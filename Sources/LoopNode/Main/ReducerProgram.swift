@@ -67,7 +67,7 @@ public enum ReducerProgram {
 
     private static func report(_ outcome: Outcome, to file: String?) throws {
         print(outcome.text)
-        fflush(stdout)
+        fflush(nil)
         if let file {
             let document = outcome.json ?? "null"
             guard let handle = fopen(file, "w") else {

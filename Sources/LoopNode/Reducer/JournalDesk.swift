@@ -6,7 +6,7 @@ import LoopWire
 /// Answers what operators ask of the journal, on threads of their own that read beside the one that writes.
 struct JournalDesk<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
-    private let read: (@Sendable () throws -> any Journal)?
+    private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
     private let openCount = Locked(0)
 
@@ -14,7 +14,7 @@ struct JournalDesk<Definition: LoopDefinition>: Sendable {
     private static var openMax: Int { 4 }
 
     init(
-        _ definition: Definition, read: (@Sendable () throws -> any Journal)?,
+        _ definition: Definition, read: JournalPlace.Reader?,
         post: @escaping @Sendable (ReducerMail) -> Void
     ) {
         self.definition = definition
@@ -37,7 +37,7 @@ struct JournalDesk<Definition: LoopDefinition>: Sendable {
             _ = try NodeThread("loop-journal") {
                 let answer: AdministrationAnswer
                 do {
-                    var journal = try read()
+                    var journal = try read(Definition.name)
                     defer { journal.close() }
                     answer = try Self.answer(request.request, definition, journal)
                 } catch {

@@ -34,7 +34,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public func run() async throws -> Outcome? {
         let (definition, configuration, mailbox) = (definition, configuration, mailbox)
         return try await NodeThread.run("loop-reducer") {
-            var shell = try ReducerShell(definition, configuration: configuration, mailbox: mailbox)
+            var shell = try ReducerShell.start(definition, configuration: configuration, mailbox: mailbox)
             return try shell.run()
         }
     }

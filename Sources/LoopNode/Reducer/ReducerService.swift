@@ -59,9 +59,9 @@ struct ReducerService<Definition: LoopDefinition> {
         durability = configuration.durability
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
-            every: configuration.snapshotInterval, newest: recovery.snapshot, writer: journal.snapshotWriter, post: post)
-        desk = JournalDesk(
-            definition, read: configuration.journal.read.map { read in { try read(Definition.name) } }, post: post)
+            every: configuration.snapshotInterval, newest: recovery.snapshot, writer: journal.snapshotWriter, post: post
+        )
+        desk = JournalDesk(definition, read: configuration.journal.read, post: post)
     }
 
     /// The local worker has something to say.
@@ -77,7 +77,7 @@ struct ReducerService<Definition: LoopDefinition> {
             if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
             if let request { machine.receive(request, from: route, at: arrived) }
         }
-        if try sockets.drainSubscriptions() { machine.publishStateAgain() }
+        if try sockets.drainSubscriptions(inbox: { machine.noticeSubscription(of: $0) }) { machine.publishStateAgain() }
         machine.subscriptions.updates = sockets.updatesCount
         machine.subscriptions.transitions = sockets.transitionsCount
         try sockets.drainBatches { machine.receive($0, at: arrived) }

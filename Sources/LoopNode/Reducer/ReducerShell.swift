@@ -23,11 +23,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var failure: JournalFailure?
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
+    private let note: CrashNote?
     private var mail: [ReducerMail] = []
 
-    init(
+    /// Opens the journal and the sockets, and recovers.
+    static func start(
         _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>
-    ) throws {
+    ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
         // First the journal: who waits for it must not hold the addresses.
         let journal = try Self.open(configuration, log)
@@ -38,14 +40,31 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if !ReducerEndpoints.isLocal(sockets.bound) {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
-        crashNote = try Self.crashNote(beside: journal, configuration, log)
+        let file = try crashNote(beside: journal, configuration, log)
+        let note: CrashNote? =
+            switch file {
+            case .some(let file): file.note
+            case .none: nil
+            }
+        var shell = ReducerShell(
+            definition: definition, configuration: configuration, mailbox: mailbox, log: log, sockets: sockets,
+            crashNote: file, note: note)
+        try shell.serve(journal)
+        configuration.onListening(shell.sockets.bound)
+        return shell
+    }
+
+    private init(
+        definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>, log: NodeLog,
+        sockets: consuming ReducerSockets, crashNote: consuming CrashNoteFile?, note: CrashNote?
+    ) {
         self.definition = definition
         self.configuration = configuration
         self.mailbox = mailbox
         self.log = log
         self.sockets = sockets
-        try serve(journal)
-        configuration.onListening(self.sockets.bound)
+        self.crashNote = crashNote
+        self.note = note
     }
 
     /// Runs until the loop ends or it is told to stop.
@@ -145,13 +164,15 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private mutating func serve(_ opened: any Journal) throws {
         var journal = opened
+        let mailbox = mailbox
         do {
             let service = try ReducerService(
-                definition, configuration: configuration, journal: journal, note: crashNote?.note,
+                definition, configuration: configuration, journal: journal, note: note,
                 addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
-                post: { [mailbox] in _ = mailbox.post($0) })
+                post: { mailbox.post($0) })
             if let item = localItem { sockets.unwatch(item) }
-            localItem = service.local.map { sockets.watch(descriptor: $0.descriptor) }
+            localItem = nil
+            if let local = service.local { localItem = sockets.watch(descriptor: local.descriptor) }
             let machine = service.machine
             log.note("listening at \(sockets.bound), history \(machine.history), epoch \(machine.epoch)")
             self.service = service
@@ -170,7 +191,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
-        if failure?.error != error { log.note("\(error); not ready, trying again from the journal until it can be written") }
+        if failure?.error != error {
+            log.note("\(error); not ready, trying again from the journal until it can be written")
+        }
         failure = JournalFailure(error: error, tries: tries, retryAt: SystemClock.monotonic + delay)
     }
 

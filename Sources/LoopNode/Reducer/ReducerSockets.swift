@@ -35,13 +35,16 @@ struct ReducerSockets: ~Copyable {
         var router = try Socket(.router, in: context, options: .reducer)
         var publisher = try Socket(.xpub, in: context, options: .reducer)
         var collector = try Socket(.pull, in: context, options: .reducer)
-        bound = try router.bind(endpoints.router)
-        publisherAddress = ReducerEndpoints.advertised(try publisher.bind(endpoints.publisher))
-        collectorAddress = ReducerEndpoints.advertised(try collector.bind(endpoints.collector))
+        let bound = try router.bind(endpoints.router)
+        let boundPublisher = try publisher.bind(endpoints.publisher)
+        let boundCollector = try collector.bind(endpoints.collector)
         var polls = PollSet()
         polls.add(router)
         polls.add(publisher)
         polls.add(collector)
+        self.bound = bound
+        publisherAddress = ReducerEndpoints.advertised(boundPublisher)
+        collectorAddress = ReducerEndpoints.advertised(boundCollector)
         self.context = context
         self.loop = loop
         self.log = log
@@ -87,8 +90,9 @@ struct ReducerSockets: ~Copyable {
     }
 
     /// The publisher hears who subscribes: a byte 1 or 0 and the topic.
+    /// - Parameter inbox: told the peers whose inboxes are listened to from now on.
     /// - Returns: whether somebody new wants the state.
-    mutating func drainSubscriptions() throws -> Bool {
+    mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }) throws -> Bool {
         var hasNewObserver = false
         while try publisher.receive(into: &message) {
             let bytes = message.copy()
@@ -98,6 +102,7 @@ struct ReducerSockets: ~Copyable {
             case .updates(loop):
                 updatesCount = max(0, updatesCount + change)
                 if change > 0 { hasNewObserver = true }
+            case .inbox(loop, let peer): if change > 0 { inbox(peer) }
             case .transitions(loop): transitionsCount = max(0, transitionsCount + change)
             default: break
             }

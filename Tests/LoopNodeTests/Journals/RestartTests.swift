@@ -62,7 +62,7 @@ private struct Restartable {
         await remote.close()
         second.stop()
         _ = try await again.value
-        #expect(try await nodes.disk.content.withLock { $0.openCount } == 2)
+        #expect(nodes.disk.content.withLock { $0.openCount } == 2)
     }
 
     @Test func `an effect that runs on a worker is adopted after the reducer's restart, and not started again`()
@@ -114,7 +114,8 @@ private struct Restartable {
         }
         let again = Task { try await second.run() }
         #expect(try await remote.confirmed(.note("3")) == Seq(4))
-        #expect(lines.withLock { $0 }.contains { $0.contains("recovered seq 3 from a snapshot at seq 3 and 0 records") })
+        #expect(
+            lines.withLock { $0 }.contains { $0.contains("recovered seq 3 from a snapshot at seq 3 and 0 records") })
         await remote.close()
         second.stop()
         _ = try await again.value
