@@ -78,19 +78,6 @@ public enum Counter: String, CaseIterable, Sendable {
     case historyLost
 }
 
-/// What a local and a remote definition must have in common: the feedbacks, their order and their placements.
-public struct DefinitionFingerprint: Equatable, Sendable {
-    public let value: UInt64
-    /// One line for each feedback: "name@placement".
-    public let feedbacks: [String]
-
-    public init<Definition: LoopDefinition>(of definition: Definition) {
-        feedbacks = definition.feedbacks.map { "\($0.name)@\($0.placement)" }
-        let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks
-        value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
-    }
-}
-
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.
 public let localGroup = "(local)"
 

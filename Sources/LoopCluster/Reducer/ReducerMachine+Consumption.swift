@@ -158,7 +158,7 @@ extension ReducerMachine {
     private mutating func fail(_ entry: Entry, _ number: EntryNumber, _ failure: Failure) {
         guard let effect = entry.effect, let live = core.effects[effect] else { return }
         count(.effectFailed)
-        let retry = core.feedbacks[Int(effect.feedback)].policy.retry
+        let retry = policy(of: effect).retry
         var delay = retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
         if failure.isFinal { delay = nil }
         if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }

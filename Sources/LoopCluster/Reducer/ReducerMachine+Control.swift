@@ -29,6 +29,16 @@ extension ReducerMachine {
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    public mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
+        messages.append(
+            .inbox(
+                peer,
+                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+    }
+
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         if name != "" && name != Definition.name {
             count(.greetingRefused)
@@ -54,7 +64,8 @@ extension ReducerMachine {
                 .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
         }
         if route != .local && greeting.groups.contains(localGroup) {
-            let others = Set(groups).subtracting([localGroup]).sorted().joined(separator: ", ")
+            let others = Set(core.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted().joined(
+                separator: ", ")
             return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
         }
         return nil

@@ -43,8 +43,10 @@ extension ReducerMachine {
 
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
         var counts = core.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
+        var positions: [UInt32: Int] = [:]
+        for (position, number) in core.table.numbers.enumerated() { positions[number] = position }
         for (id, effect) in core.effects {
-            let feedback = Int(id.feedback)
+            guard let feedback = positions[id.feedback] else { continue }
             switch effect.status {
             case .open where owners[id] != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
@@ -73,7 +75,7 @@ extension ReducerMachine {
         let parked = core.effects.compactMap { id, effect -> StatusReport.Parked? in
             guard case .parked(let message) = effect.status else { return nil }
             return StatusReport.Parked(
-                effect: id, feedback: core.feedbacks[Int(id.feedback)].name, failures: Int(effect.failures),
+                effect: id, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
                 message: message)
         }
         return Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
