@@ -55,23 +55,13 @@ import Testing
         await #expect(processExitsWith: .failure) { [path = path as String, fuse = fuse as Fuses.Event] in
             let file = try CrashNoteFile(path: path)
             _ = try file.begin(history: FusedReducer.history)
-            var machine = ReducerMachine(
-                definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(),
-                history: FusedReducer.history, seed: 1, at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))
-            machine.crashNote = file.note
-            for (number, event) in [Fuses.Event.step, fuse].enumerated() {
-                try machine.replay(
-                    .event(
-                        EventRecord(
-                            seq: Seq(UInt64(number + 1)), time: WallTime(milliseconds: 0), session: .none, number: 0,
-                            effect: nil, attempt: .none, wantsSeq: false, bytes: try CBORCoder().encode(event)[...])))
-            }
+            try FusedReducer.replay([.step, fuse], note: file.note)
         }
         let file = try CrashNoteFile(path: path)
         for _ in 0..<2 {
             let error = #expect(throws: NodeError.self) { try file.begin(history: FusedReducer.history) }
             let text = error?.description ?? ""
-            #expect(text.contains("in reduce when it replayed event 2 (record 2)"))
+            #expect(text.contains("in reduce when it replayed event 2 (record 4)"))
             #expect(text.contains("remove \(path)"))
         }
     }

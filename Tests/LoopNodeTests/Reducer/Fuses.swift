@@ -69,6 +69,30 @@ struct FusedReducer {
         while machine.hasDeferred { turn { $0.takeDeferred(at: Self.now) } }
     }
 
+    /// The first records of a journal, and these events.
+    static func journal(_ events: [Fuses.Event]) throws -> [Record] {
+        var machine = ReducerMachine(
+            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
+            at: now)
+        machine.begin(nonce: 1, at: now)
+        return machine.ready().records
+            + (try events.enumerated().map { number, event in
+                .event(
+                    EventRecord(
+                        seq: Seq(UInt64(number + 1)), time: now.wall, session: .none, number: 0, effect: nil,
+                        attempt: .none, wantsSeq: false, bytes: try CBORCoder().encode(event)[...]))
+            })
+    }
+
+    /// A start on such a journal.
+    static func replay(_ events: [Fuses.Event], note: CrashNote) throws {
+        var machine = ReducerMachine(
+            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
+            at: now)
+        machine.crashNote = note
+        for record in try journal(events) { try machine.replay(record) }
+    }
+
     private mutating func turn(_ body: (inout ReducerMachine<Fuses>) -> Void) {
         body(&machine)
         machine.advance(to: Self.now)
