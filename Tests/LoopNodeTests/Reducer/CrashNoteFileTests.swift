@@ -6,13 +6,10 @@ import LoopWire
 import Testing
 
 @Suite struct `A crash note in a file` {
-    private let path: String
+    private let temporary: TemporaryFolder
+    private var path: String { "\(temporary.path)/journal.note" }
 
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "loop-note-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        path = folder + "/journal.note"
-    }
+    init() throws { temporary = try TemporaryFolder() }
 
     /// A process that opens the note, reduces, and is ended by it.
     private static func live(_ path: String, _ events: [Fuses.Event]) throws {
@@ -36,7 +33,7 @@ import Testing
         #expect(try file.begin(history: FusedReducer.history) == nil)
         var reducer = try FusedReducer(note: file.note)
         try reducer.send([.step, .trap, .step])
-        #expect(reducer.machine.state == Fuses.State(count: 2))
+        #expect(reducer.machine.state.count == 2)
         #expect(reducer.machine.status().quarantined == 1)
         #expect(file.note.suspects == [])
     }
