@@ -93,12 +93,12 @@ extension ReducerMachine {
 
     private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID) {
         if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
-        guard let event = try? core.coder.decode(Definition.Event.self, from: Array(entry.payload)) else {
+        guard let (event, bytes) = try? decodeEvent(entry.payload, from: session) else {
             return refuse(entry, number, of: session, .undecodable)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: entry.payload)
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
         let changes = write(.event(record), event: event)
         for change in changes { follow(change) }
         // An effect whose own event ended it is done, although its completion will come too late to count.
