@@ -63,8 +63,17 @@ extension JournaledState {
         evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
         evaluator.takeOver(
             memories, state: state, seq: seq, firstIndex: startsCount, coder: coder, into: &changes)
-        return takeChanges()
+        let ofThisSeq = Set(effects.filter { $0.value.version == seq }.keys)
+        let live = takeChanges()
+        for case .updated(let id) in live where ofThisSeq.contains(id) {
+            // Who runs it cannot tell the new request from the old one by its version: it begins anew with a new attempt.
+            void(id, upTo: Self.allAttempts(of: epoch))
+        }
+        return live
     }
+
+    /// Not below any attempt of an epoch or those before it.
+    static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
 
     /// Groups are the present definition's, also of effects that were started by another.
     private mutating func regroup() {

@@ -46,7 +46,7 @@ struct DurableBeforeVisible: Checker {
         if frame.history != history { throw visible("history \(frame.history)", "\(history)") }
         if frame.epoch != epoch { throw visible("epoch \(frame.epoch)", "\(epoch)") }
         switch frame.message {
-        case .welcome(let watermark, _, _): try check(watermark, of: frame.session)
+        case .welcome(let watermark, _, _, _): try check(watermark, of: frame.session)
         case .tick(let tick): try check(tick.watermark, of: frame.session)
         case .acknowledgement(let ack), .outcomes(let ack):
             try check(ack.watermark, of: frame.session)

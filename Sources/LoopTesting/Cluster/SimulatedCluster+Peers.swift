@@ -10,6 +10,7 @@ extension SimulatedCluster {
         let configuration = PeerConfiguration(
             peer: id, loop: SlotLoop.name, schema: UInt64(SlotLoop.schema),
             fingerprint: DefinitionFingerprint(of: SlotLoop()).value,
+            feedbacks: DefinitionFingerprint(of: SlotLoop()).feedbacks,
             groups: role == .worker ? [Placement.workers.group] : [], capacity: role == .worker ? plan.capacity : 0,
             name: "\(role) \(peers.count)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
             outboxBytesMax: 1 << 20)

@@ -67,7 +67,7 @@ package struct Transcript: Sendable {
     private static func describe(_ message: ToPeer) -> String {
         switch message {
         case .introduction: "introduction"
-        case .welcome(let watermark, _, _): "welcome wm \(watermark)"
+        case .welcome(let watermark, _, _, _): "welcome wm \(watermark)"
         case .commands(let number, let commands):
             "commands #\(number) " + commands.map(describe).joined(separator: " ")
         case .acknowledgement(let ack): "ack \(describe(ack))"
