@@ -1,7 +1,7 @@
 public import LoopCore
 import LoopWire
 
-/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 8.)
+/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 7.)
 ///
 ///     crash ──▶ suspect ── comes again ──▶ alone in its turn ── durable ──▶ struck from the note
 ///                                                │
