@@ -180,6 +180,8 @@ final class OutboxFile {
         }
         (head, loop, committedAt) = (next, name, now)
         last = max(last, machine.lastNumber)
+        // So that all of it is in the one file; where that cannot be, the log beside it has the rest.
+        if isLast { _ = try? database.checkpoint(.truncate) }
     }
 
     private func insert(_ entry: Entry, _ number: UInt64) throws(SQLiteError) {
