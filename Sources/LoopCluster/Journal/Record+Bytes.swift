@@ -210,6 +210,7 @@ extension DefinitionRecord {
         output.u64(fingerprint)
         output.varint(schema)
         output.u64(initial)
+        output.shortPrefixed(initialState[...])
         output.varint(UInt64(feedbacks.count))
         for name in feedbacks { output.shortString(name) }
     }
@@ -218,6 +219,7 @@ extension DefinitionRecord {
         fingerprint = try reader.u64("fingerprint")
         schema = try reader.varint()
         initial = try reader.u64("initial state's hash")
+        initialState = Array(try reader.shortPrefixed())
         let count = try reader.varint()
         // Each name takes a byte at least: a count that is too large is known before anything is allocated.
         guard count <= reader.remaining else {
