@@ -53,7 +53,7 @@ public enum ChaosProgram {
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
                     sparesReducer: parsed[sparesReducer],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
-                    keepsFolder: parsed[keepsFolder], executables: folderOfThisProgram)
+                    keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
                 return try await run(plan, printsOnly: parsed[schedule], report: parsed[report])
             }
         } catch let error as UsageError {

@@ -29,6 +29,8 @@ final class FaultProxy: Sendable {
         case stop
     }
 
+    /// Where each link listens, in the order of the links: their own ports, or those that were free.
+    let ports: [UInt16]
     private let mailbox: Mailbox<Order>
     private let thread: NodeThread
     private let counting: ProxyCounting
@@ -44,6 +46,7 @@ final class FaultProxy: Sendable {
         let listeners = try await space.run("proxy-listen") {
             try links.map { (target: $0.target, upstream: $0.upstream, descriptor: try $0.listen.listen()) }
         }
+        ports = listeners.map { SocketAddress.port(of: $0.descriptor) }
         thread = try NodeThread("chaos-proxy") {
             // Listening succeeded, so the namespace is there.
             try? space.enter()

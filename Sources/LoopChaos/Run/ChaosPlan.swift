@@ -8,6 +8,13 @@ public struct ChaosPlan: Sendable {
         case memory
     }
 
+    /// When the run's folder, with the journal, the logs and the pages, stays.
+    public enum Keeping: Sendable {
+        case never
+        case onViolation
+        case always
+    }
+
     public var seed: UInt64
     public var duration: Duration
     public var workers: Int
@@ -16,14 +23,13 @@ public struct ChaosPlan: Sendable {
     public var sparesReducer: Bool
     /// A part that cannot run here is a violation.
     public var mustRunAll: Bool
-    /// The run's folder stays, also where all is well.
-    public var keepsFolder: Bool
+    public var keeping: Keeping
     /// Where `loop-reducer` and `loop-effect` are.
     public var executables: String
 
     public init(
         seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
-        sparesReducer: Bool = false, mustRunAll: Bool = false, keepsFolder: Bool = false, executables: String
+        sparesReducer: Bool = false, mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
     ) {
         self.seed = seed
         self.duration = duration
@@ -31,7 +37,7 @@ public struct ChaosPlan: Sendable {
         self.journal = journal
         self.sparesReducer = sparesReducer
         self.mustRunAll = mustRunAll
-        self.keepsFolder = keepsFolder
+        self.keeping = keeping
         self.executables = executables
     }
 

@@ -12,7 +12,6 @@ public struct ChaosRun: Sendable {
     private let say: @Sendable (String) -> Void
     private let felt = Locked<[FaultKind: Int]>([:])
     private let problems = Locked<[String]>([])
-    private let progress = Locked<[String]>([])
 
     /// - Parameter say: takes a line for people at a time.
     public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
@@ -55,7 +54,7 @@ public struct ChaosRun: Sendable {
         evidence.felt = felt.withLock { $0 }
         evidence.unexpected += problems.withLock { $0 }
         let report = ChaosReport(plan, evidence)
-        if report.isClean && !plan.keepsFolder {
+        if plan.keeping == .never || report.isClean && plan.keeping != .always {
             folder.remove()
         } else {
             folder.write("report.txt", report.text)

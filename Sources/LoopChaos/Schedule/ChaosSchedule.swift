@@ -6,8 +6,9 @@ import LoopCore
 /// the proxies. No target has two faults of the same sort at once; faults of different sorts meet freely. Kinds come out
 /// of a bag that is filled again when it is empty, so that each has its share in every run.
 public struct ChaosSchedule: Equatable, Sendable {
-    /// The shortest run in which there is room for every kind.
+    /// The shortest run in which there is room for every kind, and for a calm.
     public static let durationMin = Duration.seconds(30)
+    private static let durationLeast = Duration.seconds(5)
 
     public let seed: UInt64
     public let duration: Duration
@@ -19,12 +20,12 @@ public struct ChaosSchedule: Equatable, Sendable {
     public private(set) var calm: [Range<Duration>] = []
 
     /// - Parameters:
-    ///   - duration: at least ``durationMin``.
+    ///   - duration: at least 5 s; below ``durationMin`` some kinds may be missing.
     ///   - workers: at least 2: the first speaks to the reducer directly, the others through proxies.
     ///   - sparesReducer: nothing happens to the reducer's process.
     public init(seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false) {
         self.seed = seed
-        self.duration = max(duration, Self.durationMin)
+        self.duration = max(duration, Self.durationLeast)
         self.workers = max(workers, 2)
         self.clients = max(clients, 1)
         var random = SeededRandom(seed: seed)
