@@ -18,6 +18,8 @@ final class ChaosProcess: Sendable {
     private let space: NetworkSpace
     private let log: String
     private let state = Locked(State())
+    /// What it said last.
+    private let lastLine = Locked("it said nothing")
 
     /// - Parameter log: the file that its lines are added to.
     init(name: String, program: String, arguments: [String], space: NetworkSpace, log: String) {
@@ -46,7 +48,11 @@ final class ChaosProcess: Sendable {
     func start() async throws {
         noticeEnd()
         let plan = ChildProcess.Plan(
-            program, arguments, output: .lines { [log] _, line in Self.append(line, to: log) }, ownGroup: true)
+            program, arguments,
+            output: .lines { [log, lastLine] _, line in
+                Self.append(line, to: log)
+                lastLine.withLock { $0 = line }
+            }, ownGroup: true)
         let number = state.withLock { state in
             state.starts += 1
             return state.starts
@@ -95,7 +101,7 @@ final class ChaosProcess: Sendable {
     private func noticeEnd() {
         state.withLock { state in
             guard !state.isMeantToEnd, let exit = state.child?.status else { return }
-            state.unexpected.append("\(name) ended by itself: \(exit)")
+            state.unexpected.append("\(name) ended by itself: \(exit); \(lastLine.withLock { $0 })")
             state.child = nil
         }
     }

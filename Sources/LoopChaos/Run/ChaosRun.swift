@@ -47,7 +47,7 @@ public struct ChaosRun: Sendable {
             evidence.leftovers += await stage.clear()
         } catch {
             _ = await network.remove()
-            say("the folder \(folder.path) is kept")
+            if error is CancellationError { folder.remove() } else { say("the folder \(folder.path) is kept") }
             throw error
         }
         evidence.leftovers += await network.remove().map { "the network namespace \($0)" }
@@ -78,10 +78,17 @@ public struct ChaosRun: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in stage.clients { group.addTask { await client.run() } }
-                try await breakThings(stage, from: begin)
-                say("faults end; everything has to settle")
-                for client in stage.clients { client.finish() }
-                try await wait(for: &group, within: ChaosPlan.settleLimit)
+                do {
+                    try await breakThings(stage, from: begin)
+                    say("faults end; everything has to settle")
+                    for client in stage.clients { client.finish() }
+                    try await wait(for: &group, stage)
+                } catch {
+                    // Who waits for an outcome is told that it will not come.
+                    group.cancelAll()
+                    await stage.closeClients()
+                    throw error
+                }
             }
             try await settle(stage, sampler, &evidence)
         } catch {
@@ -98,30 +105,18 @@ public struct ChaosRun: Sendable {
         evidence.pages = try stage.folder.readPages()
     }
 
-    /// The clients' outcomes; handles are closed when they do not come, so that their senders learn that.
-    private func wait(for clients: inout ThrowingTaskGroup<Void, any Error>, within limit: Duration) async throws {
-        let deadline = SystemClock.monotonic + limit
-        let isDone = Locked(false)
-        clients.addTask {
-            while !isDone.withLock({ $0 }), SystemClock.monotonic < deadline {
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            if !isDone.withLock({ $0 }) { throw TimeUp() }
-        }
-        var left = schedule.clients
-        do {
-            while left > 0, try await clients.next() != nil { left -= 1 }
-            isDone.withLock { $0 = true }
-            _ = try await clients.next()
-        } catch is TimeUp {
+    /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
+    private func wait(for clients: inout ThrowingTaskGroup<Void, any Error>, _ stage: ChaosStage) async throws {
+        let watch = Task {
+            try await Task.sleep(for: ChaosPlan.settleLimit)
             problems.withLock {
-                $0.append("clients were still waiting for outcomes \(limit.shown) after the last fault")
+                $0.append("clients still waited for outcomes \(ChaosPlan.settleLimit.shown) after the last fault")
             }
-            clients.cancelAll()
+            await stage.closeClients()
         }
+        defer { watch.cancel() }
+        try await clients.waitForAll()
     }
-
-    private struct TimeUp: Error {}
 
     private func breakThings(_ stage: ChaosStage, from begin: MonotonicTime) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

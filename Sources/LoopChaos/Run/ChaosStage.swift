@@ -145,11 +145,16 @@ final class ChaosStage: Sendable {
         target == .reducer ? exit == .exited(143) : exit == .exited(0)
     }
 
+    /// Closes the clients' handles: whoever still waits for an outcome learns that it will not come.
+    func closeClients() async {
+        for loop in loops { await loop.close() }
+    }
+
     /// Closes the clients and ends all processes, workers first.
     /// - Returns: what was not as it should be.
     func stopProcesses() async -> [String] {
         var found: [String] = []
-        for loop in loops { await loop.close() }
+        await closeClients()
         for (target, process) in processes.sorted(by: { $0.key > $1.key }) {
             found += process.unexpected
             guard let exit = await process.terminate(within: Self.stopLimit) else {
@@ -168,7 +173,7 @@ final class ChaosStage: Sendable {
     @discardableResult
     func clear() async -> [String] {
         for process in processes.values { await process.kill() }
-        for loop in loops { await loop.close() }
+        await closeClients()
         await proxy.stop()
         return Self.processes(naming: folder.path).map { "the process \($0)" }
             + processes.values.compactMap { process in process.processID.map { "\(process.name), process \($0)" } }

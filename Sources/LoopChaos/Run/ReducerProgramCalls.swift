@@ -8,10 +8,16 @@ struct ReducerProgramCalls: Sendable {
 
     /// Its arguments to run.
     func running(at address: String) -> [String] {
-        [
+        let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
-            ChaosPlan.silenceLimit, "--journal", journal == .file ? folder.journal : "memory", folder.pages,
+            ChaosPlan.silenceLimit,
         ]
+        let keeping =
+            switch journal {
+            case .file: ["--journal", folder.journal, "--snapshot-every", "\(ChaosPlan.snapshotInterval)"]
+            case .memory: ["--journal", "memory"]
+            }
+        return node + keeping + [folder.pages]
     }
 
     /// Replays the journal of a reducer that has ended; nil where there is none.
