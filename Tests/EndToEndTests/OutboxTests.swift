@@ -31,16 +31,24 @@ private struct Tally: LoopDefinition {
     private final class Stage: Sendable {
         let endpoint = "ipc:///tmp/loop-tally-\(SystemRandom.uint64())"
         let relay: Relay
-        private let node: ReducerNode<Tally>
-        private let run: Task<Outcome?, any Error>
+        private let reducer = Locked<(node: ReducerNode<Tally>, run: Task<Outcome?, any Error>)?>(nil)
         private let folder = TemporaryFolder()
 
         init() throws {
-            let node = try ReducerNode(
-                Tally(), configuration: ReducerNodeConfiguration(bind: endpoint, log: { _ in }))
-            self.node = node
-            run = Task { try await node.run() }
             relay = try Relay(to: endpoint)
+            try start()
+        }
+
+        private func start() throws {
+            let configuration = ReducerNodeConfiguration(
+                bind: endpoint, journal: .file("\(folder.path)/tally.journal"), log: { _ in })
+            let node = try ReducerNode(Tally(), configuration: configuration)
+            reducer.withLock { $0 = (node, Task { try await node.run() }) }
+        }
+
+        func restart() async throws {
+            try await stop()
+            try start()
         }
 
         /// A process that sends, and what it printed.
@@ -80,12 +88,16 @@ private struct Tally: LoopDefinition {
         }
 
         func stop() async throws {
+            guard let (node, run) = reducer.withLock({ $0 }) else { return }
             node.stop()
             _ = try await run.value
         }
     }
 
-    @Test func `between the acceptance of its event and the acknowledgement has it applied once`() async throws {
+    @Test(arguments: [false, true])
+    func `between the acceptance of its event and the acknowledgement has it applied once`(
+        restartsTheReducer: Bool
+    ) async throws {
         let stage = try Stage()
         stage.relay.losesAnswersToTheNextBatch()
         let (first, printed) = try stage.put(7)
@@ -94,6 +106,7 @@ private struct Tally: LoopDefinition {
         #expect(await first.wait() == .signaled(SIGKILL))
         #expect(printed.withLock { $0 } == [])
         stage.relay.letsEverythingThrough()
+        if restartsTheReducer { try await stage.restart() }
 
         let (second, left) = try stage.sender(["--flush"])
         #expect(await second.wait() == .exited(0))

@@ -22,6 +22,7 @@ extension ReducerMachine {
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
     public mutating func takeDeferred(at now: Moment) {
         self.now = Moment.max(self.now, now)
+        guard loss == nil else { return }
         if retryFirst() { return }
         for batch in poison.deferred.takeAll() {
             if mustWait { putOff(batch, from: 0) } else { consume(batch) }
@@ -104,15 +105,10 @@ extension ReducerMachine {
             bytes: Array(entry.payload)[...])
         write(.quarantined(record))
         watchQuarantine()
-        let sender = entry.effect.map { "effect \($0), \(feedbackName(of: $0))" } ?? "no effect"
+        let sender = entry.effect.map { "effect \($0), \(core.feedbackName(of: $0))" } ?? "no effect"
         poison.alarms.append(
             "event \(number) of session \(session) (\(sender)) ended this process \(suspect.crashes) times in"
                 + " \(suspect.phase) and is set aside as quarantined event \(record.id);"
                 + " look at it with: loopctl quarantine show \(record.id)")
-    }
-
-    func feedbackName(of effect: EffectID) -> String {
-        Int(effect.feedback) < core.feedbacks.count
-            ? core.feedbacks[Int(effect.feedback)].name : "of a feedback that is gone"
     }
 }

@@ -42,7 +42,7 @@ extension ReducerMachine {
         }.prefix(10_000).map { id, effect, message in
             room -= effect.request.count
             return LoopWire.ParkedEffect(
-                effect: id.description, feedback: feedbackName(of: id), failures: Int(effect.failures),
+                effect: id.description, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
                 message: message, request: room >= 0 ? effect.request : [])
         }
     }
@@ -64,7 +64,7 @@ extension ReducerMachine {
         guard outcome == nil else { return .refused("the loop has ended") }
         write(.operatorAction(OperatorAction(.retryParked(id), by: who, at: now.wall)))
         schedule(id)
-        return .done("the effect \(id) of \(feedbackName(of: id)) waits to be run again")
+        return .done("the effect \(id) of \(core.feedbackName(of: id)) waits to be run again")
     }
 
     /// What is waiting for the journal; the shell answers each by `answer`.
