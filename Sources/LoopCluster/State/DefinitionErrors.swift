@@ -38,6 +38,8 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
 public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
     public var reason: String
 
+    package init(reason: String) { self.reason = reason }
+
     public var description: String { "a record does not fit the ones before it: \(reason)" }
 }
 
