@@ -38,16 +38,9 @@ import Testing
             #expect(schedule.faults.map(\.at) == schedule.faults.map(\.at).sorted())
             var busyUntil: [String: Duration] = [:]
             for fault in schedule.faults {
-                let sort =
-                    switch fault.trouble {
-                    case .kill, .terminate, .freeze: "process"
-                    case .loss, .partition: "network"
-                    case .delay, .stall, .cut: "proxy"
-                    }
-                let key = "\(sort) \(fault.target)"
-                #expect(fault.at >= busyUntil[key, default: .zero], "seed \(seed): \(fault)")
-                busyUntil[key] = fault.end
-                #expect(sort != "proxy" || ChaosSchedule.isProxied(fault.target))
+                #expect(fault.at >= busyUntil[fault.lane, default: .zero], "seed \(seed): \(fault)")
+                busyUntil[fault.lane] = fault.end
+                #expect(!fault.lane.hasPrefix("proxy") || ChaosSchedule.isProxied(fault.target))
                 #expect(fault.at >= .zero && fault.at < schedule.duration && fault.lasts > .zero)
             }
         }

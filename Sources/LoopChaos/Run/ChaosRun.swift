@@ -120,21 +120,28 @@ public struct ChaosRun: Sendable {
 
     private func breakThings(_ stage: ChaosStage, from begin: MonotonicTime) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for fault in schedule.faults {
-                if fault.kind.needsNetwork && stage.network.obstacle != nil { continue }
+            let possible = schedule.faults.filter { !$0.kind.needsNetwork || stage.network.obstacle == nil }
+            // Those of one sort at one target come one after the other, also where one takes longer than planned.
+            for faults in Dictionary(grouping: possible, by: \.lane).values {
                 group.addTask {
-                    try await Self.sleep(until: begin + fault.at)
-                    do {
-                        try await inflict(fault, on: stage)
-                    } catch let error as CancellationError {
-                        throw error
-                    } catch {
-                        problems.withLock { $0.append("'\(fault)' failed: \(error)") }
+                    for fault in faults {
+                        try await Self.sleep(until: begin + fault.at)
+                        try await attempt(fault, on: stage)
                     }
                 }
             }
             group.addTask { try await Self.sleep(until: begin + schedule.duration) }
             try await group.waitForAll()
+        }
+    }
+
+    private func attempt(_ fault: Fault, on stage: ChaosStage) async throws {
+        do {
+            try await inflict(fault, on: stage)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            problems.withLock { $0.append("'\(fault)' failed: \(error)") }
         }
     }
 

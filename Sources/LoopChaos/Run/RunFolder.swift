@@ -51,11 +51,12 @@ struct RunFolder: Sendable {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(lines).map(String.init)
     }
 
-    func remove() {
-        for folder in [pages, path] {
-            for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
+    func remove() { Self.remove(path) }
+
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        for name in names(in: path) { remove("\(path)/\(name)") }
+        rmdir(path)
     }
 
     private static func names(in folder: String) -> [String] {

@@ -70,6 +70,15 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Faults of one lane never overlap: those of one sort at one target.
+    var lane: String {
+        switch trouble {
+        case .kill, .terminate, .freeze: "process of \(target)"
+        case .loss, .partition: "network of \(target)"
+        case .delay, .stall, .cut: "proxy of \(target)"
+        }
+    }
+
     /// `3.250 s  kill the reducer, away for 0.410 s`
     public var description: String {
         let what =
