@@ -71,7 +71,6 @@ import Testing
         let small = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
         let again = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
         #expect(small.failure.violation.promise == failure.violation.promise)
-        #expect(small.failure.step <= failure.step)
         #expect(small.faultCount <= 2)
         #expect(small.failure.transcript.isEmpty == false)
         #expect(small.description == again.description)

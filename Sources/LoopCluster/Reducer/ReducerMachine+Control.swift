@@ -5,6 +5,7 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
+        guard serves(message) else { return }
         if let session = message.session { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
@@ -26,6 +27,16 @@ extension ReducerMachine {
     public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
         count(.greetingRefused)
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
+    }
+
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    public mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
+        messages.append(
+            .inbox(
+                peer,
+                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
     }
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
@@ -53,7 +64,8 @@ extension ReducerMachine {
                 .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
         }
         if route != .local && greeting.groups.contains(localGroup) {
-            let others = Set(groups).subtracting([localGroup]).sorted().joined(separator: ", ")
+            let others = Set(core.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted().joined(
+                separator: ", ")
             return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
         }
         return nil
@@ -65,6 +77,7 @@ extension ReducerMachine {
             reply(.refused(refused), to: route)
             return
         }
+        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
         guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
             reply(.busy(retryAfter: .seconds(1)), to: route)

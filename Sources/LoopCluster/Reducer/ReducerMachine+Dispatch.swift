@@ -18,9 +18,9 @@ extension ReducerMachine {
     mutating func grant() {
         guard scheduler.waitingCount > 0 else { return }
         var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
-        let groups = groups
-        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: groups[Int($0)]) }) {
-            guard let session = room.take(groups[Int(effect.feedback)]), let live = core.effects[effect] else {
+        let table = core.table
+        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: table.group($0)) }) {
+            guard let session = room.take(table.group(effect.feedback)), let live = core.effects[effect] else {
                 scheduler.remove(effect)
                 continue
             }
@@ -43,7 +43,7 @@ extension ReducerMachine {
     }
 
     mutating func watchTimeout(of effect: EffectID, _ attempt: Attempt) {
-        guard let timeout = core.feedbacks[Int(effect.feedback)].policy.timeout else { return }
+        guard let timeout = policy(of: effect).timeout else { return }
         timeouts.push(AttemptDeadline(time: now.monotonic + timeout, effect: effect, attempt: attempt))
     }
 
@@ -86,7 +86,7 @@ extension ReducerMachine {
                 continue
             }
             count(.effectTimedOut)
-            let policy = core.feedbacks[Int(effect.feedback)].policy
+            let policy = policy(of: effect)
             let delay = policy.retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
             let limit = policy.timeout.map { "\($0)" } ?? ""
             end(effect, .timedOut, retryIn: delay, message: "no end within \(limit)", failed: true)
@@ -121,7 +121,7 @@ extension ReducerMachine {
                 continue
             }
             for effect in member.effects.sorted() {
-                let group = groups[Int(effect.feedback)]
+                let group = core.table.group(effect.feedback)
                 guard let attempt = owners[effect]?.attempt,
                     members.contains(where: { $0.key != session && $0.value.canHold(group, at: now.monotonic) })
                 else { continue }

@@ -11,7 +11,8 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     private let order: KeyOrder<Key>
     private var feedback: UInt32 = 0
     private var coder: (any ValueCoder)?
-    private var wanted: [Key: Request] = [:]
+    /// What was last asked for; nil: not known, because another definition asked for it.
+    private var wanted: [Key: Request]? = [:]
     private var live: [Key: EffectID] = [:]
 
     package init(requests: @escaping @Sendable (State) -> [Key: Request]) where Request: Equatable {
@@ -28,10 +29,16 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 
     package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         let now = requests(state)
-        if isUnchanged(wanted, now) { return }
+        if let wanted, isUnchanged(wanted, now) { return }
+        follow(now, seq: seq, firstIndex: 0, into: &changes)
+    }
+
+    private mutating func follow(
+        _ now: [Key: Request], seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         cancelVanished(now, into: &changes)
         updateChanged(now, into: &changes)
-        startNew(now, seq: seq, into: &changes)
+        startNew(now, seq: seq, firstIndex: firstIndex, into: &changes)
         wanted = now
     }
 
@@ -53,27 +60,94 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
         var changed: [(id: EffectID, request: Request)] = []
         for (key, id) in live {
-            if let old = wanted[key], let new = now[key], !isSame(old, new) { changed.append((id, new)) }
+            guard let new = now[key] else { continue }
+            if let old = wanted?[key], isSame(old, new) { continue }
+            changed.append((id, new))
         }
         changed.sort { $0.id < $1.id }
         for (id, request) in changed { changes.append(.update(id, request: request)) }
     }
 
-    private mutating func startNew(_ now: [Key: Request], seq: Seq, into changes: inout [EffectChange]) {
+    private mutating func startNew(
+        _ now: [Key: Request], seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         if live.count == now.count { return }
         let new = order.sorted(now.keys.filter { live[$0] == nil }, coder: coder)
         for (index, key) in new.enumerated() {
             guard let request = now[key] else { continue }
-            let id = EffectID(feedback: feedback, seq: seq, index: UInt32(index))
+            let id = EffectID(feedback: feedback, seq: seq, index: firstIndex &+ UInt32(truncatingIfNeeded: index))
             live[key] = id
             changes.append(.start(id, request: request))
         }
+    }
+
+    // MARK: Memory
+
+    /// Whether it is known what was last asked for.
+    var isCertain: Bool { wanted != nil }
+
+    package var uncodable: String? {
+        order.coding == nil ? "\(Key.self)" : RequestCoding(Request.self) == nil ? "\(Request.self)" : nil
+    }
+
+    package func memory(_ coder: any ValueCoder) throws -> QueryMemory {
+        guard let coding = order.coding else { throw QueryMemoryError.notCodable(Key.self, "keys") }
+        var remembered: [QueryMemory.Remembered] = []
+        remembered.reserveCapacity(live.count)
+        for (key, id) in live {
+            remembered.append(QueryMemory.Remembered(bytes: try coding.encode(key, coder), id: id))
+        }
+        remembered.sort { $0.id < $1.id }
+        return .keyed(remembered)
+    }
+
+    package mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws {
+        guard case .keyed(let remembered) = memory else { throw QueryMemoryError.otherForm }
+        live = [:]
+        live.reserveCapacity(remembered.count)
+        for one in remembered {
+            let key = try read(one.bytes, coder)
+            guard live.updateValue(one.id, forKey: key) == nil else {
+                throw QueryMemoryError("it remembers the key \(key) twice")
+            }
+        }
+        // What it would have asked for at this state; where that is not what runs, its code is another one now.
+        let now = requests(state)
+        wanted = now.count == live.count && now.keys.allSatisfy { live[$0] != nil } ? now : nil
+    }
+
+    package mutating func takeOver(
+        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
+        into changes: inout [EffectChange]
+    ) {
+        live = [:]
+        var unreadable: [EffectID] = []
+        if case .keyed(let remembered) = memory?.innermost {
+            for one in remembered {
+                if let key = try? read(one.bytes, coder), live[key] == nil {
+                    live[key] = one.id
+                } else {
+                    unreadable.append(one.id)
+                }
+            }
+        } else {
+            unreadable = memory?.effects ?? []
+        }
+        Self.cancel(unreadable, into: &changes)
+        wanted = nil
+        follow(requests(state), seq: seq, firstIndex: firstIndex, into: &changes)
+    }
+
+    private func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Key {
+        guard let coding = order.coding else { throw QueryMemoryError.notCodable(Key.self, "keys") }
+        guard let key = try coding.decode(bytes, coder) as? Key else { throw QueryMemoryError.otherForm }
+        return key
     }
 }
 
 /// Orders keys by their encoded bytes, so that every process numbers the same starts alike.
 package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
-    private let coding = RequestCoding(Key.self)
+    let coding = RequestCoding(Key.self)
 
     package init() {}
 

@@ -47,4 +47,35 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
         base?.cancelAll(into: &changes)
         base = nil
     }
+
+    // MARK: Memory
+
+    package var uncodable: String? { makeBase().uncodable }
+
+    package func memory(_ coder: any ValueCoder) throws -> QueryMemory { .part(try base?.memory(coder)) }
+
+    package mutating func restore(_ memory: QueryMemory, state: Whole, coder: any ValueCoder) throws {
+        guard case .part(let remembered) = memory else { throw QueryMemoryError.otherForm }
+        base = nil
+        guard let remembered else { return }
+        guard let part = value(state) else { throw QueryMemoryError("it remembers a part that is not there") }
+        var query = makeBase()
+        query.prepare(feedback: feedback, coder: self.coder)
+        try query.restore(remembered, state: part, coder: coder)
+        base = query
+    }
+
+    package mutating func takeOver(
+        _ memory: QueryMemory?, state: Whole, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
+        into changes: inout [EffectChange]
+    ) {
+        base = nil
+        guard let part = value(state) else { return Self.cancel(memory?.effects ?? [], into: &changes) }
+        var remembered = memory
+        if case .part(let inner) = memory { remembered = inner }
+        var query = makeBase()
+        query.prepare(feedback: feedback, coder: self.coder)
+        query.takeOver(remembered, state: part, seq: seq, firstIndex: firstIndex, coder: coder, into: &changes)
+        base = query
+    }
 }

@@ -2,10 +2,12 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G8: the journal's records, decoded from their bytes into a second state, give what the reducer holds.
+/// G8: the journal's records, applied one by one to a second state, give what the reducer holds; also where that second
+/// state was written to a snapshot now and then, and went on from there.
 struct ReplayIsExact: Checker {
     static let promise = Promise.replayIsExact
     private(set) var checkCount = 0
+    private var recordCount = 0
     private var shadow: JournaledState<SlotLoop>?
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
@@ -18,33 +20,53 @@ struct ReplayIsExact: Checker {
             } catch {
                 throw Violation(.replayIsExact, "\(journaled.record) cannot be replayed: \(error)")
             }
+            recordCount += 1
+            if recordCount.isMultiple(of: 512) { try goOnFromSnapshot() }
         default: break
         }
     }
 
-    /// - Parameter wholly: compares effects and sessions too.
+    /// - Parameter wholly: compares everything, by its bytes.
     mutating func compare(_ live: JournaledState<SlotLoop>, wholly: Bool) throws(Violation) {
         guard let shadow else { return }
         checkCount += 1
-        guard live.seq == shadow.seq, live.state == shadow.state, live.epoch == shadow.epoch else {
-            throw differ(live, shadow)
-        }
-        guard wholly else { return }
-        guard live.history == shadow.history, live.time == shadow.time, live.effects == shadow.effects,
-            live.nextSession == shadow.nextSession, live.sessions.count == shadow.sessions.count,
-            live.sessions.allSatisfy({ shadow.sessions[$0.key]?.watermark == $0.value.watermark })
+        guard live.seq == shadow.seq, live.state == shadow.state, live.epoch == shadow.epoch,
+            live.position == shadow.position
         else { throw differ(live, shadow) }
+        if wholly, live.digest().hash != shadow.digest().hash { throw differ(live, shadow) }
+    }
+
+    private mutating func goOnFromSnapshot() throws(Violation) {
+        guard let written = shadow else { return }
+        checkCount += 1
+        do {
+            let document = try written.snapshot()
+            let restored = try JournaledState(restoring: document, definition: SlotLoop(), coder: SlotCoder())
+            let differences = try restored.differences(from: written)
+            guard differences.isEmpty, try restored.snapshot() == document else {
+                throw Violation(.replayIsExact, "a snapshot gives other \(differences.joined(separator: ", "))")
+            }
+            shadow = restored
+        } catch let violation as Violation {
+            throw violation
+        } catch {
+            throw Violation(.replayIsExact, "\(written.seq): \(error)")
+        }
     }
 
     private func differ(_ live: JournaledState<SlotLoop>, _ replayed: JournaledState<SlotLoop>) -> Violation {
-        Violation(.replayIsExact, "the reducer holds \(summary(live)), its journal gives \(summary(replayed))")
+        let names = (try? live.differences(from: replayed)) ?? []
+        return Violation(
+            .replayIsExact,
+            "the reducer holds another \(names.joined(separator: ", ")): \(summary(live)); its journal gives"
+                + " \(summary(replayed))")
     }
 
     private func summary(_ core: JournaledState<SlotLoop>) -> String {
-        let effects = core.effects.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let effects = core.effects.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.status) \($0.value.floor)" }
         let watermarks = core.sessions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.watermark)" }
-        return
-            "seq \(core.seq) of \(core.history), epoch \(core.epoch), \(core.state), effects [\(effects.joined(separator: ", "))],"
-            + " watermarks [\(watermarks.joined(separator: ", "))]"
+        return "seq \(core.seq), position \(core.position) of \(core.history), epoch \(core.epoch),"
+            + " digest \(core.state.digest), effects [\(effects.joined(separator: ", "))],"
+            + " sessions [\(watermarks.joined(separator: ", "))], next \(core.nextSession)"
     }
 }
