@@ -141,6 +141,7 @@ public struct PeerMachine: Sendable {
 
     /// The wishes of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
+        if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
     }
