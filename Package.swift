@@ -103,7 +103,8 @@ let package = Package(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
         ),
         tests(
-            "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
+            "LoopCommandsTests",
+            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),
         tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",

@@ -5,7 +5,11 @@ import Testing
 
 @Suite struct `Command lines of loopctl` {
     @Test(arguments: [
-        ([], "loopctl needs to be told what to do: up, status, ready, tail, send, serve; see loopctl --help"),
+        (
+            [],
+            "loopctl needs to be told what to do: up, status, ready, tail, send, parked, quarantine, history, state, "
+                + "verify, trim, serve; see loopctl --help"
+        ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (

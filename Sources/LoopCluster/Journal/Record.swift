@@ -35,13 +35,18 @@ public struct DefinitionRecord: Equatable, Sendable {
     public var schema: UInt64
     /// A hash of the encoded initial state: a loop with other arguments is another run.
     public var initial: UInt64
+    /// The encoded initial state, in a journal's first record: who replays it need not be told the arguments. Else empty.
+    public var initialState: [UInt8]
     /// The names of all feedbacks this journal has seen; a feedback's number is its position, and is never reused.
     public var feedbacks: [String]
 
-    public init(fingerprint: UInt64, schema: UInt64, initial: UInt64, feedbacks: [String]) {
+    public init(
+        fingerprint: UInt64, schema: UInt64, initial: UInt64, initialState: [UInt8] = [], feedbacks: [String]
+    ) {
         self.fingerprint = fingerprint
         self.schema = schema
         self.initial = initial
+        self.initialState = initialState
         self.feedbacks = feedbacks
     }
 }

@@ -5,6 +5,7 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
+        guard serves(message) else { return }
         if let session = message.session { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
@@ -28,6 +29,16 @@ extension ReducerMachine {
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    public mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
+        messages.append(
+            .inbox(
+                peer,
+                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+    }
+
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         if name != "" && name != Definition.name {
             count(.greetingRefused)
@@ -49,6 +60,7 @@ extension ReducerMachine {
             reply(.refused(refused), to: route)
             return
         }
+        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
         guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
             reply(.busy(retryAfter: .seconds(1)), to: route)

@@ -15,14 +15,16 @@ extension ReducerMachine {
         report.seq = core.seq.value
         report.uptimeMilliseconds = (now.monotonic - startedAt).wholeNanoseconds / 1_000_000
         report.eventsPerSecond = rate.perSecond(core.seq, at: now.monotonic)
-        report.isReady = outcome == nil
-        report.notReadyBecause = outcome == nil ? nil : "the loop has ended"
+        report.notReadyBecause = outcome == nil ? loss?.description : "the loop has ended"
+        report.isReady = report.notReadyBecause == nil
         report.progress = core.definition.progress(of: core.state)
         report.exitCode = outcome?.exitCode
         // A report is one message: of very many peers it names the oldest.
         report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
         report.feedbacks = feedbackCounts()
         report.parked = parked()
+        report.quarantined = core.quarantine.count
+        report.warnings = warnings()
         for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }
         return report
     }
@@ -53,6 +55,19 @@ extension ReducerMachine {
             }
         }
         return counts
+    }
+
+    /// What somebody should do something about.
+    private func warnings() -> [String] {
+        var warnings: [String] = []
+        if let loss { warnings.append(loss.description) }
+        if let newest = core.quarantine.keys.max(), let record = core.quarantine[newest] {
+            let count = core.quarantine.count == 1 ? "1 EVENT IS" : "\(core.quarantine.count) EVENTS ARE"
+            warnings.append(
+                "\(count) QUARANTINED: the newest ended the reducer \(record.crashes) times in \(record.phase); see:"
+                    + " loopctl quarantine list")
+        }
+        return warnings
     }
 
     /// The first hundred by name.

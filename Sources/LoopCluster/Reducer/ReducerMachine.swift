@@ -44,6 +44,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
 
+    // Events that end the process; acknowledged records that are missing; how often the state is hashed.
+    var poison = PoisonWatch()
+    var loss: HistoryLost?
+    var hashing = StateHashing()
+
     // Administration: what only the journal can answer waits for the shell.
     var journalRequests: [JournalRequest] = []
 
@@ -90,7 +95,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     }
 
     /// Applies a record of the journal, before `begin`.
-    public mutating func replay(_ record: Record) throws { try core.apply(record) }
+    public mutating func replay(_ record: Record) throws {
+        if case .event(let event) = record { core.note?.enterReplay(position: core.position + 1, seq: event.seq) }
+        defer { core.note?.leave() }
+        try core.apply(record)
+    }
 
     /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
     public mutating func begin(nonce: UInt64, at now: Moment) {
@@ -119,6 +128,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
             awaited = Set(core.sessions.keys)
             graceEnds = now.monotonic + configuration.silenceLimit
         }
+        reviewSuspects()
         noticeOutcome()
     }
 
@@ -138,7 +148,8 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// Ends the turn: grants what can be granted, and hands out records and messages.
     public mutating func ready() -> Ready {
         noticeOutcome()
-        if outcome == nil { grant() }
+        hashState()
+        if outcome == nil && loss == nil { grant() }
         flushCommands()
         flushAcknowledgements()
         // Who follows the state sees the last one, however recent the one before.
@@ -147,12 +158,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         publishTransitions()
         // Behind everything else: the sender of the event that ended the loop learns that it was applied.
         if hasNewOutcome { publishNewEnd() }
+        if loss != nil { withholdMessages() }
+        poison.isAlone = false
         defer {
             records.removeAll(keepingCapacity: true)
             messages.removeAll(keepingCapacity: true)
         }
         return Ready(
-            records: records, position: core.position, deadline: deadline, outcome: outcome, messages: messages)
+            records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
+            messages: messages)
     }
 
     /// The loop's end, once it has come.
@@ -203,6 +217,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     }
 
     private var deadline: MonotonicTime {
+        if hasDeferred { return now.monotonic }
         var earliest = nextTick
         if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
         if let time = timeouts.top?.time { earliest = min(earliest, time) }

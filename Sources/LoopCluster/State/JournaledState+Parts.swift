@@ -97,13 +97,13 @@ extension JournaledState {
     func writeQuarantine(to writer: inout ByteWriter) {
         writer.u64(quarantinedCount)
         writer.u32(UInt32(quarantine.count))
-        for (_, record) in quarantine.sorted(by: { $0.key < $1.key }) { record.write(to: &writer) }
+        for (_, record) in quarantine.sorted(by: { $0.key < $1.key }) { record.writeToSnapshot(&writer) }
     }
 
     mutating func readQuarantine(from reader: inout ByteReader) throws(WireError) {
         quarantinedCount = try reader.u64()
         for _ in 0..<(try reader.count(bytesEach: 58)) {
-            let record = try QuarantineRecord(from: &reader)
+            let record = try QuarantineRecord(fromSnapshot: &reader)
             quarantine[record.id] = record
         }
     }
@@ -149,7 +149,7 @@ extension LiveEffect {
 }
 
 extension QuarantineRecord {
-    func write(to writer: inout ByteWriter) {
+    func writeToSnapshot(_ writer: inout ByteWriter) {
         writer.u64(id)
         writer.u64(UInt64(bitPattern: time.milliseconds))
         writer.u64(session.value)
@@ -162,7 +162,7 @@ extension QuarantineRecord {
         writer.prefixed(bytes)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    init(fromSnapshot reader: inout ByteReader) throws(WireError) {
         let id = try reader.u64()
         let time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
         let session = SessionID(try reader.u64())

@@ -90,7 +90,9 @@ extension JournaledState {
         seq = record.seq
         time = record.time
         startsCount = 0
+        note?.step(.reducing)
         definition.reduce(&state, event, Transition(seq: seq, time: time, seed: history.value))
+        note?.step(.query)
         evaluator.advance(state: state, event: event, seq: seq, into: &changes)
         return changes.isEmpty ? [] : takeChanges()
     }

@@ -48,9 +48,12 @@ extension JournaledState {
 
     /// Goes on from a snapshot. Where another definition of this loop made it, that one's effects stand as they are until
     /// this one takes over, by its definition record.
+    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
     /// - Throws: `SnapshotError`: where the bytes are not what was written, of another loop or run, or of a schema that
     ///   cannot be migrated. Never traps, whatever the bytes are.
-    package init(restoring document: [UInt8], definition: Definition, coder: any ValueCoder) throws(SnapshotError) {
+    package init(
+        restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
+    ) throws(SnapshotError) {
         let (header, body) = try SnapshotHeader.read(document)
         guard header.loop == Definition.name else {
             throw .otherLoop(snapshot: header.loop, binary: Definition.name)
@@ -58,9 +61,10 @@ extension JournaledState {
         var reader = ByteReader(body)
         let state = try Self.state(header, from: &reader, definition, coder)
         self.init(definition: definition, coder: coder, history: header.history, state: state)
-        if header.schema == UInt64(Definition.schema), header.initial != initialHash {
+        if header.schema == UInt64(Definition.schema), header.initial != initialHash, !ignoresArguments {
             throw .otherArguments(OtherArguments(journal: header.initial, binary: initialHash))
         }
+        self.ignoresArguments = ignoresArguments
         position = header.position
         seq = header.seq
         let memories: [UInt32: QueryMemory]
@@ -99,11 +103,18 @@ extension JournaledState {
                 snapshot: header.schema, oldest: Definition.oldestSchema, binary: Definition.schema)
         }
         do {
-            if header.schema == schema { return try coder.decode(Definition.State.self, from: bytes) }
-            return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(header.schema))
+            return try Self.state(bytes, of: header.schema, definition, coder)
         } catch {
             throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
         }
+    }
+
+    /// A state of this schema, or of one that the definition migrates.
+    static func state(
+        _ bytes: [UInt8], of schema: UInt64, _ definition: Definition, _ coder: any ValueCoder
+    ) throws -> Definition.State {
+        if schema == UInt64(Definition.schema) { return try coder.decode(Definition.State.self, from: bytes) }
+        return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
     }
 
     private mutating func readParts(

@@ -13,6 +13,9 @@ import LoopWire
 extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
+        if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
+            state = try Self.state(record.initialState, of: record.schema, definition, coder)
+        }
         let memories = try foreign ?? evaluator.memory(coder)
         journaledDefinition = record
         table = Table(names: record.feedbacks, declared: feedbacks)
@@ -27,7 +30,7 @@ extension JournaledState {
     private static var unknownStarts: UInt32 { 1 << 24 }
 
     private func check(_ record: DefinitionRecord) throws {
-        if record.schema == UInt64(Definition.schema), record.initial != initialHash {
+        if record.schema == UInt64(Definition.schema), record.initial != initialHash, !ignoresArguments {
             throw OtherArguments(journal: record.initial, binary: initialHash)
         }
         guard let known = journaledDefinition?.feedbacks else { return }

@@ -19,6 +19,10 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package let initialHash: UInt64
     /// Whether events that another definition applied are applied with this one, instead of being refused.
     package var reinterprets = false
+    /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.
+    package var ignoresArguments = false
+    /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
+    package var note: CrashNote?
 
     package internal(set) var history: History
     /// The newest epochs, the present one last; at most `epochsMax`.
@@ -94,7 +98,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package var ownDefinition: DefinitionRecord {
         DefinitionRecord(
             fingerprint: fingerprint.value, schema: UInt64(Definition.schema), initial: initialHash,
-            feedbacks: table.names)
+            initialState: journaledDefinition == nil ? (try? coder.encode(state)) ?? [] : [], feedbacks: table.names)
     }
 
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.

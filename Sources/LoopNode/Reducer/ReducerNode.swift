@@ -1,7 +1,5 @@
 import LoopCluster
 public import LoopCore
-import LoopJournal
-import LoopLock
 import LoopWire
 import ZMQ
 
@@ -36,7 +34,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public func run() async throws -> Outcome? {
         let (definition, configuration, mailbox) = (definition, configuration, mailbox)
         return try await NodeThread.run("loop-reducer") {
-            var shell = try ReducerShell(definition, configuration: configuration, mailbox: mailbox)
+            var shell = try ReducerShell.start(definition, configuration: configuration, mailbox: mailbox)
             return try shell.run()
         }
     }
@@ -74,4 +72,6 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
+    case snapshotWritten(Result<SnapshotEntry, JournalError>)
+    case answer(JournalRequest, AdministrationAnswer)
 }

@@ -100,3 +100,32 @@ import Testing
                 == #"{"from":1,"through":900,"records":1000,"snapshots":1,"stateHashes":12,"difference":null}"#)
     }
 }
+
+@Suite struct `A printed state` {
+    private let state: [UInt8] = [0xA2, 0x61, 0x61, 0x82, 0x01, 0x80, 0x61, 0x62, 0x63, 0x7B, 0x22, 0x3A]
+
+    @Test func `is indented for people`() {
+        #expect(
+            StatePrinter(isJSON: false).text(seq: 9, state: state) == """
+                seq 9
+                {
+                  "a": [
+                    1,
+                    []
+                  ],
+                  "b": "{\\":"
+                }
+                """)
+    }
+
+    @Test func `is a JSON document with its seq`() {
+        #expect(
+            StatePrinter(isJSON: true).text(seq: 9, state: state) == #"{"seq":9,"state":{"a":[1,[]],"b":"{\":"}}"#)
+    }
+
+    @Test(arguments: [#"{}"#, #""a\\""#, #"7"#, #"[[],{}]"#])
+    func `has the same tokens on lines as on one`(document: String) {
+        let indented = JSONText.indented(document)
+        #expect(indented.filter { $0 != "\n" && $0 != " " } == document)
+    }
+}

@@ -62,7 +62,7 @@ struct Role {
         let node = try ReducerNode(
             definition,
             configuration: ReducerNodeConfiguration(
-                bind: "tcp://127.0.0.1:0", onListening: { say("listening", $0) }, log: { _ in }))
+                bind: "tcp://127.0.0.1:0", journal: .memory, onListening: { say("listening", $0) }, log: { _ in }))
         if let outcome = try await node.run() { say("outcome", outcome.text) }
     }
 

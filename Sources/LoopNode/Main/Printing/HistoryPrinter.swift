@@ -24,7 +24,7 @@ package struct HistoryPrinter: Sendable {
         if let session = record.session, record.effect == nil || record.kind != "event" {
             parts.append("session \(session)" + (record.number.map { " number \($0)" } ?? ""))
         }
-        if let note = record.note { parts.append(Self.onOneLine(note)) }
+        if let note = record.note { parts.append(JSONText.onOneLine(note)) }
         if let event = record.event {
             parts.append((try? CBOR.json(event)) ?? "\(event.count) bytes that cannot be read")
         }
@@ -42,8 +42,4 @@ package struct HistoryPrinter: Sendable {
     }
 
     private static let noTime = String(repeating: " ", count: 23) + "-"
-
-    private static func onOneLine(_ note: String) -> String {
-        String(note.map { $0.isNewline ? " " : $0 })
-    }
 }

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// The version of the library that this process runs with.
+/// The library that this process runs with.
 public enum SQLiteLibrary {
     public static var version: String { String(cString: sqlite3_libversion()) }
 }

@@ -1,0 +1,23 @@
+import LoopCore
+import LoopWire
+
+/// When the state was hashed last, and when it is hashed again.
+struct StateHashing: Sendable {
+    /// The seq of the newest hash.
+    var seq = Seq.initial
+    /// How many events come between two hashes at least.
+    var interval: UInt64 = 16
+}
+
+/// Hashes of everything the journal determines, for whoever replays it. (Promise G8.)
+extension ReducerMachine {
+    /// A hash costs what it is of: one comes only after as many events as make that cheap for each of them.
+    mutating func hashState() {
+        guard configuration.stateHashes, core.seq.value - hashing.seq.value >= hashing.interval else { return }
+        let (hash, bytes) = core.digest()
+        records.append(.stateHash(core.seq, hash))
+        core.countStateHash()
+        hashing.seq = core.seq
+        hashing.interval = max(16, UInt64(bytes / 64))
+    }
+}

@@ -1,0 +1,73 @@
+/// The end of a row, to which the next row is tied: how far positions and seqs go, and its checksum.
+struct ChainLink: Equatable, Sendable {
+    var position: UInt64
+    var seq: UInt64
+    var checksum: UInt32
+
+    /// Before the first row of a journal that was never trimmed.
+    static let start = ChainLink(position: 0, seq: 0, checksum: 0)
+}
+
+/// The numbers of a row of `batches`: one append, or several that were written together.
+///
+/// The checksum covers the checksum of the row before, these numbers and the records, in the order of the fields here.
+/// So a changed, a missing, a doubled and a swapped row are all noticed.
+struct BatchRow: Equatable, Sendable {
+    var firstPosition: UInt64
+    var lastPosition: UInt64
+    /// The seq of the first event in it: one more than that of the newest event before, also where it holds none.
+    var firstSeq: UInt64
+    /// The seq of the newest event in it or before it.
+    var lastSeq: UInt64
+    /// Bytes of the records.
+    var length: UInt64
+    var checksum: UInt32
+
+    /// A row of these records behind another.
+    init(after link: ChainLink, count: UInt64, lastSeq: UInt64, records: RawSpan) {
+        firstPosition = link.position + 1
+        lastPosition = link.position + count
+        firstSeq = link.seq + 1
+        self.lastSeq = lastSeq
+        length = UInt64(records.byteCount)
+        checksum = 0
+        checksum = sum(after: link, records)
+    }
+
+    /// A row as it was read: nil where a number cannot be.
+    init?(first: Int64, last: Int64, firstSeq: Int64, lastSeq: Int64, length: Int64, checksum: Int64) {
+        guard let firstPosition = UInt64(exactly: first), let lastPosition = UInt64(exactly: last),
+            let firstSeq = UInt64(exactly: firstSeq), let lastSeq = UInt64(exactly: lastSeq),
+            let length = UInt64(exactly: length), let checksum = UInt32(exactly: checksum),
+            firstPosition > 0, firstSeq > 0, lastPosition >= firstPosition, lastSeq >= firstSeq - 1,
+            // Each event is a record.
+            lastSeq - (firstSeq - 1) <= lastPosition - firstPosition + 1
+        else { return nil }
+        self.firstPosition = firstPosition
+        self.lastPosition = lastPosition
+        self.firstSeq = firstSeq
+        self.lastSeq = lastSeq
+        self.length = length
+        self.checksum = checksum
+    }
+
+    var link: ChainLink { ChainLink(position: lastPosition, seq: lastSeq, checksum: checksum) }
+
+    /// Whether its numbers go on where another row ended.
+    func follows(_ link: ChainLink) -> Bool {
+        firstPosition == link.position &+ 1 && firstSeq == link.seq &+ 1
+    }
+
+    /// The checksum that it has if nothing was changed.
+    func sum(after link: ChainLink, _ records: RawSpan) -> UInt32 {
+        var sum = Checksum()
+        sum.add(link.checksum)
+        sum.add(firstPosition)
+        sum.add(lastPosition)
+        sum.add(firstSeq)
+        sum.add(lastSeq)
+        sum.add(length)
+        sum.add(records)
+        return sum.value
+    }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+internal import LoopCluster
+
+/// The changes that a journal makes to files and folders beside those that SQLite makes, one system call each.
+package struct Disk: Sendable {
+    /// One change that has been made. A test that models a loss of power hears of each.
+    package enum Change: Sendable {
+        case wrote(String, [UInt8])
+        case synced(String)
+        case renamed(String, to: String)
+        case removed(String)
+        case madeFolder(String)
+        case syncedFolder(String)
+    }
+
+    private let observe: (@Sendable (Change) -> Void)?
+
+    package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
+
+    /// Writes a file and brings it to the disk. What was there is replaced.
+    func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .system("write \(path)", errno) }
+        defer { Glibc.close(descriptor) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system("write \(path)", errno) }
+            done += count
+        }
+        observe?(.wrote(path, bytes))
+        guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
+        observe?(.synced(path))
+    }
+
+    /// The bytes of a file, or the first of them; nil where there is none.
+    func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .system("read \(path)", errno)
+        }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system("read \(path)", errno) }
+        let size = min(Int(status.st_size), limit)
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            while filled < size {
+                let count = pread(descriptor, buffer.baseAddress.map { $0 + filled }, size - filled, off_t(filled))
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { failure = errno }
+                // Shorter than it was a moment ago: the caller's checksum says so.
+                guard count > 0 else { break }
+                filled += count
+            }
+        }
+        guard failure == 0 else { throw .system("read \(path)", failure) }
+        return bytes
+    }
+
+    func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    func rename(_ path: String, to other: String) throws(JournalError) {
+        guard Glibc.rename(path, other) == 0 else { throw .system("rename \(path) to \(other)", errno) }
+        observe?(.renamed(path, to: other))
+    }
+
+    /// Removes a file; one that is not there is removed already.
+    func remove(_ path: String) throws(JournalError) {
+        guard unlink(path) == 0 else {
+            if errno == ENOENT { return }
+            throw .system("remove \(path)", errno)
+        }
+        observe?(.removed(path))
+    }
+
+    /// Removes a folder and the files in it.
+    func removeFolder(_ path: String) throws(JournalError) {
+        for name in try names(in: path) { try remove(path + "/" + name) }
+        guard rmdir(path) == 0 || errno == ENOENT else { throw .system("remove \(path)", errno) }
+    }
+
+    func makeFolder(_ path: String) throws(JournalError) {
+        guard mkdir(path, 0o755) == 0 else {
+            if errno == EEXIST { return }
+            throw .system("make the folder \(path)", errno)
+        }
+        observe?(.madeFolder(path))
+    }
+
+    /// Brings the names in a folder to the disk: without it a new file may be gone after a loss of power.
+    func syncFolder(_ path: String) throws(JournalError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system("sync the folder \(path)", errno) }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system("sync the folder \(path)", errno) }
+        observe?(.syncedFolder(path))
+    }
+
+    /// The names in a folder, sorted; none where there is no folder.
+    func names(in path: String) throws(JournalError) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw .system("read the folder \(path)", errno)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The folder that a path is in.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+internal import LoopCluster
+internal import SQLite
+
+extension JournalError.Kind {
+    /// What a person can do about it, where nothing better is known.
+    var remedy: String {
+        switch self {
+        case .full: "make room on the disk, then start again"
+        case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
+        case .failedDisk: "look after the disk (dmesg), then start again: the journal is read anew"
+        case .locked: "stop the other process, or start with --wait"
+        case .corrupt: "put a copy of the file back, or cut off what is damaged: trim --after SEQ"
+        case .foreign: "choose another file: --journal FILE"
+        case .misuse: "this is a mistake in the program"
+        }
+    }
+}
+
+extension JournalError {
+    /// The system refused something.
+    static func system(_ operation: String, _ code: Int32) -> JournalError {
+        let kind: Kind =
+            switch code {
+            case ENOSPC, EDQUOT: .full
+            case EROFS, EACCES, EPERM, ENOENT, ENOTDIR, EISDIR: .readOnly
+            default: .failedDisk
+            }
+        let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+        let remedy =
+            code == ENOENT || code == ENOTDIR
+            ? "make the folder, or choose another file: --journal FILE" : kind.remedy
+        return JournalError(kind, operation: operation, reason: text, remedy: remedy)
+    }
+
+    /// SQLite refused something.
+    static func sqlite(_ operation: String, _ error: SQLiteError) -> JournalError {
+        let kind: Kind =
+            switch error.kind {
+            case .full: .full
+            case .denied: .readOnly
+            case .disk, .other: .failedDisk
+            case .busy: .locked
+            case .corrupt: .corrupt
+            case .notADatabase: .foreign
+            }
+        return JournalError(kind, operation: operation, reason: error.reason, remedy: kind.remedy)
+    }
+}
+
+/// Runs `body`, and says of what SQLite refuses there what was being done.
+func naming<Result: ~Copyable>(
+    _ operation: String, _ body: () throws(SQLiteError) -> Result
+) throws(JournalError) -> Result {
+    do throws(SQLiteError) {
+        return try body()
+    } catch {
+        throw .sqlite(operation, error)
+    }
+}

@@ -1,0 +1,223 @@
+internal import LoopCluster
+internal import LoopCore
+internal import LoopWire
+internal import SQLite
+
+/// The database of a journal: its schema, and the statements that are run again and again.
+final class JournalFile {
+    /// "Loop" in ASCII, in the header of the file.
+    static let applicationID: Int64 = 0x4c6f_6f70
+    /// The version of the schema, in the header of the file.
+    static let version: Int64 = 1
+
+    private let database: Database
+    private var insertion: Statement?
+    private var selection: Statement?
+    private var lookup: Statement?
+
+    init(_ path: String, _ access: Database.Access, system: String?) throws(JournalError) {
+        database = try naming("be opened") { () throws(SQLiteError) in
+            try Database(path, access, system: system)
+        }
+        database.waitForOthers(milliseconds: 10_000)
+    }
+
+    // MARK: Identity
+
+    /// Whether nothing was ever made in it.
+    func isEmpty() throws(JournalError) -> Bool {
+        let tables = try number("SELECT count(*) FROM sqlite_schema")
+        let owner = try number("PRAGMA application_id")
+        return tables == 0 && owner == 0
+    }
+
+    /// Refuses what is no journal, or one of a newer version. Changes nothing.
+    func checkVersion(_ path: String) throws(JournalError) {
+        guard try number("PRAGMA application_id") == Self.applicationID else {
+            throw JournalError(
+                .foreign, operation: "be opened", reason: "\(path) is a database of another program",
+                remedy: JournalError.Kind.foreign.remedy)
+        }
+        let version = try number("PRAGMA user_version") ?? 0
+        guard version == Self.version else {
+            throw JournalError(
+                .foreign, operation: "be opened",
+                reason: "\(path) has version \(version) of the journal's schema, this program knows \(Self.version)",
+                remedy: "use the program that wrote it, or choose another file: --journal FILE")
+        }
+    }
+
+    func create(loop: String, history: History) throws(JournalError) {
+        try naming("be made") { () throws(SQLiteError) in
+            try database.transaction { () throws(SQLiteError) in
+                try database.execute(
+                    """
+                    CREATE TABLE meta(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+                    CREATE TABLE batches(
+                        first_position INTEGER PRIMARY KEY, last_position INTEGER NOT NULL,
+                        first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL,
+                        length INTEGER NOT NULL, checksum INTEGER NOT NULL, records BLOB NOT NULL) STRICT;
+                    CREATE TABLE snapshots(
+                        position INTEGER PRIMARY KEY, seq INTEGER NOT NULL, fingerprint INTEGER NOT NULL,
+                        file TEXT NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
+                    PRAGMA application_id = \(Self.applicationID);
+                    PRAGMA user_version = \(Self.version);
+                    """)
+                try setText("loop", loop)
+                try set("history", Int64(bitPattern: history.value))
+            }
+        }
+    }
+
+    /// Sets the connection up for one writer beside readers.
+    func prepare(isNew: Bool, pageBytes: Int, durability: Durability) throws(JournalError) {
+        try naming("be opened for writing") { () throws(SQLiteError) in
+            if isNew { try database.execute("PRAGMA page_size = \(pageBytes)") }
+            guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
+                throw SQLiteError(
+                    "use a write-ahead log", code: 1,
+                    text: "the file system has no shared memory maps; use a local disk")
+            }
+            // Appended bytes are new ones: nothing is overwritten before it is given free.
+            try database.execute("PRAGMA secure_delete = OFF")
+            try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
+        }
+    }
+
+    // MARK: Meta
+
+    func meta(_ name: String) throws(JournalError) -> Int64? {
+        try naming("be read") { () throws(SQLiteError) in
+            try database.integer("SELECT value FROM meta WHERE name = '\(name)'")
+        }
+    }
+
+    func metaText(_ name: String) throws(JournalError) -> String? {
+        try naming("be read") { () throws(SQLiteError) in
+            try database.text("SELECT value FROM meta WHERE name = '\(name)'")
+        }
+    }
+
+    func set(_ name: String, _ value: Int64) throws(SQLiteError) {
+        var statement = try Statement("REPLACE INTO meta VALUES ('\(name)', ?1)", in: database)
+        try statement.bind(1, value)
+        try statement.run()
+    }
+
+    func setText(_ name: String, _ value: String) throws(SQLiteError) {
+        var statement = try Statement("REPLACE INTO meta VALUES ('\(name)', ?1)", in: database)
+        try statement.bind(1, value)
+        try statement.run()
+    }
+
+    // MARK: Batches
+
+    /// The end of the newest row, read and checked whole. What was cut off because it was never acknowledged is reported.
+    func checkedTail(
+        after base: ChainLink, loop: String, path: String, report: inout [String]
+    ) throws(JournalError) -> ChainLink {
+        let newest = try rows(through: .max, max: 2)
+        guard let last = newest.first else { return base }
+        let before = newest.count == 2 ? newest[1]?.link : base
+        guard let last, let before else {
+            throw .damaged(
+                loop: loop, path: path, position: base.position + 1, seq: base.seq + 1, "a row's numbers cannot be")
+        }
+        var end = last.link
+        var isShort = false
+        try forEachRow(from: last.firstPosition) { row, bytes throws(JournalError) in
+            isShort = UInt64(bytes.byteCount) < last.length
+            if !isShort { end = try last.checked(after: before, bytes, loop: loop, path: path).link }
+            return true
+        }
+        guard isShort else { return end }
+        try naming("cut off its last row") { () throws(SQLiteError) in
+            try execute("DELETE FROM batches WHERE first_position = \(last.firstPosition)")
+        }
+        report.append(
+            "cut off the last row, records \(last.firstPosition) to \(last.lastPosition): it is short, so it was never acknowledged"
+        )
+        return before
+    }
+
+    /// Adds a row in a transaction of its own, and syncs as the durability says.
+    func insert(_ row: BatchRow, _ records: RawSpan) throws(SQLiteError) {
+        if insertion == nil {
+            insertion = try Statement("INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", in: database)
+        }
+        try insertion!.bind(1, Int64(bitPattern: row.firstPosition))
+        try insertion!.bind(2, Int64(bitPattern: row.lastPosition))
+        try insertion!.bind(3, Int64(bitPattern: row.firstSeq))
+        try insertion!.bind(4, Int64(bitPattern: row.lastSeq))
+        try insertion!.bind(5, Int64(bitPattern: row.length))
+        try insertion!.bind(6, Int64(row.checksum))
+        try insertion!.run(7, lending: records)
+    }
+
+    /// Calls `body` with the rows from a position on, in order, until it returns false. A row is nil where its numbers
+    /// cannot be.
+    func forEachRow(
+        from position: UInt64, _ body: (BatchRow?, RawSpan) throws(JournalError) -> Bool
+    ) throws(JournalError) {
+        if selection == nil {
+            selection = try statement(
+                "SELECT \(Self.columns), records FROM batches WHERE first_position >= ?1 ORDER BY first_position")
+        }
+        try naming("be read") { () throws(SQLiteError) in try selection!.bind(1, Int64(clamping: position)) }
+        while try naming("be read", { () throws(SQLiteError) in try selection!.step() }) {
+            let row = Self.row(selection!)
+            let goesOn: Bool
+            do throws(JournalError) {
+                goesOn = try selection!.withBytes(6) { bytes throws(JournalError) in try body(row, bytes) }
+            } catch {
+                selection!.reset()
+                throw error
+            }
+            if !goesOn {
+                selection!.reset()
+                return
+            }
+        }
+    }
+
+    /// The newest rows that begin at or before a position, the newest first, without their records.
+    func rows(through position: UInt64, max: Int) throws(JournalError) -> [BatchRow?] {
+        if lookup == nil {
+            lookup = try statement(
+                "SELECT \(Self.columns) FROM batches WHERE first_position <= ?1 ORDER BY first_position DESC LIMIT ?2")
+        }
+        var rows: [BatchRow?] = []
+        try naming("be read") { () throws(SQLiteError) in
+            try lookup!.bind(1, Int64(clamping: position))
+            try lookup!.bind(2, Int64(max))
+            while try lookup!.step() { rows.append(Self.row(lookup!)) }
+        }
+        return rows
+    }
+
+    private static let columns = "first_position, last_position, first_seq, last_seq, length, checksum"
+
+    private static func row(_ statement: borrowing Statement) -> BatchRow? {
+        BatchRow(
+            first: statement.integer(0), last: statement.integer(1), firstSeq: statement.integer(2),
+            lastSeq: statement.integer(3), length: statement.integer(4), checksum: statement.integer(5))
+    }
+
+    // MARK: Anything else
+
+    func statement(_ sql: String) throws(JournalError) -> Statement {
+        try naming("be read") { () throws(SQLiteError) in try Statement(sql, in: database) }
+    }
+
+    func number(_ sql: String) throws(JournalError) -> Int64? {
+        try naming("be read") { () throws(SQLiteError) in try database.integer(sql) }
+    }
+
+    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, in: database) }
+
+    func execute(_ sql: String) throws(SQLiteError) { try database.execute(sql) }
+
+    func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
+
+    func checkpoint(_ kind: Database.Checkpoint) throws(SQLiteError) -> Bool { try database.checkpoint(kind) }
+}

@@ -1,0 +1,67 @@
+internal import LoopCluster
+internal import LoopCore
+
+/// The files of a journal's snapshots. A name that is there has all its bytes; a row in the journal makes it count.
+struct SnapshotFolder: Sendable {
+    let path: String
+    let disk: Disk
+
+    static let operation = "keep a snapshot"
+
+    /// Position and checksum are in the name: two snapshots at one position do not meet.
+    static func name(_ entry: SnapshotEntry) -> String {
+        let digits = String(entry.checksum, radix: 16)
+        return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// Writes the bytes under a temporary name, syncs them, renames, and syncs the folder.
+    func write(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) -> SnapshotEntry {
+        var entry = entry
+        entry.byteCount = bytes.count
+        entry.checksum = Checksum.of(bytes)
+        let name = Self.name(entry)
+        let temporary = path + "/" + name + ".new"
+        do throws(JournalError) {
+            try disk.makeFolder(path)
+            try disk.write(bytes, to: temporary)
+            try disk.rename(temporary, to: path + "/" + name)
+            try disk.syncFolder(path)
+            try disk.syncFolder(Disk.folder(of: path))
+        } catch {
+            // Room may be what is missing.
+            try? disk.remove(temporary)
+            throw error
+        }
+        return entry
+    }
+
+    func content(of entry: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        let file = path + "/" + Self.name(entry)
+        let operation = "read the snapshot of seq \(entry.seq)"
+        let remedy = "start from the snapshot before it, or from the records"
+        guard let bytes = try disk.read(file) else {
+            throw JournalError(.corrupt, operation: operation, reason: "\(file) is not there", remedy: remedy)
+        }
+        guard bytes.count == entry.byteCount else {
+            throw JournalError(
+                .corrupt, operation: operation,
+                reason: "\(file) has \(bytes.count) bytes instead of \(entry.byteCount)",
+                remedy: remedy)
+        }
+        guard Checksum.of(bytes) == entry.checksum else {
+            throw JournalError(
+                .corrupt, operation: operation, reason: "the bytes of \(file) are not those that were written",
+                remedy: remedy)
+        }
+        return bytes
+    }
+
+    /// Removes what is no snapshot of the journal: left by a process that ended while it wrote one.
+    /// - Returns: the names.
+    func removeOthers(than entries: [SnapshotEntry]) throws(JournalError) -> [String] {
+        let kept = Set(entries.map(Self.name))
+        let others = try disk.names(in: path).filter { !kept.contains($0) }
+        for name in others { try disk.remove(path + "/" + name) }
+        return others
+    }
+}

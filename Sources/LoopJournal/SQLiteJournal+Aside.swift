@@ -1,0 +1,28 @@
+public import LoopCluster
+internal import SQLite
+
+extension SQLiteJournal {
+    /// Renames a journal and everything beside it to `PATH.previous`, so that the next opening makes a new one. An older
+    /// `PATH.previous` is removed.
+    /// - Returns: the new path; nil: there was no journal.
+    @discardableResult
+    public static func setAside(_ path: String) throws(JournalError) -> String? {
+        let disk = Disk()
+        guard disk.exists(path) else { return nil }
+        let from = JournalPaths(path)
+        let to = JournalPaths(path + ".previous")
+        let lock = try OwnerLock(from.lock, whileLocked: nil)
+        // All in one file, where that still works; a damaged journal is set aside as it is.
+        if let file = try? JournalFile(path, .write, system: nil) { _ = try? file.checkpoint(.truncate) }
+        for file in [to.file, to.log, to.index] { try disk.remove(file) }
+        try disk.removeFolder(to.snapshots)
+        // The file first: what is left behind by a process that ends in between belongs to no journal any more.
+        try disk.rename(from.file, to: to.file)
+        if disk.exists(from.log) { try disk.rename(from.log, to: to.log) }
+        try disk.remove(from.index)
+        if disk.exists(from.snapshots) { try disk.rename(from.snapshots, to: to.snapshots) }
+        try disk.syncFolder(Disk.folder(of: path))
+        _ = consume lock
+        return to.file
+    }
+}

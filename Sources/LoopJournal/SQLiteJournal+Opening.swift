@@ -1,0 +1,164 @@
+public import LoopCluster
+internal import LoopCore
+public import LoopWire
+internal import SQLite
+
+/// What an opening found out; a journal is made of it.
+struct Opened: ~Copyable {
+    var path: String
+    var loop: String
+    var history: History
+    var durability: Durability
+    var hasEnded: Bool
+    var isReadOnly: Bool
+    var file: JournalFile
+    var folder: SnapshotFolder
+    var base: ChainLink
+    var tail: ChainLink
+    var report: [String]
+    var lock: OwnerLock?
+}
+
+extension SQLiteJournal {
+    /// Opens a journal for writing, or makes a new one.
+    ///
+    /// What was acknowledged is there, or the opening fails. The end of a batch that was never acknowledged is cut off and
+    /// said in ``openReport``.
+    /// - Parameters:
+    ///   - path: the file; other files beside it have its name and an ending.
+    ///   - loop: the name of the loop. A journal of another one is refused.
+    ///   - durability: what a receipt promises.
+    ///   - newHistory: the history of a journal that is made now.
+    ///   - whileLocked: nil refuses a journal that another process has. Else it is called about 20 times a second while
+    ///     that is so, with the error that would be thrown, and returns whether to go on waiting.
+    public static func open(
+        _ path: String, loop: String, durability: Durability = .fsync, newHistory: History,
+        whileLocked: ((JournalError) -> Bool)? = nil
+    ) throws(JournalError) -> SQLiteJournal {
+        try open(
+            path, loop: loop, durability: durability, newHistory: newHistory, whileLocked: whileLocked,
+            layer: FileLayer())
+    }
+
+    package static func open(
+        _ path: String, loop: String, durability: Durability, newHistory: History,
+        whileLocked: ((JournalError) -> Bool)?, layer: FileLayer
+    ) throws(JournalError) -> SQLiteJournal {
+        let paths = JournalPaths(path)
+        let disk = layer.disk
+        try refuseOtherFiles(paths)
+        let lock = try OwnerLock(paths.lock, whileLocked: whileLocked)
+        let existed = disk.exists(path)
+        let file = try JournalFile(path, .create, system: layer.sqlite)
+        var report: [String] = []
+        let isNew = try file.isEmpty()
+        if !isNew { try file.check(path, loop: loop) }
+        try file.prepare(isNew: isNew, pageBytes: layer.pageBytes, durability: durability)
+        if isNew { try file.create(loop: loop, history: newHistory) }
+        let base = try file.base()
+        let tail = try file.checkedTail(after: base, loop: loop, path: path, report: &report)
+        try naming("be brought up to date") { () throws(SQLiteError) in
+            // Whatever an earlier process left in the log goes into the file and to the disk, also what a sync that
+            // failed may have left in memory only; and the next batch begins the log anew.
+            guard try file.checkpoint(.restart) else {
+                throw SQLiteError("bring the log into the file", code: 5, text: "a tool keeps reading the journal")
+            }
+            try file.set("durability", Int64(Durability.allCases.firstIndex(of: durability) ?? 0))
+        }
+        if !existed { try disk.syncFolder(Disk.folder(of: path)) }
+        let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
+        for name in try folder.removeOthers(than: file.snapshots()) {
+            report.append("removed \(paths.snapshots)/\(name): a snapshot that was not finished")
+        }
+        return SQLiteJournal(
+            Opened(
+                path: path, loop: loop, history: try file.history(), durability: durability,
+                hasEnded: try file.meta("ended") == 1, isReadOnly: false, file: file, folder: folder, base: base,
+                tail: tail, report: report, lock: lock))
+    }
+
+    /// Opens a journal for reading, also while a reducer writes it. It follows what is appended.
+    public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
+        let paths = JournalPaths(path)
+        let disk = Disk()
+        guard disk.exists(path) else {
+            throw JournalError(
+                .readOnly, operation: "be read", reason: "there is no file \(path)",
+                remedy: "give the path of a journal")
+        }
+        try refuseOtherFiles(paths)
+        let file = try JournalFile.forReading(paths)
+        try file.checkVersion(path)
+        let base = try file.base()
+        return SQLiteJournal(
+            Opened(
+                path: path, loop: try file.metaText("loop") ?? "", history: try file.history(), durability: .fsync,
+                hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
+                folder: SnapshotFolder(path: paths.snapshots, disk: disk), base: base,
+                tail: try file.tail(after: base), report: [], lock: nil))
+    }
+
+    /// A file that is no database at all is refused before anything is made beside it.
+    private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
+        guard let beginning = try Disk().read(paths.file, atMost: 16), !beginning.isEmpty else { return }
+        guard beginning == Array("SQLite format 3\0".utf8) else {
+            throw JournalError(
+                .foreign, operation: "be opened", reason: "\(paths.file) is no journal",
+                remedy: JournalError.Kind.foreign.remedy)
+        }
+    }
+}
+
+/// What is under a journal: the system's own calls, but for tests that record or break them.
+package struct FileLayer: Sendable {
+    /// The name of SQLite's file system layer; nil is the standard one.
+    package var sqlite: String?
+    package var disk = Disk()
+    /// The size of the pages of a new file, in bytes.
+    package var pageBytes = 4096
+
+    package init() {}
+}
+
+extension JournalFile {
+    static func forReading(_ paths: JournalPaths) throws(JournalError) -> JournalFile {
+        do throws(JournalError) {
+            let file = try JournalFile(paths.file, .read, system: nil)
+            _ = try file.number("SELECT count(*) FROM sqlite_schema")
+            return file
+        } catch {
+            // Where no index of the log can be made there is nobody who writes, and with no log there is nothing to miss.
+            guard error.kind == .readOnly, try (Disk().read(paths.log, atMost: 1) ?? []).isEmpty else { throw error }
+            return try JournalFile(paths.file, .readUnchanging, system: nil)
+        }
+    }
+
+    /// Refuses what is not this loop's journal. Changes nothing.
+    func check(_ path: String, loop: String) throws(JournalError) {
+        try checkVersion(path)
+        let owner = try metaText("loop") ?? ""
+        guard owner == loop else {
+            throw JournalError(
+                .foreign, operation: "be opened", reason: "\(path) is the journal of the loop \(owner), not of \(loop)",
+                remedy: JournalError.Kind.foreign.remedy)
+        }
+    }
+
+    func history() throws(JournalError) -> History {
+        History(UInt64(bitPattern: try meta("history") ?? 0))
+    }
+
+    /// Where the rows begin.
+    func base() throws(JournalError) -> ChainLink {
+        guard let position = try meta("trimmed_position") else { return .start }
+        return ChainLink(
+            position: UInt64(bitPattern: position), seq: UInt64(bitPattern: try meta("trimmed_seq") ?? 0),
+            checksum: UInt32(truncatingIfNeeded: try meta("trimmed_checksum") ?? 0))
+    }
+
+    /// The end of the newest row, as its numbers say it.
+    func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
+        guard let newest = try rows(through: .max, max: 1).first else { return base }
+        return newest?.link ?? base
+    }
+}

@@ -1,0 +1,85 @@
+public import LoopCluster
+internal import LoopCore
+internal import LoopWire
+internal import SQLite
+
+extension SQLiteJournal {
+    /// How many snapshots are kept: one to start from, and two to fall back to.
+    static let snapshotsMax = 3
+
+    public func snapshots() throws(JournalError) -> [SnapshotEntry] {
+        let file = try readable("list the snapshots")
+        if isReadOnly { try refresh() }
+        // What a snapshot does not cover must still be there.
+        return try file.snapshots().filter { $0.position >= base.position }
+    }
+
+    public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        try folder.content(of: snapshot)
+    }
+
+    public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
+        guard !isReadOnly else { return nil }
+        return { [folder] (entry, bytes) throws(JournalError) in try folder.write(entry, bytes) }
+    }
+
+    public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
+        let operation = "add the snapshot of seq \(snapshot.seq)"
+        let file = try writable(operation)
+        guard snapshot.position <= position, snapshot.position >= base.position else {
+            throw .misuse(operation, "it covers \(snapshot.position) records of \(base.position)...\(position)")
+        }
+        // The records that it stands for come first.
+        try flush()
+        let older = try file.snapshots().filter { $0.position != snapshot.position }
+            .sorted { $0.position > $1.position }
+        let forgotten = older.dropFirst(Self.snapshotsMax - 1)
+        let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
+        do throws(SQLiteError) {
+            try file.add(snapshot, forgetting: forgotten)
+        } catch {
+            throw poisoned(.sqlite(operation, error))
+        }
+        for entry in forgotten + replaced { try folder.remove(entry) }
+    }
+}
+
+extension SnapshotFolder {
+    func remove(_ entry: SnapshotEntry) throws(JournalError) {
+        try disk.remove(path + "/" + Self.name(entry))
+    }
+}
+
+extension JournalFile {
+    /// The newest first. A row whose numbers cannot be is none.
+    func snapshots() throws(JournalError) -> [SnapshotEntry] {
+        var statement = try statement(
+            "SELECT position, seq, fingerprint, bytes, checksum FROM snapshots ORDER BY position DESC")
+        var entries: [SnapshotEntry] = []
+        while try naming("list the snapshots", { () throws(SQLiteError) in try statement.step() }) {
+            guard let position = UInt64(exactly: statement.integer(0)), let seq = UInt64(exactly: statement.integer(1)),
+                let bytes = Int(exactly: statement.integer(3)), let checksum = UInt32(exactly: statement.integer(4))
+            else { continue }
+            entries.append(
+                SnapshotEntry(
+                    position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: statement.integer(2)),
+                    byteCount: bytes, checksum: checksum))
+        }
+        return entries
+    }
+
+    /// Adds a row and removes others, together.
+    func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>) throws(SQLiteError) {
+        try transaction { () throws(SQLiteError) in
+            var insertion = try prepare("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+            try insertion.bind(1, Int64(bitPattern: entry.position))
+            try insertion.bind(2, Int64(bitPattern: entry.seq.value))
+            try insertion.bind(3, Int64(bitPattern: entry.fingerprint))
+            try insertion.bind(4, SnapshotFolder.name(entry))
+            try insertion.bind(5, Int64(entry.byteCount))
+            try insertion.bind(6, Int64(entry.checksum))
+            try insertion.run()
+            for other in others { try execute("DELETE FROM snapshots WHERE position = \(other.position)") }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+public import LoopCluster
+public import LoopCore
+internal import LoopWire
+internal import SQLite
+
+extension SQLiteJournal {
+    /// Forgets whole rows below a seq, but none that the second newest valid snapshot does not cover: the newest one may
+    /// turn out to be damaged. The room is used by later records; the file does not shrink.
+    public func trim(before seq: Seq) throws(JournalError) -> Seq {
+        let operation = "trim the records before seq \(seq)"
+        let file = try writable(operation)
+        try flush()
+        var valid: [SnapshotEntry] = []
+        for entry in try snapshots() where valid.count < 2 {
+            if (try? content(of: entry)) != nil { valid.append(entry) }
+        }
+        if valid.count == 2 {
+            let end = try end(ofRowsBefore: seq, through: valid[1].position)
+            if end != base {
+                let obsolete = try file.snapshots().filter { $0.position < end.position }
+                do throws(SQLiteError) {
+                    try file.trim(through: end, forgetting: obsolete)
+                } catch {
+                    throw poisoned(.sqlite(operation, error))
+                }
+                base = end
+                for entry in obsolete { try folder.remove(entry) }
+            }
+        }
+        return try firstSeq() ?? Seq(newest: tail)
+    }
+
+    /// The end of the last row that has no event from `seq` on and no record behind `position`.
+    private func end(ofRowsBefore seq: Seq, through position: UInt64) throws(JournalError) -> ChainLink {
+        let file = try readable("be read")
+        var limit = min(position, try self.position(before: seq))
+        while limit > base.position {
+            guard let row = try file.rows(through: limit, max: 1).first ?? nil, row.firstPosition > base.position else {
+                return base
+            }
+            if row.lastPosition <= limit { return row.link }
+            limit = row.firstPosition - 1
+        }
+        return base
+    }
+}
+
+extension Seq {
+    /// The seq of the event that comes next.
+    fileprivate init(newest tail: ChainLink) { self.init(tail.seq + 1) }
+}
+
+extension JournalFile {
+    func trim(through end: ChainLink, forgetting snapshots: [SnapshotEntry]) throws(SQLiteError) {
+        try transaction { () throws(SQLiteError) in
+            try execute("DELETE FROM batches WHERE last_position <= \(end.position)")
+            for entry in snapshots { try execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
+            try set("trimmed_position", Int64(bitPattern: end.position))
+            try set("trimmed_seq", Int64(bitPattern: end.seq))
+            try set("trimmed_checksum", Int64(end.checksum))
+        }
+    }
+}

@@ -1,0 +1,177 @@
+public import LoopCluster
+internal import LoopCore
+public import LoopWire
+internal import SQLite
+
+/// A journal in a file: one row of a SQLite database for each append, checksummed and tied to the row before, and
+/// snapshots as files of their own. The layout and the rules of recovery are `docs/spec/2-JOURNAL.md`.
+///
+///     append ──▶ one row ──▶ write-ahead log ──▶ sync ──▶ receipt
+///                                 └──▶ the file, from time to time
+///
+/// Of one thread. One process at a time may write; others may read meanwhile.
+public final class SQLiteJournal: Journal {
+    public let path: String
+    /// The name of the loop that it belongs to.
+    public let loop: String
+    public let history: History
+    public let durability: Durability
+    /// What was found and done at the opening that somebody should know, a line each.
+    public let openReport: [String]
+    /// Whether the loop has ended and its outcome was told.
+    public internal(set) var hasEnded: Bool
+
+    /// Nil once it was closed.
+    var file: JournalFile?
+    private var lock: OwnerLock?
+    let isReadOnly: Bool
+    let folder: SnapshotFolder
+    /// Where the rows begin: what is before was trimmed.
+    var base: ChainLink
+    /// The end of the newest row.
+    var tail: ChainLink
+    /// Where the page ended that was read last: the next one most likely goes on there.
+    var lastRead: ChainLink?
+
+    /// Encoded records that are not in a row yet.
+    private var pending: [UInt8] = []
+    private var pendingCount: UInt64 = 0
+    private var newestSeq: UInt64
+    /// Why no append can be trusted any more.
+    private var failure: JournalError?
+
+    /// With durability `none`, what waits at most before it is written.
+    static let pendingBytesMax = 256 << 10
+
+    init(_ opened: consuming Opened) {
+        path = opened.path
+        loop = opened.loop
+        history = opened.history
+        durability = opened.durability
+        openReport = opened.report
+        hasEnded = opened.hasEnded
+        file = opened.file
+        isReadOnly = opened.isReadOnly
+        folder = opened.folder
+        base = opened.base
+        tail = opened.tail
+        newestSeq = opened.tail.seq
+        lock = opened.lock
+    }
+
+    public var position: UInt64 { tail.position + pendingCount }
+
+    // MARK: Appending
+
+    public func append(
+        _ records: [Record], through position: UInt64
+    ) throws(JournalError) -> JournalReceipt {
+        let operation = "append the records through \(position)"
+        _ = try writable(operation)
+        guard self.position + UInt64(records.count) == position else {
+            throw .misuse(operation, "they end at \(self.position + UInt64(records.count))")
+        }
+        guard !records.isEmpty else { return JournalReceipt(through: position) }
+        for record in records {
+            if case .event(let event) = record {
+                guard event.seq.value == newestSeq &+ 1 else {
+                    throw poisoned(.misuse(operation, "event \(event.seq) follows event \(newestSeq)"))
+                }
+                newestSeq = event.seq.value
+            }
+            record.write(to: &pending)
+        }
+        pendingCount += UInt64(records.count)
+        if durability != .none || pending.count >= Self.pendingBytesMax { try write(operation) }
+        return JournalReceipt(through: position)
+    }
+
+    public func flush() throws(JournalError) {
+        _ = try writable("write what was acknowledged")
+        try write("write what was acknowledged")
+    }
+
+    /// Writes what is pending, as long as that is possible: for whoever reads.
+    func settle() throws(JournalError) {
+        if failure == nil { try write("write what was acknowledged") }
+    }
+
+    /// Puts what is pending into a row.
+    private func write(_ operation: String) throws(JournalError) {
+        guard pendingCount > 0 else { return }
+        let file = try writable(operation)
+        let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span.bytes)
+        do throws(SQLiteError) {
+            try file.insert(row, pending.span.bytes)
+        } catch {
+            throw poisoned(.sqlite(operation, error))
+        }
+        tail = row.link
+        pendingCount = 0
+        // A rare large batch does not keep its room for ever.
+        pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
+    }
+
+    // MARK: Ending
+
+    public func markEnded() throws(JournalError) {
+        let operation = "note that the loop has ended"
+        let file = try writable(operation)
+        try write(operation)
+        do throws(SQLiteError) {
+            try file.set("ended", 1)
+        } catch {
+            throw poisoned(.sqlite(operation, error))
+        }
+        hasEnded = true
+    }
+
+    public func close() {
+        guard let file else { return }
+        if !isReadOnly, failure == nil {
+            try? flush()
+            // One file is easier to copy than two; what does not work now is done at the next opening.
+            if failure == nil { _ = try? file.checkpoint(.truncate) }
+        }
+        self.file = nil
+        lock = nil
+    }
+
+    deinit { close() }
+
+    // MARK: Doors
+
+    /// The file, if it may still be written.
+    func writable(_ operation: String) throws(JournalError) -> JournalFile {
+        let file = try readable(operation)
+        if isReadOnly { throw .misuse(operation, "it was opened for reading") }
+        if let failure {
+            throw JournalError(
+                failure.kind, operation: operation,
+                reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
+                remedy: failure.remedy)
+        }
+        return file
+    }
+
+    func readable(_ operation: String) throws(JournalError) -> JournalFile {
+        guard let file else { throw .misuse(operation, "it was closed") }
+        return file
+    }
+
+    /// After an error in writing nothing more is written: what the system holds of the file may differ from the disk, and
+    /// only a new opening brings both together.
+    func poisoned(_ error: JournalError) -> JournalError {
+        if failure == nil { failure = error }
+        pending = []
+        pendingCount = 0
+        newestSeq = tail.seq
+        return error
+    }
+}
+
+extension JournalError {
+    static func misuse(_ operation: String, _ reason: String) -> JournalError {
+        JournalError(.misuse, operation: operation, reason: reason, remedy: Kind.misuse.remedy)
+    }
+}

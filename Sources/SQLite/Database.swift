@@ -1,0 +1,147 @@
+internal import CSQLite
+
+/// A connection to a SQLite database, of one thread; closed when it goes out of scope.
+///
+/// Closing never moves the write-ahead log into the file; ``checkpoint(_:)`` does.
+public struct Database: ~Copyable {
+    /// What a connection may do.
+    public enum Access: Equatable, Sendable {
+        /// Read and write; the file is made where there is none.
+        case create
+        /// Read and write a file that is there.
+        case write
+        /// Read only, beside others who write.
+        case read
+        /// Read only, and nobody else writes: works where no other file can be made beside it.
+        case readUnchanging
+    }
+
+    /// How far the write-ahead log is brought into the file.
+    public enum Checkpoint: Sendable {
+        /// As far as it goes without waiting for anybody.
+        case passive
+        /// All of it, and the next transaction begins the log anew; waits for readers as long as the busy limit says.
+        case restart
+        /// As `restart`, and the log is cut to nothing.
+        case truncate
+    }
+
+    let raw: OpaquePointer
+
+    /// Opens the file.
+    /// - Parameters:
+    ///   - path: a path of the file system; never a URI.
+    ///   - system: the name of the file system layer, nil for the standard one. For tests.
+    public init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        switch access {
+        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .write: flags |= SQLITE_OPEN_READWRITE
+        case .read, .readUnchanging: flags |= SQLITE_OPEN_READONLY
+        }
+        // As a URI whatever the path, so that no byte of it is taken for a parameter.
+        flags |= SQLITE_OPEN_URI
+        let name = Self.uri(path) + (access == .readUnchanging ? "?immutable=1" : "")
+        var opened: OpaquePointer?
+        let result = sqlite3_open_v2(name, &opened, flags, system)
+        guard result == SQLITE_OK, let opened else {
+            let error = SQLiteError(
+                "open \(path)", code: result, systemCode: opened.map { sqlite3_system_errno($0) } ?? 0,
+                text: opened.map { String(cString: sqlite3_errmsg($0)) })
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        raw = opened
+        loop_sqlite_keep_log(raw)
+        loop_sqlite_defend(raw)
+    }
+
+    deinit { sqlite3_close_v2(raw) }
+
+    /// How long a statement waits for another connection before it is `busy`.
+    public borrowing func waitForOthers(milliseconds: Int32) { sqlite3_busy_timeout(raw, milliseconds) }
+
+    /// Runs one statement, or several, and drops their rows.
+    public borrowing func execute(_ sql: String) throws(SQLiteError) {
+        let result = sqlite3_exec(raw, sql, nil, nil, nil)
+        if result != SQLITE_OK { throw failure(result, "run \(sql)") }
+    }
+
+    /// Runs `body` as one transaction: all of it, or nothing.
+    public borrowing func transaction(
+        _ body: () throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            // Some errors have rolled back already; then there is nothing to end.
+            sqlite3_exec(raw, "ROLLBACK", nil, nil, nil)
+            throw error
+        }
+    }
+
+    /// The first column of the first row as a number; nil: no row, or NULL.
+    public borrowing func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+        var statement = try Statement(sql, in: self)
+        guard try statement.step() else { return nil }
+        return statement.optionalInteger(0)
+    }
+
+    /// The first column of the first row as text; nil: no row, or NULL.
+    public borrowing func text(_ sql: String) throws(SQLiteError) -> String? {
+        var statement = try Statement(sql, in: self)
+        guard try statement.step() else { return nil }
+        return statement.text(0)
+    }
+
+    /// Brings the write-ahead log into the file.
+    /// - Returns: whether all of it is there now.
+    public borrowing func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Bool {
+        let mode =
+            switch checkpoint {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        var frames: Int32 = 0
+        var done: Int32 = 0
+        let result = sqlite3_wal_checkpoint_v2(raw, nil, mode, &frames, &done)
+        if result & 0xff == SQLITE_BUSY { return false }
+        guard result == SQLITE_OK else { throw failure(result, "bring the log into the file") }
+        return frames == done
+    }
+
+    /// The number of rows that the last statement changed.
+    public var changes: Int64 { sqlite3_changes64(raw) }
+
+    borrowing func failure(_ code: Int32, _ operation: String) -> SQLiteError {
+        Self.failure(raw, code, operation)
+    }
+
+    static func failure(_ raw: OpaquePointer, _ code: Int32, _ operation: String) -> SQLiteError {
+        let primary = code & 0xff
+        let isOfTheSystem = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL
+        return SQLiteError(
+            operation, code: code, systemCode: isOfTheSystem ? sqlite3_system_errno(raw) : 0,
+            text: String(cString: sqlite3_errmsg(raw)))
+    }
+
+    /// The path as a `file:` URI: everything but letters, digits and a few marks is escaped.
+    private static func uri(_ path: String) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        // An absolute path follows an empty authority, however many slashes it begins with.
+        var bytes = Array((path.hasPrefix("/") ? "file://" : "file:").utf8)
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

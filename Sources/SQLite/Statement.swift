@@ -1,0 +1,112 @@
+internal import CSQLite
+
+/// A prepared statement of one connection, of one thread. Parameters count from 1, columns from 0, as in SQLite.
+///
+/// It may outlive its ``Database``: the connection then ends with the last of its statements.
+public struct Statement: ~Copyable {
+    private let raw: OpaquePointer
+    private let connection: OpaquePointer
+
+    public init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
+        var prepared: OpaquePointer?
+        let result = sqlite3_prepare_v3(
+            database.raw, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard result == SQLITE_OK else { throw database.failure(result, "prepare \(sql)") }
+        guard let prepared else { throw SQLiteError("prepare \(sql)", code: SQLITE_MISUSE, text: "no statement") }
+        raw = prepared
+        connection = database.raw
+    }
+
+    deinit { sqlite3_finalize(raw) }
+
+    public mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(raw, index, value))
+    }
+
+    public mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
+        var value = value
+        let result = value.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                sqlite3_bind_text64(
+                    raw, index, $0.baseAddress, UInt64($0.count), Self.transient, UInt8(SQLITE_UTF8))
+            }
+        }
+        try check(result)
+    }
+
+    /// Moves to the next row.
+    /// - Returns: whether there is one. After the last the statement begins anew with its next step.
+    public mutating func step() throws(SQLiteError) -> Bool {
+        switch sqlite3_step(raw) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE:
+            sqlite3_reset(raw)
+            return false
+        case let code:
+            let error = failure(code)
+            sqlite3_reset(raw)
+            throw error
+        }
+    }
+
+    /// Runs a statement that gives no rows.
+    public mutating func run() throws(SQLiteError) {
+        if try step() { reset() }
+    }
+
+    /// Runs a statement that gives no rows, with one parameter that is lent for this time and not copied.
+    public mutating func run(_ index: Int32, lending bytes: RawSpan) throws(SQLiteError) {
+        let outcome: SQLiteError? = bytes.withUnsafeBytes { buffer in
+            // A blob of no bytes is no NULL: it needs an address, whichever.
+            let bound = withUnsafePointer(to: raw) { some in
+                sqlite3_bind_blob64(raw, index, buffer.baseAddress ?? UnsafeRawPointer(some), UInt64(buffer.count), nil)
+            }
+            guard bound == SQLITE_OK else { return failure(bound) }
+            let result = sqlite3_step(raw)
+            // Before anything else: the statement must not keep the address.
+            let error = result == SQLITE_DONE || result == SQLITE_ROW ? nil : failure(result)
+            sqlite3_reset(raw)
+            sqlite3_bind_null(raw, index)
+            return error
+        }
+        if let outcome { throw outcome }
+    }
+
+    /// Back to the start; frees what the current row holds.
+    public mutating func reset() { sqlite3_reset(raw) }
+
+    public borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
+
+    /// The number, or nil for NULL.
+    public borrowing func optionalInteger(_ column: Int32) -> Int64? {
+        sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
+    }
+
+    /// The text, or nil for NULL; bytes that are no UTF-8 are replaced.
+    public borrowing func text(_ column: Int32) -> String? {
+        guard let bytes = sqlite3_column_text(raw, column) else { return nil }
+        return String(cString: bytes)
+    }
+
+    /// Lends a column's bytes as they lie in SQLite's memory.
+    public borrowing func withBytes<Result, Failure: Error>(
+        _ column: Int32, _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let start = sqlite3_column_blob(raw, column)
+        let count = start == nil ? 0 : Int(sqlite3_column_bytes(raw, column))
+        return try body(UnsafeRawBufferPointer(start: start, count: count).bytes)
+    }
+
+    private func check(_ result: Int32) throws(SQLiteError) {
+        if result != SQLITE_OK { throw failure(result) }
+    }
+
+    private func failure(_ code: Int32) -> SQLiteError {
+        Database.failure(connection, code, "run \(sqlite3_sql(raw).map { String(cString: $0) } ?? "a statement")")
+    }
+
+    /// SQLITE_TRANSIENT: SQLite makes its own copy before the call returns.
+    private static var transient: sqlite3_destructor_type? {
+        unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
+    }
+}

@@ -1,0 +1,152 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import Testing
+
+@Suite struct `A journal in a file` {
+    let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test(arguments: Durability.allCases)
+    func `gives back what was appended, also after it was opened again`(durability: Durability) throws {
+        var appender = Appender(try Examples.open(folder.journal, durability))
+        for size in [1, 8, 64, 1, 300] { try appender.append(events: size, others: size % 3) }
+        #expect(try appender.journal.all() == appender.records)
+        appender.journal.close()
+
+        let again = try SQLiteJournal.open(folder.journal, loop: "test", newHistory: History(1))
+        #expect(again.history == Examples.history)
+        #expect(again.position == UInt64(appender.records.count))
+        #expect(again.openReport == [])
+        #expect(try again.all() == appender.records)
+        #expect(try again.firstSeq() == Seq(1))
+        #expect(again.path == folder.journal && again.loop == "test" && !again.hasEnded)
+    }
+
+    @Test func `holds every kind of record`() throws {
+        let journal = try Examples.open(folder.journal)
+        let records = Examples.records.filter { if case .event = $0 { false } else { true } }
+        _ = try journal.append(records, through: UInt64(records.count))
+        journal.close()
+        #expect(try Examples.open(folder.journal).all() == records)
+    }
+
+    @Test func `is read in pages that begin anywhere and end about where they should`() throws {
+        var appender = Appender(try Examples.open(folder.journal))
+        for size in [1, 2, 3, 5, 1, 4] { try appender.append(events: size, others: 1) }
+        let journal = appender.journal
+        for bytesMax in [0, 1, 30, 100, 1 << 20] {
+            for position in 0...appender.records.count {
+                #expect(
+                    try journal.all(after: UInt64(position), bytesMax: bytesMax)
+                        == Array(appender.records[position...]))
+            }
+        }
+        // A page has the row that it begins in, and at most one row more than fits.
+        #expect(try journal.records(after: 0, bytesMax: 1).count == 2)
+        #expect(try journal.records(after: 3, bytesMax: 1).count == 2)
+        #expect(try journal.records(after: 1 << 40, bytesMax: 1).isEmpty)
+    }
+
+    @Test func `finds the position before a seq`() throws {
+        var appender = Appender(try Examples.open(folder.journal))
+        for size in [1, 2, 3, 0, 5, 1, 40, 1, 0, 7] { try appender.append(events: size, others: 1) }
+        for seq in 1...appender.seq {
+            let position = try appender.journal.position(before: Seq(seq))
+            let first = appender.records[Int(position)...].lazy.compactMap { record in
+                if case .event(let event) = record { event.seq.value } else { nil }
+            }.first
+            let found = try #require(first)
+            #expect(found <= seq && seq - found < 40)
+        }
+        #expect(try appender.journal.position(before: Seq(appender.seq + 1)) == appender.journal.position)
+        #expect(try appender.journal.position(before: .initial) == 0)
+    }
+
+    @Test func `refuses records that do not follow`() throws {
+        let journal = try Examples.open(folder.journal)
+        #expect(throws: JournalError.self) { try journal.append([.skipped(SessionID(1), number: 1)], through: 2) }
+        _ = try journal.append([.event(Examples.event(1))], through: 1)
+        let error = #expect(throws: JournalError.self) {
+            try journal.append([.event(Examples.event(3))], through: 2)
+        }
+        #expect(error?.kind == .misuse)
+        #expect(error?.reason == "event 3 follows event 1")
+        // What it takes for the state of the loop is not what its caller does: nothing more is written.
+        #expect(throws: JournalError.self) { try journal.append([.event(Examples.event(2))], through: 2) }
+        #expect(try journal.all() == [.event(Examples.event(1))])
+    }
+
+    @Test func `appends nothing without a row`() throws {
+        let journal = try Examples.open(folder.journal)
+        #expect(try journal.append([], through: 0).position == 0)
+        #expect(try journal.all() == [])
+    }
+
+    @Test func `remembers that its loop has ended`() throws {
+        let journal = try Examples.open(folder.journal)
+        try journal.markEnded()
+        #expect(journal.hasEnded)
+        journal.close()
+        #expect(try Examples.open(folder.journal).hasEnded)
+        #expect(try SQLiteJournal.read(folder.journal).hasEnded)
+    }
+
+    @Test func `is of one loop`() throws {
+        try Examples.open(folder.journal).close()
+        let error = #expect(throws: JournalError.self) {
+            try SQLiteJournal.open(folder.journal, loop: "other", newHistory: History(2))
+        }
+        #expect(error?.kind == .foreign)
+        #expect(error?.reason == "\(folder.journal) is the journal of the loop test, not of other")
+    }
+
+    @Test func `can be written by one at a time, and read by others`() throws {
+        var appender = Appender(try Examples.open(folder.journal))
+        try appender.append(events: 3)
+        let error = #expect(throws: JournalError.self) { try Examples.open(folder.journal) }
+        #expect(error?.kind == .locked)
+
+        let reader = try SQLiteJournal.read(folder.journal)
+        #expect(reader.loop == "test" && reader.history == Examples.history)
+        #expect(try reader.all() == appender.records)
+        try appender.append(events: 5)
+        #expect(try reader.all(after: 3) == Array(appender.records[3...]))
+        #expect(reader.position == 8)
+        #expect(throws: JournalError.self) { try reader.append([], through: 8) }
+        appender.journal.close()
+        try Examples.open(folder.journal).close()
+    }
+}
+
+@Suite struct `A journal that is set aside` {
+    let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test func `makes room for a new one, and replaces an older one that was`() throws {
+        #expect(try SQLiteJournal.setAside(folder.journal) == nil)
+        for round in 1...2 {
+            var appender = Appender(try Examples.open(folder.journal))
+            #expect(appender.journal.position == 0)
+            try appender.append(events: round)
+            let write = try #require(appender.journal.snapshotWriter)
+            try appender.journal.add(
+                write(SnapshotEntry(position: 1, seq: Seq(1), fingerprint: 0), [UInt8(round)]))
+            #expect(throws: JournalError.self) { try SQLiteJournal.setAside(folder.journal) }
+            appender.journal.close()
+            let previous = try #require(try SQLiteJournal.setAside(folder.journal))
+            #expect(previous == folder.journal + ".previous")
+            let journal = try Examples.open(previous)
+            #expect(try journal.all() == appender.records)
+            #expect(try journal.content(of: journal.snapshots()[0]) == [UInt8(round)])
+            journal.close()
+        }
+        #expect(
+            folder.names.filter { !$0.hasSuffix("-lock") } == [
+                "test.journal.previous", "test.journal.previous.snapshots",
+            ])
+    }
+}

@@ -1,0 +1,106 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import Testing
+
+@Suite struct `Snapshots of a journal` {
+    let folder: Folder
+    var appender: Appender
+
+    init() throws {
+        folder = try Folder()
+        appender = Appender(try Examples.open(folder.journal))
+    }
+
+    private func snapshot(_ bytes: [UInt8]) throws -> SnapshotEntry {
+        let write = try #require(appender.journal.snapshotWriter)
+        let entry = try write(
+            SnapshotEntry(position: appender.journal.position, seq: Seq(appender.seq), fingerprint: .max - 1), bytes)
+        try appender.journal.add(entry)
+        return entry
+    }
+
+    @Test mutating func `come back, the newest first, and no more than three`() throws {
+        var entries: [SnapshotEntry] = []
+        for number in 1...5 {
+            try appender.append(events: 10)
+            entries.append(try snapshot([UInt8](repeating: UInt8(number), count: number * 1000)))
+        }
+        appender.journal.close()
+        let journal = try Examples.open(folder.journal)
+        #expect(try journal.snapshots() == entries.suffix(3).reversed())
+        for (number, entry) in zip(3...5, entries.suffix(3)) {
+            #expect(entry.position == UInt64(number * 10) && entry.byteCount == number * 1000)
+            #expect(try journal.content(of: entry) == [UInt8](repeating: UInt8(number), count: number * 1000))
+        }
+        #expect(try Folder.names(folder.journal + ".snapshots").count == 3)
+        #expect(journal.openReport == [])
+    }
+
+    @Test mutating func `that were changed, cut or removed are told from good ones`() throws {
+        try appender.append(events: 10)
+        let entry = try snapshot([1, 2, 3, 4])
+        let file = "test.journal.snapshots/" + (try Folder.names(folder.journal + ".snapshots")[0])
+        for damage: [UInt8]? in [[1, 2, 3, 5], [1, 2, 3], [], [1, 2, 3, 4, 5], nil] {
+            if let damage { try folder.write(damage, to: file) } else { try folder.remove(file) }
+            let error = #expect(throws: JournalError.self) { try appender.journal.content(of: entry) }
+            #expect(error?.kind == .corrupt)
+        }
+        try folder.write([1, 2, 3, 4], to: file)
+        #expect(try appender.journal.content(of: entry) == [1, 2, 3, 4])
+    }
+
+    @Test mutating func `that were never added are removed at the next opening`() throws {
+        try appender.append(events: 1)
+        let kept = try snapshot([1])
+        let write = try #require(appender.journal.snapshotWriter)
+        _ = try write(SnapshotEntry(position: 1, seq: Seq(1), fingerprint: 5), [2])
+        try folder.write([9], to: "test.journal.snapshots/7-00000000.new")
+        appender.journal.close()
+        let journal = try Examples.open(folder.journal)
+        #expect(journal.openReport.count == 2)
+        #expect(try Folder.names(folder.journal + ".snapshots").count == 1)
+        #expect(try journal.content(of: kept) == [1])
+    }
+
+    @Test mutating func `cover what is there, and nothing else`() throws {
+        try appender.append(events: 2)
+        for position: UInt64 in [3, 1 << 62, .max] {
+            #expect(throws: JournalError.self) {
+                try appender.journal.add(SnapshotEntry(position: position, seq: Seq(2), fingerprint: 0))
+            }
+        }
+        #expect(try appender.journal.snapshots() == [])
+    }
+
+    @Test mutating func `allow trimming up to the second newest`() throws {
+        for _ in 0..<4 {
+            try appender.append(events: 10, others: 1)
+            #expect(try appender.journal.trim(before: Seq(1000)) == Seq(1))
+        }
+        _ = try snapshot([1])
+        #expect(try appender.journal.trim(before: Seq(1000)) == Seq(1))
+        try appender.append(events: 10)
+        let newer = try snapshot([2])
+        // Two are there, and the older covers 40 events.
+        #expect(try appender.journal.trim(before: Seq(25)) == Seq(21))
+        #expect(try appender.journal.trim(before: Seq(1000)) == Seq(41))
+        #expect(try appender.journal.firstSeq() == Seq(41))
+        #expect(throws: JournalError.self) { try appender.journal.records(after: 43, bytesMax: 1) }
+        #expect(try appender.journal.all(after: 44) == Array(appender.records[44...]))
+        try appender.append(events: 10)
+        appender.journal.close()
+
+        appender.journal = try Examples.open(folder.journal)
+        #expect(try appender.journal.all(after: 44) == Array(appender.records[44...]))
+        #expect(try appender.journal.position(before: Seq(1)) == 44)
+        // The older snapshot no longer counts as a second one once its file is damaged.
+        for name in try Folder.names(folder.journal + ".snapshots") where name.hasPrefix("44-") {
+            try folder.write([3], to: "test.journal.snapshots/" + name)
+        }
+        _ = try snapshot([3])
+        #expect(try appender.journal.trim(before: Seq(1000)) == Seq(51))
+        #expect(try appender.journal.snapshots().map(\.position) == [64, newer.position])
+    }
+}

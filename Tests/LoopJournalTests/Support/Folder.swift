@@ -1,0 +1,32 @@
+import Foundation
+
+/// A folder that is there as long as the test needs it.
+final class Folder {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "loop-journal-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The path of a journal in it.
+    var journal: String { path + "/test.journal" }
+
+    func bytes(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+    }
+
+    func write(_ bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
+    }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path + "/" + name) }
+
+    static func names(_ path: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+}
