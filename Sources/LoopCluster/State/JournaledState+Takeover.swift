@@ -49,6 +49,7 @@ extension JournaledState {
         guard reinterprets else {
             throw DefinitionMismatch(journal: journaledDefinition, binary: ownDefinition, seq: seq)
         }
+        hasReinterpreted = true
         _ = takeOver(foreign ?? [:])
     }
 
