@@ -102,6 +102,15 @@ import Testing
         #expect(site.server.requests.values.reduce(0, +) <= 2 * calmRequests + 8)
     }
 
+    @Test func `says why a reducer cannot have its journal, and does not start it again`() async throws {
+        let folder = TemporaryFolder()
+        folder.write("up.journal", "this is no journal, and there is more of it than a header would be")
+        let up = try Up(["linkcheck", "--workers", "1", "http://127.0.0.1:9/"], in: folder)
+        #expect(await up.process.wait() == .exited(2))
+        #expect(up.output.contains("up.journal"))
+        #expect(!up.output.contains("starts again"))
+    }
+
     /// What the report says is broken, and where.
     private func verdict(_ output: String) -> [Substring] {
         output.split(separator: "\n").filter { $0.hasPrefix("broken") || $0.hasPrefix("        on") }

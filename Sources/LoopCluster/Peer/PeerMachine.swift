@@ -42,6 +42,9 @@ public struct PeerMachine: Sendable {
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
+    /// Of a stream that outlives its process: how far the outcomes are on disk. The reducer is told no more than that,
+    /// for it forgets the outcomes of what is settled. nil: the stream ends with the process.
+    private(set) var keptSettled: UInt64?
     /// When an outcome was last heard, or the oldest entry was accepted.
     var progressAt = MonotonicTime.zero
     /// When entries were last to be sent again.
@@ -88,6 +91,46 @@ public struct PeerMachine: Sendable {
         heardAt = now
     }
 
+    /// A sender that goes on with the stream of an earlier process: the same peer, in the same session. It claims nothing.
+    ///
+    /// After every input, and before any action is done and any batch is pushed, the shell writes down what has changed of
+    /// ``stream(after:)``, and says so by ``kept(settled:)``.
+    public init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
+        self.init(configuration: configuration, at: now)
+        history = stream.history
+        epoch = stream.epoch
+        session = stream.session
+        outbox = Outbox(resuming: stream)
+        keptSettled = stream.settled
+    }
+
+    /// What is to be kept of the stream: with the entries whose number, as their sender knows it, is above this one.
+    public func stream(after number: UInt64) -> PeerStream {
+        var stream = PeerStream()
+        // Nothing is left where the process may go, and the session is retired.
+        if stage == .over, outbox.isEmpty {
+            stream.base = outbox.base + outbox.last
+            return stream
+        }
+        (stream.history, stream.epoch, stream.session) = (history, epoch, session)
+        (stream.base, stream.settled) = (outbox.base, outbox.settled)
+        // Whoever has joined may push all that there is.
+        stream.offered = stage == .joined ? outbox.last : outbox.offered
+        stream.entries = outbox.entries(after: number > outbox.base ? number - outbox.base : 0)
+        return stream
+    }
+
+    /// How many entries there are, as their sender counts them.
+    public var lastNumber: UInt64 { outbox.base + outbox.last }
+    /// Up to which number, as their sender counts them, the outcomes are known.
+    public var settledNumber: UInt64 { outbox.base + outbox.settled }
+
+    /// The stream is on disk with outcomes up to this number of the session.
+    public mutating func kept(settled: UInt64) { keptSettled = settled }
+
+    /// Every outcome up to here is known for good.
+    var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
+
     public var isJoined: Bool { stage == .joined }
     public var isOver: Bool { stage == .over }
 
@@ -98,6 +141,7 @@ public struct PeerMachine: Sendable {
 
     /// The wishes of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
+        if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
     }
@@ -161,7 +205,7 @@ public struct PeerMachine: Sendable {
         guard needsAssignments || needsOutcomes, now >= nextRequest else { return }
         nextRequest = now + configuration.repeatInterval
         if needsAssignments { actions.append(.send(.assignmentsRequest(session, epoch))) }
-        if needsOutcomes { actions.append(.send(.outcomesRequest(session, after: outbox.settled))) }
+        if needsOutcomes { actions.append(.send(.outcomesRequest(session, after: settledForGood))) }
     }
 
     /// An entry that stays unconsumed for the limit while ticks come: the PUSH does not deliver.
@@ -190,7 +234,7 @@ public struct PeerMachine: Sendable {
 
     private var heartbeat: Heartbeat {
         Heartbeat(
-            session: session, epoch: epoch, echo: echo, applied: applied, settled: outbox.settled,
+            session: session, epoch: epoch, echo: echo, applied: applied, settled: settledForGood,
             capacity: capacity)
     }
 
@@ -350,8 +394,9 @@ public struct PeerMachine: Sendable {
         guard watermark > outbox.settled else { return }
         var outcomes: [UInt64: EntryOutcome] = [:]
         for item in notable { outcomes[item.number] = item.outcome }
+        let base = outbox.base
         for (number, entry) in outbox.settle(upTo: watermark) {
-            settle(number, entry, outcomes[number] ?? .applied(.initial))
+            settle(base + number, entry, outcomes[number] ?? .applied(.initial))
         }
         progressAt = now
         pushRebuilds = 0
@@ -376,13 +421,18 @@ public struct PeerMachine: Sendable {
         }
     }
 
-    /// The session is gone, with its history or by its own end: nothing is known of what was not settled.
+    /// The session is gone, with its history or by its own end: nothing is known of what was not settled. What a sender
+    /// keeps and has never sent goes over to the next session.
     private mutating func loseSession() {
-        for (number, _) in outbox.unsettled {
-            actions.append(.settled(number: number, .refused(.historyChanged)))
+        var lost = outbox.unsettled
+        if keptSettled != nil {
+            lost = outbox.loseSession()
+            keptSettled = 0
+        } else {
+            outbox = Outbox()
         }
+        for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        outbox = Outbox()
         finished = []
         session = .none
         epoch = .none
@@ -428,8 +478,9 @@ public struct PeerMachine: Sendable {
 
     /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
     private mutating func endUnheard() {
+        let base = outbox.base
         for (number, _) in outbox.settle(upTo: outbox.last) {
-            actions.append(.settled(number: number, .refused(.ended)))
+            actions.append(.settled(number: base + number, .refused(.ended)))
         }
         endIfEmpty()
     }

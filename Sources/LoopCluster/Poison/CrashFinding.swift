@@ -32,7 +32,7 @@ extension CrashNote {
 
     /// Begins a new life of the process: judges what the note says of the last one, and clears it.
     /// - Parameters:
-    ///   - history: the journal's; a note of another one is void.
+    ///   - history: the one that the journal began with; a note of another journal is void.
     ///   - executable: names the program's file, so that another build is another number.
     ///   - thread: the reducer's; faults of others are not blamed on its entries.
     public func begin(history: History, executable: UInt64, thread: UInt32) -> CrashFinding {
@@ -48,12 +48,6 @@ extension CrashNote {
         self[.executable] = executable
         self[.thread] = UInt64(thread)
         return finding
-    }
-
-    /// The journal goes on under another history: its sessions are others.
-    func adopt(_ history: History) {
-        strikeAll()
-        self[.history] = history.value
     }
 
     private func judge(_ executable: UInt64) -> CrashFinding {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What the reducer is doing at this moment, in a few words of memory that survive the process: before an event is
 /// decoded, reduced and asked about it is written here, afterwards it is cleared. Whatever stands here at the next start
-/// is what the process died of. (Protocol, section 8.)
+/// is what the process died of. (Protocol, section 7.)
 ///
 ///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
 ///

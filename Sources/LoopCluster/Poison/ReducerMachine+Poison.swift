@@ -1,7 +1,7 @@
 public import LoopCore
 import LoopWire
 
-/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 8.)
+/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 7.)
 ///
 ///     crash ──▶ suspect ── comes again ──▶ alone in its turn ── durable ──▶ struck from the note
 ///                                                │
@@ -22,6 +22,7 @@ extension ReducerMachine {
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
     public mutating func takeDeferred(at now: Moment) {
         self.now = Moment.max(self.now, now)
+        guard loss == nil else { return }
         if retryFirst() { return }
         for batch in poison.deferred.takeAll() {
             if mustWait { putOff(batch, from: 0) } else { consume(batch) }

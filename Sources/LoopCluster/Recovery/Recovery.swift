@@ -76,6 +76,7 @@ public struct Recovery<Definition: LoopDefinition> {
                     eventsCount += 1
                 }
                 try apply(record)
+                core.note?.leave()
                 recordsCount += 1
             }
         }

@@ -17,6 +17,12 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     public var peer: PeerID
     public var name: String
 
+    public init(missing: Missing, peer: PeerID, name: String) {
+        self.missing = missing
+        self.peer = peer
+        self.name = name
+    }
+
     public var description: String {
         let what =
             switch missing {

@@ -17,8 +17,7 @@ extension ReducerMachine {
     /// durable (G7).
     func missing(for greeting: Greeting) -> HistoryLost.Missing? {
         guard greeting.history == core.history, !breaks(.batchesNameTheirHistory) else { return nil }
-        let epoch = greeting.epoch
-        if !core.knows(epoch) { return .epoch(epoch, newest: core.epoch) }
+        if !core.knows(greeting.epoch) { return .epoch(greeting.epoch, newest: core.epoch) }
         if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
         if let record = core.sessions[greeting.session], record.peer == greeting.peer,
             greeting.watermark > record.watermark
@@ -68,7 +67,7 @@ extension ReducerMachine {
         poison.suspects.removeAll()
         poison.survivors.removeAll()
         _ = poison.deferred.takeAll()
-        core.note?.adopt(history)
+        core.note?.strikeAll()
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }

@@ -4,7 +4,7 @@ public import LoopCluster
 public import LoopWire
 
 /// The crash note of a reducer, in a file beside its journal that is mapped into memory: the system keeps what was written
-/// there when the process ends, without a sync. (Protocol, section 8.)
+/// there when the process ends, without a sync. (Protocol, section 7.)
 ///
 ///     let file = try CrashNoteFile(path: "\(journal).note")     // the journal is locked already
 ///     if let line = try file.begin(history: journal.history) { log.note(line) }

@@ -9,17 +9,17 @@ struct DurableBeforeVisible: Checker {
     private var history = History.none
     private var seq: UInt64 = 0
     private var epoch = Epoch.none
-    private var watermarks: [SessionID: UInt64] = [:]
+    private var watermarks = SessionTable<UInt64>()
     /// The highest attempt of each effect that a frame told of, and the highest one that is void.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began(let history):
             self = DurableBeforeVisible(checkCount: checkCount)
             self.history = history
-        case .journaled(_, let record): note(record)
+        case .journaled(let journaled): note(journaled.record)
         case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
             try check(frame)
         default: break

@@ -1,0 +1,87 @@
+import Foundation
+import LoopCluster
+import LoopCore
+import LoopNode
+import LoopWire
+import Testing
+
+@Suite struct `A crash note in a file` {
+    private let path: String
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "loop-note-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        path = folder + "/journal.note"
+    }
+
+    /// A process that opens the note, reduces, and is ended by it.
+    private static func live(_ path: String, _ events: [Fuses.Event]) throws {
+        let file = try CrashNoteFile(path: path)
+        _ = try file.begin(history: FusedReducer.history)
+        var reducer = try FusedReducer(note: file.note)
+        try reducer.send(events)
+    }
+
+    @Test func `outlives a trap, names the event, and has it set aside at the third time`() async throws {
+        for crashes in 1...2 {
+            await #expect(processExitsWith: .failure) { [path = path as String] in
+                try Self.live(path, [.step, .trap, .step])
+            }
+            let file = try CrashNoteFile(path: path)
+            let line = try #require(try file.begin(history: FusedReducer.history))
+            #expect(line.hasPrefix("the last process ended in reduce, at event 2 of session 1"))
+            #expect(file.note.suspects.map(\.crashes) == [UInt32(crashes)])
+        }
+        let file = try CrashNoteFile(path: path)
+        #expect(try file.begin(history: FusedReducer.history) == nil)
+        var reducer = try FusedReducer(note: file.note)
+        try reducer.send([.step, .trap, .step])
+        #expect(reducer.machine.state == Fuses.State(count: 2))
+        #expect(reducer.machine.status().quarantined == 1)
+        #expect(file.note.suspects == [])
+    }
+
+    @Test func `outlives a stack that is used up`() async throws {
+        await #expect(processExitsWith: .failure) { [path = path as String] in try Self.live(path, [.overflow]) }
+        let file = try CrashNoteFile(path: path)
+        #expect(try file.begin(history: FusedReducer.history) != nil)
+        #expect(file.note.suspects.map(\.number) == [1])
+    }
+
+    @Test(arguments: [Fuses.Event.trap, .overflow])
+    func `of a replay that trapped stops the next start, and says at which seq and what to do`(
+        fuse: Fuses.Event
+    ) async throws {
+        await #expect(processExitsWith: .failure) { [path = path as String, fuse = fuse as Fuses.Event] in
+            let file = try CrashNoteFile(path: path)
+            _ = try file.begin(history: FusedReducer.history)
+            var machine = ReducerMachine(
+                definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(),
+                history: FusedReducer.history, seed: 1, at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))
+            machine.crashNote = file.note
+            for (number, event) in [Fuses.Event.step, fuse].enumerated() {
+                try machine.replay(
+                    .event(
+                        EventRecord(
+                            seq: Seq(UInt64(number + 1)), time: WallTime(milliseconds: 0), session: .none, number: 0,
+                            effect: nil, attempt: .none, wantsSeq: false, bytes: try CBORCoder().encode(event)[...])))
+            }
+        }
+        let file = try CrashNoteFile(path: path)
+        for _ in 0..<2 {
+            let error = #expect(throws: NodeError.self) { try file.begin(history: FusedReducer.history) }
+            let text = error?.description ?? ""
+            #expect(text.contains("in reduce when it replayed event 2 (record 2)"))
+            #expect(text.contains("remove \(path)"))
+        }
+    }
+
+    @Test func `is made whole, and says what is wrong where it cannot be`() throws {
+        do { _ = try CrashNoteFile(path: path) }
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        #expect(size == CrashNote.byteCount)
+        let missing = path + "/in a file"
+        let error = #expect(throws: SystemError.self) { _ = try CrashNoteFile(path: missing) }
+        #expect(error?.description == "could not open the crash note \(missing): Not a directory")
+    }
+}
