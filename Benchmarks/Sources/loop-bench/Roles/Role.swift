@@ -44,6 +44,7 @@ struct Role {
         case "fan-client": try await FanRoles.ask(self)
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
+        case "journal": try JournalRole.run(self)
         default: throw BenchmarkError.usage("there is no role \(name)")
         }
     }
