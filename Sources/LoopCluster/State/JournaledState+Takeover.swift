@@ -14,7 +14,7 @@ extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
-            state = try coder.decode(Definition.State.self, from: record.initialState)
+            state = try Self.state(record.initialState, of: record.schema, definition, coder)
         }
         let memories = try foreign ?? evaluator.memory(coder)
         journaledDefinition = record
@@ -49,6 +49,7 @@ extension JournaledState {
         guard reinterprets else {
             throw DefinitionMismatch(journal: journaledDefinition, binary: ownDefinition, seq: seq)
         }
+        hasReinterpreted = true
         _ = takeOver(foreign ?? [:])
     }
 

@@ -19,6 +19,8 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package let initialHash: UInt64
     /// Whether events that another definition applied are applied with this one, instead of being refused.
     package var reinterprets = false
+    /// Whether that was done: only a snapshot lets the next start do without it.
+    package internal(set) var hasReinterpreted = false
     /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.
     package var ignoresArguments = false
     /// Where each step is noted, should it be the last one; nil in a state that is only looked at.

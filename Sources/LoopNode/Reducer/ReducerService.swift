@@ -59,8 +59,8 @@ struct ReducerService<Definition: LoopDefinition> {
         durability = configuration.durability
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
-            every: configuration.snapshotInterval, newest: recovery.snapshot, writer: journal.snapshotWriter, post: post
-        )
+            every: configuration.snapshotInterval, newest: recovery.snapshot, isDue: recovery.core.hasReinterpreted,
+            writer: journal.snapshotWriter, post: post)
         desk = JournalDesk(definition, read: configuration.journal.read, post: post)
     }
 
