@@ -13,7 +13,10 @@ extension SQLiteJournal {
         let to = JournalPaths(path + ".previous")
         let lock = try OwnerLock(from.lock, whileLocked: nil)
         // All in one file, where that still works; a damaged journal is set aside as it is.
-        if let file = try? JournalFile(path, .write, system: nil) { _ = try? file.checkpoint(.truncate) }
+        if let file = try? JournalFile(path, .write, system: nil) {
+            file.removesLogAtClose()
+            _ = try? file.checkpoint(.truncate)
+        }
         for file in [to.file, to.log, to.index] { try disk.remove(file) }
         try disk.removeFolder(to.snapshots)
         // The file first: what is left behind by a process that ends in between belongs to no journal any more.

@@ -130,8 +130,7 @@ public final class SQLiteJournal: Journal {
         guard let file else { return }
         if !isReadOnly, failure == nil {
             try? flush()
-            // One file is easier to copy than two; what does not work now is done at the next opening.
-            if failure == nil { _ = try? file.checkpoint(.truncate) }
+            if failure == nil { file.removesLogAtClose() }
         }
         self.file = nil
         lock = nil

@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// A connection to a SQLite database, of one thread; closed when it goes out of scope.
 ///
-/// Closing never moves the write-ahead log into the file; ``checkpoint(_:)`` does.
+/// Closing leaves the write-ahead log alone, unless it was told otherwise: ``removesLogAtClose()``.
 public struct Database: ~Copyable {
     /// What a connection may do.
     public enum Access: Equatable, Sendable {
@@ -52,7 +52,7 @@ public struct Database: ~Copyable {
             throw error
         }
         raw = opened
-        loop_sqlite_keep_log(raw)
+        loop_sqlite_keep_log(raw, 1)
         loop_sqlite_defend(raw)
     }
 
@@ -112,6 +112,9 @@ public struct Database: ~Copyable {
         guard result == SQLITE_OK else { throw failure(result, "bring the log into the file") }
         return frames == done
     }
+
+    /// Closing brings the log into the file and removes it, if this is the last connection and all of it goes well.
+    public borrowing func removesLogAtClose() { loop_sqlite_keep_log(raw, 0) }
 
     /// The number of rows that the last statement changed.
     public var changes: Int64 { sqlite3_changes64(raw) }

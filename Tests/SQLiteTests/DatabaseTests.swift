@@ -94,6 +94,23 @@ import Testing
         #expect(try database.integer("SELECT count(*) FROM things") == 0)
         #expect(try database.checkpoint(.truncate))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).isEmpty)
+        do {
+            let last = try Database(path, .write)
+            try last.execute("INSERT INTO things VALUES (1)")
+        }
+        #expect(try !Data(contentsOf: URL(fileURLWithPath: path + "-wal")).isEmpty)
+    }
+
+    @Test func `is one file again where it was told to be`() throws {
+        defer { remove() }
+        do {
+            let database = try Database(path, .create)
+            _ = try database.text("PRAGMA journal_mode = WAL")
+            try database.execute("CREATE TABLE things(number)")
+            database.removesLogAtClose()
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        #expect(try Database(path, .readUnchanging).integer("SELECT count(*) FROM things") == 0)
     }
 
     @Test func `is busy while another connection writes`() throws {

@@ -101,6 +101,12 @@ package struct Outbox: Equatable, Sendable {
         return Array(entries[(head + Int(max(number, settled) - settled))...])
     }
 
+    /// The entry under a number whose outcome is not known; nil: there is none.
+    package func entry(_ number: UInt64) -> Entry? {
+        guard number > settled, number <= last else { return nil }
+        return entries[head + Int(number - settled) - 1]
+    }
+
     /// Every entry whose outcome is not known, with its number.
     package var unsettled: [(number: UInt64, entry: Entry)] {
         entries[head...].enumerated().map { (settled + 1 + UInt64($0.offset), $0.element) }

@@ -37,6 +37,8 @@ public struct PeerMachine: Sendable {
     var silenceLimit = Duration.seconds(3)
     var tickInterval = Duration.milliseconds(500)
     var eventBytesMax = Int.max
+    /// The names behind the feedbacks' numbers, as the reducer has last said.
+    private var feedbacks: [String] = []
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
@@ -132,8 +134,14 @@ public struct PeerMachine: Sendable {
     public var isJoined: Bool { stage == .joined }
     public var isOver: Bool { stage == .over }
 
+    /// The name of the feedback that an effect belongs to; nil: the reducer has not told.
+    public func feedbackName(of effect: EffectID) -> String? {
+        effect.feedback < feedbacks.count ? feedbacks[Int(effect.feedback)] : nil
+    }
+
     /// The wishes of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
+        if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
     }
@@ -221,7 +229,7 @@ public struct PeerMachine: Sendable {
         Greeting(
             peer: configuration.peer, session: session, history: history, epoch: epoch, watermark: outbox.settled,
             schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
-            groups: configuration.groups, name: configuration.name)
+            groups: configuration.groups, name: configuration.name, feedbacks: configuration.feedbacks)
     }
 
     private var heartbeat: Heartbeat {
@@ -271,8 +279,8 @@ public struct PeerMachine: Sendable {
         case .busy(let retryAfter):
             if stage == .greeting { nextStep = now + retryAfter }
             return
-        case .welcome(let watermark, let silenceLimit, let tickInterval):
-            return welcome(frame, watermark, silenceLimit, tickInterval)
+        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
+            return welcome(frame, watermark, silenceLimit, tickInterval, feedbacks)
         default: break
         }
         guard isCurrent(frame) else { return }
@@ -325,7 +333,8 @@ public struct PeerMachine: Sendable {
     }
 
     private mutating func welcome(
-        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration
+        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration,
+        _ feedbacks: [String]
     ) {
         if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
             droppedCount += 1
@@ -341,6 +350,7 @@ public struct PeerMachine: Sendable {
         session = frame.session
         self.silenceLimit = silenceLimit
         self.tickInterval = tickInterval
+        self.feedbacks = feedbacks
         if frame.epoch != epoch {
             epoch = frame.epoch
             applied = 0

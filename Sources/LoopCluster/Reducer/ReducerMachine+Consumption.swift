@@ -131,12 +131,12 @@ extension ReducerMachine {
         if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
         core.note?.enter(session, number, entry.effect, entry.payload)
         defer { core.note?.leave() }
-        guard let event = try? core.coder.decode(Definition.Event.self, from: Array(entry.payload)) else {
+        guard let (event, bytes) = try? decodeEvent(entry.payload, from: session) else {
             return refuse(entry, number, of: session, .undecodable)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: entry.payload)
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
         apply(record, event)
         // An effect whose own event ended it is done, although its completion will come too late to count.
         if let effect = entry.effect, core.effects[effect] == nil { members[session]?.completedCount += 1 }

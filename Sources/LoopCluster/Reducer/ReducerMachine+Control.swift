@@ -54,23 +54,6 @@ extension ReducerMachine {
         }
     }
 
-    /// Why a peer may not be let in, or nil.
-    private func objection(to greeting: Greeting, _ route: Route) -> Refused? {
-        if greeting.schema != 0 && greeting.schema != UInt64(Definition.schema) {
-            return Refused(.schema, reducer: "\(Definition.schema)", peer: "\(greeting.schema)")
-        }
-        if greeting.fingerprint != 0 && greeting.fingerprint != fingerprint.value {
-            return Refused(
-                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
-        }
-        if route != .local && greeting.groups.contains(localGroup) {
-            let others = Set(core.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted().joined(
-                separator: ", ")
-            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
-        }
-        return nil
-    }
-
     private mutating func greet(_ greeting: Greeting, _ route: Route) {
         if let refused = objection(to: greeting, route) {
             count(.greetingRefused)
@@ -84,6 +67,7 @@ extension ReducerMachine {
             return
         }
         let capacity = min(Int(greeting.capacity), configuration.capacityMax)
+        let feedbacks = runnable(by: greeting)
         if members[session] == nil {
             members[session] = Member(
                 peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
@@ -94,11 +78,13 @@ extension ReducerMachine {
         members[session]?.name = greeting.name
         members[session]?.groups = Array(greeting.groups.prefix(64))
         members[session]?.capacity = capacity
+        members[session]?.schema = greeting.schema
+        members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
         send(
             .welcome(
                 watermark: watermark, silenceLimit: configuration.silenceLimit,
-                tickInterval: configuration.tickInterval),
+                tickInterval: configuration.tickInterval, feedbacks: core.table.names),
             to: session)
         if outcome != nil { announceEnd(to: session) }
     }

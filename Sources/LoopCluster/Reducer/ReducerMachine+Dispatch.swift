@@ -19,8 +19,10 @@ extension ReducerMachine {
         guard scheduler.waitingCount > 0 else { return }
         var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
         let table = core.table
-        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: table.group($0)) }) {
-            guard let session = room.take(table.group(effect.feedback)), let live = core.effects[effect] else {
+        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0, in: table.group($0)) }) {
+            guard let session = room.take(effect.feedback, in: table.group(effect.feedback)),
+                let live = core.effects[effect]
+            else {
                 scheduler.remove(effect)
                 continue
             }
@@ -123,7 +125,9 @@ extension ReducerMachine {
             for effect in member.effects.sorted() {
                 let group = core.table.group(effect.feedback)
                 guard let attempt = owners[effect]?.attempt,
-                    members.contains(where: { $0.key != session && $0.value.canHold(group, at: now.monotonic) })
+                    members.contains(where: {
+                        $0.key != session && $0.value.canHold(effect.feedback, in: group, at: now.monotonic)
+                    })
                 else { continue }
                 count(.leaseExpired)
                 end(effect, .unresponsive, retryIn: .zero, message: "", failed: false)
@@ -160,8 +164,8 @@ extension ReducerMachine {
 private struct Room {
     private struct Place {
         let session: SessionID
-        var used: Int
         let capacity: Int
+        let feedbacks: Set<UInt32>?
     }
 
     private var places: [String: [Place]] = [:]
@@ -176,21 +180,22 @@ private struct Room {
             used[session] = member.effects.count
             for group in member.groups {
                 places[group, default: []].append(
-                    Place(session: session, used: member.effects.count, capacity: member.capacity))
+                    Place(session: session, capacity: member.capacity, feedbacks: member.feedbacks))
             }
         }
     }
 
-    func hasRoom(for group: String) -> Bool {
-        places[group]?.contains { (used[$0.session] ?? 0) < $0.capacity } ?? false
+    func hasRoom(for feedback: UInt32, in group: String) -> Bool {
+        places[group]?.contains { (used[$0.session] ?? 0) < $0.capacity && $0.feedbacks?.contains(feedback) ?? true }
+            ?? false
     }
 
     /// The member of the group with the smallest share of its capacity in use; it holds one more from here on.
-    mutating func take(_ group: String) -> SessionID? {
+    mutating func take(_ feedback: UInt32, in group: String) -> SessionID? {
         var best: (session: SessionID, share: Double)?
         for place in places[group] ?? [] {
             let held = used[place.session] ?? 0
-            guard held < place.capacity else { continue }
+            guard held < place.capacity, place.feedbacks?.contains(feedback) ?? true else { continue }
             let share = Double(held) / Double(place.capacity)
             if best.map({ share < $0.share }) ?? true { best = (place.session, share) }
         }

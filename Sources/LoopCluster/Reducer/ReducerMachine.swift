@@ -108,12 +108,20 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         advancedAt = now.monotonic
         nextTick = now.monotonic
         let isFirst = core.epoch == .none
+        let earlierAttempts = JournaledState<Definition>.allAttempts(of: core.epoch)
         let changes = write(.definition(core.ownDefinition))
         scheduler = EffectScheduler(policies: core.table.policies)
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
         let open = Set(core.effects.filter { $0.value.status == .open }.keys)
-        // What has just started, runs nowhere yet.
-        let new = open.intersection(changes.compactMap { if case .started(let id) = $0 { id } else { nil } })
+        // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
+        let new = open.intersection(
+            changes.compactMap { change in
+                switch change {
+                case .started(let id): id
+                case .updated(let id) where core.effects[id]?.floor == earlierAttempts: id
+                case .updated, .cancelled: nil
+                }
+            })
         for id in (isFirst ? open : new).sorted() { schedule(id) }
         if !isFirst {
             unclaimed = open.subtracting(new)

@@ -9,10 +9,14 @@ public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConver
     public var seq: Seq
 
     public var description: String {
-        "event \(seq) was applied by another definition than this one (the journal's: \(journal.summary); this one:"
-            + " \(binary.summary)); start the earlier build on this journal once and stop it with SIGTERM, which writes a"
-            + " snapshot that this one takes over, or pass --reinterpret to apply the events since the last snapshot with"
-            + " this definition"
+        let difference =
+            journal.fingerprint == binary.fingerprint
+            ? "a feedback has other keys or requests, or another form, under the same name"
+            : "the journal's: \(journal.summary); this one: \(binary.summary)"
+        return
+            "event \(seq) was applied by another definition than this one (\(difference)); start the earlier build on this"
+            + " journal once and stop it with SIGTERM, which writes a snapshot that this one takes over, or pass"
+            + " --reinterpret to apply the events since the last snapshot with this definition"
     }
 }
 
@@ -33,6 +37,8 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
 /// A record that does not fit the ones before it.
 public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
     public var reason: String
+
+    package init(reason: String) { self.reason = reason }
 
     public var description: String { "a record does not fit the ones before it: \(reason)" }
 }

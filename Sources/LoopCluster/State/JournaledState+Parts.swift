@@ -18,15 +18,13 @@ extension JournaledState {
     // MARK: Feedbacks and what their queries remember
 
     func writeFeedbacks(to writer: inout ByteWriter) {
-        writer.u32(UInt32(table.names.count))
-        for name in table.names { writer.string(name) }
+        writer.strings(table.names)
         writer.u32(startsCount)
     }
 
     /// - Returns: the names by number.
     mutating func readFeedbacks(from reader: inout ByteReader) throws(WireError) -> [String] {
-        var names: [String] = []
-        for _ in 0..<(try reader.count(bytesEach: 4)) { names.append(try reader.string()) }
+        let names = try reader.strings()
         startsCount = try reader.u32()
         return names
     }

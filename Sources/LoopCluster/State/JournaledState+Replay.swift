@@ -55,7 +55,7 @@ extension JournaledState {
             self.time = max(self.time, time)
             sessions = [:]
             sessionByPeer = [:]
-            for effect in effects.keys { void(effect, upTo: Attempt(epoch: epoch.number, count: .max)) }
+            for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
         }
         return []
     }

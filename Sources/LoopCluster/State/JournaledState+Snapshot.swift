@@ -81,16 +81,9 @@ extension JournaledState {
         guard Set(memories.values.flatMap(\.effects)) == Set(effects.keys) else {
             throw .corrupt("its live effects are not those that its queries remember")
         }
-        if header.fingerprint == fingerprint.value {
-            do {
-                try evaluator.restore(memories, state: state, coder: coder)
-            } catch {
-                throw .unreadableMemory("\(error)")
-            }
-            foreign = nil
-        } else {
-            foreign = memories
-        }
+        // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
+        let isOwn = header.fingerprint == fingerprint.value
+        foreign = isOwn && (try? evaluator.restore(memories, state: state, coder: coder)) != nil ? nil : memories
     }
 
     /// The state, read in the present schema or migrated from an older one.

@@ -1,31 +1,29 @@
 import LoopCore
 import LoopWire
 
-/// Definitions that follow each other on one journal: each takes over at its record.
+/// Definitions that follow each other on one journal: each takes over at its record, with which every epoch begins.
 ///
 ///     empty ──▶ its own record: the queries are asked for the initial state
-///     its own, running ──▶ its own record: nothing
 ///     another's record ──▶ the other's effects stand as they are; its events cannot be applied
-///     another's ──▶ its own record: effects of feedbacks that are gone are cancelled, new feedbacks are asked, kept ones
-///                   go on with what they remember
+///     its own or another's ──▶ its own record: effects of feedbacks that are gone are cancelled; every query compares
+///                              what it remembers with what the state asks for
+///
+/// Where nothing has changed, its own record changes nothing; where only the code of a query has, what the state asks for
+/// is going on from that record on.
 extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
             state = try coder.decode(Definition.State.self, from: record.initialState)
         }
-        let isOwn = record.fingerprint == fingerprint.value
-        let names = table.names
+        let memories = try foreign ?? evaluator.memory(coder)
         journaledDefinition = record
-        if !isOwn {
-            // What the other definition does at this record cannot be known.
-            if foreign == nil { foreign = try evaluator.memory(coder) }
-            table = Table(names: record.feedbacks, declared: feedbacks)
-            startsCount &+= Self.unknownStarts
-            return []
-        }
-        if names != record.feedbacks { table = Table(names: record.feedbacks, declared: feedbacks) }
-        return foreign == nil ? [] : takeOver()
+        table = Table(names: record.feedbacks, declared: feedbacks)
+        if record.fingerprint == fingerprint.value { return takeOver(memories) }
+        // What the other definition does at this record cannot be known.
+        foreign = memories
+        startsCount &+= Self.unknownStarts
+        return []
     }
 
     /// How many effects another definition is taken to have started, where that is not known.
@@ -51,20 +49,28 @@ extension JournaledState {
         guard reinterprets else {
             throw DefinitionMismatch(journal: journaledDefinition, binary: ownDefinition, seq: seq)
         }
-        _ = takeOver()
+        _ = takeOver(foreign ?? [:])
     }
 
     /// From here on this definition's queries are asked.
-    private mutating func takeOver() -> [LiveChange] {
-        let memories = foreign ?? [:]
+    private mutating func takeOver(_ memories: [UInt32: QueryMemory]) -> [LiveChange] {
         foreign = nil
         for id in effects.keys.filter({ table[$0.feedback]?.makeQuery == nil }).sorted() { changes.append(.cancel(id)) }
         regroup()
         evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
         evaluator.takeOver(
             memories, state: state, seq: seq, firstIndex: startsCount, coder: coder, into: &changes)
-        return takeChanges()
+        let ofThisSeq = Set(effects.filter { $0.value.version == seq }.keys)
+        let live = takeChanges()
+        for case .updated(let id) in live where ofThisSeq.contains(id) {
+            // Who runs it cannot tell the new request from the old one by its version: it begins anew with a new attempt.
+            void(id, upTo: Self.allAttempts(of: epoch))
+        }
+        return live
     }
+
+    /// Not below any attempt of an epoch or those before it.
+    static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
 
     /// Groups are the present definition's, also of effects that were started by another.
     private mutating func regroup() {

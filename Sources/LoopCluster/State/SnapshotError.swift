@@ -17,8 +17,6 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     case schemaTooNew(snapshot: UInt64, binary: Int)
     /// Its state cannot be read: decoding or `migrateState` threw.
     case unreadableState(seq: Seq, schema: UInt64, reason: String)
-    /// What the definition's queries remember cannot be read.
-    case unreadableMemory(String)
     /// The state, or what a query remembers, cannot be encoded.
     case unencodable(String)
     /// Another definition's queries are still the ones that count: there was no definition record of this one yet.
@@ -42,9 +40,6 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unreadableState(let seq, let schema, let reason):
             "the state of schema \(schema) at seq \(seq) cannot be read: \(reason); where State or its encoding has"
                 + " changed, raise `schema` and say in `migrateState` how the old one is read"
-        case .unreadableMemory(let reason):
-            "what the feedbacks remember cannot be read: \(reason); where a request's or key's type has changed, give the"
-                + " feedback another name, or raise `schema`"
         case .unencodable(let reason): "a snapshot cannot be made: \(reason)"
         case .notTakenOver: "a snapshot cannot be made before this definition has taken over; begin an epoch first"
         }

@@ -219,5 +219,8 @@ final class JournalFile {
 
     func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
 
+    /// One file is easier to copy than two; what does not work at the closing is done at the next opening.
+    func removesLogAtClose() { database.removesLogAtClose() }
+
     func checkpoint(_ kind: Database.Checkpoint) throws(SQLiteError) -> Bool { try database.checkpoint(kind) }
 }

@@ -162,7 +162,8 @@ struct PeerDriver {
         bodies[grant.effect] = (
             grant.attempt,
             runner.start(
-                grant, port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
+                grant, of: machine.feedbackName(of: grant.effect),
+                port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
         )
     }
 

@@ -54,10 +54,16 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
                     "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
                         + " Loop can give it; let it be a RemoteLoop that observes and sends")
             }
+            let uncodable = feedback.makeQuery?().uncodable
             if feedback.makeQuery != nil && feedback.requestCoding == nil {
                 throw .definition(
                     "the requests of the feedback \"\(feedback.name)\" cannot be handed to an effect node:"
                         + " their type is not Codable")
+            }
+            if let uncodable {
+                throw .definition(
+                    "what the feedback \"\(feedback.name)\" asks for cannot be kept in a journal: its keys are of type"
+                        + " \(uncodable), which is not Codable")
             }
         }
     }

@@ -11,6 +11,7 @@ public import ZMQ
 ///     for await (seq, state) in loop.states { … }
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     private let connection: RemoteConnection
+    private let log: NodeLog
 
     /// - Parameters:
     ///   - reducer: the reducer's address; it need not run yet.
@@ -22,22 +23,30 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         outbox: String? = nil,
         context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
+        self.log = NodeLog(name: "observer", write: log)
         connection = try RemoteConnection(
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: name,
             observing: .states, outbox: outbox, context: context, log: log)
     }
 
     /// The state now, then the latest state after every change that this observer could keep up with, at most ten a
-    /// second: full updates show the last state of each batch, never one that did not exist. Ends with the loop.
+    /// second: full updates show the last state of each batch, never one that did not exist. Ends with the loop. A state
+    /// that cannot be decoded, because the reducer has a newer schema, is left out, and the log says so.
     public var states: AsyncStream<(seq: Seq, state: Definition.State)> {
-        let connection = connection
+        let (connection, log) = (connection, log)
         let (stream, continuation) = AsyncStream.makeStream(
             of: (seq: Seq, state: Definition.State).self, bufferingPolicy: .bufferingNewest(1))
         let id = connection.observe { action in
             switch action {
             case .state(let seq, let bytes):
-                guard let state = try? CBOR.decode(Definition.State.self, from: bytes) else { return }
-                continuation.yield((seq, state))
+                do {
+                    continuation.yield((seq, try CBOR.decode(Definition.State.self, from: bytes)))
+                } catch {
+                    log.once(
+                        a: "state",
+                        "the state at seq \(seq) cannot be read as schema \(Definition.schema) of this loop: \(error); run"
+                            + " the reducer's build")
+                }
             case .ended: continuation.finish()
             default: break
             }

@@ -7,27 +7,31 @@ struct OneOrder: Checker {
     static let promise = Promise.oneOrder
     private(set) var checkCount = 0
     private var seq: UInt64 = 0
-    private var consumed: [SessionID: UInt64] = [:]
+    private var consumed = SessionTable<UInt64>()
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began:
             seq = 0
-            consumed = [:]
-        case .journaled(_, .event(let record)):
+            consumed = SessionTable()
+        case .journaled(let journaled): try journal(journaled.record)
+        default: break
+        }
+    }
+
+    private mutating func journal(_ record: Record) throws(Violation) {
+        switch record {
+        case .event(let record):
             checkCount += 1
             if record.seq.value != seq + 1 {
                 throw Violation(.oneOrder, "event \(record.seq) was journaled after \(seq)")
             }
             seq += 1
             try consume(record.session, record.number)
-        case .journaled(_, let record):
-            if let (session, number) = record.entry { try consume(session, number) }
-            if case .sessionOpened(let session, _) = record {
-                if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
-                consumed[session] = 0
-            }
-        default: break
+        case .sessionOpened(let session, _):
+            if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
+            consumed[session] = 0
+        default: if let (session, number) = record.entry { try consume(session, number) }
         }
     }
 

@@ -28,6 +28,18 @@ package struct SimulationPlan: Sendable {
         case crash
         /// The next append takes long.
         case slowDisk
+
+        /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
+        /// long is rarer than what loses a few messages, so that a cluster works most of the time.
+        var perSecond: Double {
+            switch self {
+            case .burst, .push, .dealer: 0.6
+            case .subscription: 0.3
+            case .deadSubscription, .deadPush, .freeze, .kill, .stop: 0.08
+            case .lostCollector, .crash: 0.05
+            case .reducerFreeze, .slowDisk: 0.03
+            }
+        }
     }
 
     package var silenceLimit: Duration
@@ -51,16 +63,19 @@ package struct SimulationPlan: Sendable {
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
     package var drainMax: Int
+    /// The share of payloads that no event can be read from.
+    package var garbageShare = 0.02
 
-    package init(_ random: inout SeededRandom) {
+    package init(_ random: inout SeededRandom, _ scenario: Scenario) {
         silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
         isJournalVolatile = random.fraction() < 0.2
-        let count = Int.random(in: 1...Fault.allCases.count, using: &random)
+        let count = Int.random(in: 3...Fault.allCases.count, using: &random)
         faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
-        faultsPerSecond = [0.5, 2, 5].randomElement(using: &random) ?? 1
-        faultPhase = .seconds(12)
+        let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
+        faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
+        faultPhase = .seconds(scenario.seconds)
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [10, 30, 60].randomElement(using: &random) ?? 10
+        eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 90
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -75,5 +90,30 @@ package struct SimulationPlan: Sendable {
             [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
+        for simplification in scenario.simpler { simplify(simplification) }
     }
+
+    private mutating func simplify(_ simplification: Scenario.Simplification) {
+        switch simplification {
+        case .oneClient: clientCount = 1
+        case .oneWorker: workerCount = 1
+        case .noFailures: failureShare = 0
+        case .noGarbage: garbageShare = 0
+        case .fastNetwork: latencyMax = .milliseconds(1)
+        case .fastDisk: syncMax = .milliseconds(1)
+        case .fewEvents: eventsPerSecond = 10
+        }
+    }
+
+    /// One of the plan's faults, the frequent ones more often.
+    func drawFault(_ dice: inout SeededRandom) -> Fault {
+        var share = dice.fraction() * faults.map(\.perSecond).reduce(0, +)
+        for fault in faults.dropLast() {
+            share -= fault.perSecond
+            if share < 0 { return fault }
+        }
+        return faults[faults.count - 1]
+    }
+
+    var latencyMaxNanoseconds: UInt64 { UInt64(latencyMax.wholeNanoseconds) }
 }

@@ -121,6 +121,11 @@ extension ByteWriter {
 
     package mutating func string(_ text: String) { prefixed(Array(text.utf8)[...]) }
 
+    package mutating func strings(_ texts: [String]) {
+        u32(UInt32(texts.count))
+        for text in texts { string(text) }
+    }
+
     package mutating func outcomes(_ outcomes: [NotableOutcome]) {
         u32(UInt32(outcomes.count))
         for item in outcomes {
@@ -180,6 +185,14 @@ extension ByteReader {
             throw .malformed(what: "text that is not UTF-8", offset: position)
         }
         return text
+    }
+
+    package mutating func strings() throws(WireError) -> [String] {
+        let count = try count(bytesEach: 4)
+        var texts: [String] = []
+        texts.reserveCapacity(count)
+        for _ in 0..<count { texts.append(try string()) }
+        return texts
     }
 
     package mutating func flag() throws(WireError) -> Bool {

@@ -18,9 +18,10 @@ struct Gardener {
         try write(.sessionOpened(session, PeerID(high: 1, low: 1)))
     }
 
-    mutating func write(_ record: Record) throws {
+    @discardableResult
+    mutating func write(_ record: Record) throws -> [LiveChange] {
         records.append(record)
-        try core.apply(record)
+        return try core.apply(record)
     }
 
     private mutating func pick() -> EffectID? {
@@ -58,23 +59,29 @@ struct Gardener {
                         id: core.quarantinedCount + 1, time: core.time, session: session, number: entry.number,
                         effect: pick(), attempt: attempt, phase: .reducing, crashes: 2, bytes: [1, 2, 3])))
         case 5:
-            try write(.definition(core.ownDefinition))
+            // The same definition changes nothing.
+            let changes = try write(.definition(core.ownDefinition))
+            if !changes.isEmpty { throw RecordDoesNotFit(reason: "\(changes)") }
             let next = Epoch(number: core.epoch.number + 1, nonce: random.next())
-            return try write(.epochBegun(next, core.time))
+            try write(.epochBegun(next, core.time))
+            return
         case 6:
             let peer = PeerID(high: 1, low: UInt64.random(in: 0..<3, using: &random))
             session = core.nextSession
             number = 0
-            return try write(.sessionOpened(session, peer))
+            try write(.sessionOpened(session, peer))
+            return
         case 7:
             let others = core.sessions.keys.filter { $0 != session }.sorted()
             guard let other = others.first else { return }
-            return try write(.sessionRetired(other))
+            try write(.sessionRetired(other))
+            return
         case 8:
             guard let parked = core.effects.keys.sorted().first(where: { core.effects[$0]?.status != .open }) else {
                 return
             }
-            return try write(.operatorAction(OperatorAction(.retryParked(parked), by: "me@here", at: core.time)))
+            try write(.operatorAction(OperatorAction(.retryParked(parked), by: "me@here", at: core.time)))
+            return
         default:
             let event = Garden.Event.any(&random)
             try write(

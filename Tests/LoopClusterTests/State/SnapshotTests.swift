@@ -136,16 +136,6 @@ import Testing
             message { try unborn.snapshot() }
                 == "a snapshot cannot be made before this definition has taken over; begin an epoch first")
     }
-
-    /// What a failed restore or snapshot tells people.
-    private func message<Result>(_ body: () throws -> Result) -> String {
-        do {
-            _ = try body()
-            return ""
-        } catch {
-            return "\(error)"
-        }
-    }
 }
 
 @Suite struct `A copied journal` {
