@@ -50,7 +50,7 @@ extension HistoryPage {
         do {
             _ = try journal.records(after: 0, bytesMax: 1)
             return 0
-        } catch where error.kind == .misuse {
+        } catch  where error.kind == .misuse {
             return try journal.position(before: from)
         }
     }
