@@ -116,24 +116,24 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         wanted = now.count == live.count && now.keys.allSatisfy { live[$0] != nil } ? now : nil
     }
 
-    package mutating func takeOver(
-        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
-    ) {
-        live = [:]
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        guard case .keyed(let remembered) = memory.innermost else {
+            return Self.cancel(memory.effects, into: &changes)
+        }
         var unreadable: [EffectID] = []
-        if case .keyed(let remembered) = memory?.innermost {
-            for one in remembered {
-                if let key = try? read(one.bytes, coder), live[key] == nil {
-                    live[key] = one.id
-                } else {
-                    unreadable.append(one.id)
-                }
+        for one in remembered {
+            if let key = try? read(one.bytes, coder), live[key] == nil {
+                live[key] = one.id
+            } else {
+                unreadable.append(one.id)
             }
-        } else {
-            unreadable = memory?.effects ?? []
         }
         Self.cancel(unreadable, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         wanted = nil
         follow(requests(state), seq: seq, firstIndex: firstIndex, into: &changes)
     }
