@@ -130,7 +130,10 @@ public final class SQLiteJournal: Journal {
         guard let file else { return }
         if !isReadOnly, failure == nil {
             try? flush()
-            if failure == nil { file.removesLogAtClose() }
+            if failure == nil {
+                try? file.set("position", Int64(bitPattern: tail.position))
+                file.removesLogAtClose()
+            }
         }
         self.file = nil
         lock = nil

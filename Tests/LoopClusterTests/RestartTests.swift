@@ -88,7 +88,8 @@ import Testing
         let welcome = again.say(.greet(greeting), from: client)
         #expect(
             welcome.messages(to: client) == [
-                .welcome(watermark: 3, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
+                .welcome(
+                    watermark: 3, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["lamps"])
             ])
         _ = again.say(.claim(sender, again.machine.epoch, []), from: client)
         let outcomes = again.say(.outcomesRequest(sender, after: 0), from: client).messages(to: client)

@@ -35,20 +35,36 @@ struct WordBench {
         machine = ReducerMachine(
             definition: Words(), configuration: ReducerConfiguration(), coder: coder, history: History(1), seed: 1,
             at: now)
-        try machine.replay(
-            .event(
-                EventRecord(
-                    seq: Seq(1), time: now.wall, session: .none, number: 0, effect: nil, attempt: .none,
-                    wantsSeq: false, bytes: try coder.encode(Words.Event.grow)[...])))
         machine.begin(nonce: 1, at: now)
+        let peer = PeerID(high: 0, low: 1)
+        _ = turn {
+            $0.receive(
+                .greet(
+                    Greeting(
+                        peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
+                        fingerprint: 0, capacity: 0, groups: [], name: "words")), from: .router([1]), at: $1)
+        }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), at: $1) }
+        let entry = Entry(kind: .event, payload: try coder.encode(Words.Event.grow)[...])
+        _ = turn {
+            $0.receive(
+                Batch(
+                    loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
+                    first: 1, entries: [entry]), at: $1)
+        }
     }
 
     mutating func ask(_ request: AdministrationRequest) -> AdministrationAnswer {
         let document = ((try? coder.encode(request)) ?? [])[...]
-        machine.receive(.administration(request: 1, document), from: .router([1]), at: now)
+        return turn { $0.receive(.administration(request: 1, document), from: .router([1]), at: $1) }.answer(1)
+            ?? .refused("no answer")
+    }
+
+    private mutating func turn(_ receive: (inout ReducerMachine<Words>, Moment) -> Void) -> [Outbound] {
+        receive(&machine, now)
         machine.advance(to: now)
         let ready = machine.ready()
         let position = ready.position
-        return ready.release(JournalReceipt(through: position)).answer(1) ?? .refused("no answer")
+        return ready.release(JournalReceipt(through: position))
     }
 }

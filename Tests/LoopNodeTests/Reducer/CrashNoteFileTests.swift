@@ -6,13 +6,10 @@ import LoopWire
 import Testing
 
 @Suite struct `A crash note in a file` {
-    private let path: String
+    private let temporary: TemporaryFolder
+    private var path: String { "\(temporary.path)/journal.note" }
 
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "loop-note-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        path = folder + "/journal.note"
-    }
+    init() throws { temporary = try TemporaryFolder() }
 
     /// A process that opens the note, reduces, and is ended by it.
     private static func live(_ path: String, _ events: [Fuses.Event]) throws {
@@ -36,7 +33,7 @@ import Testing
         #expect(try file.begin(history: FusedReducer.history) == nil)
         var reducer = try FusedReducer(note: file.note)
         try reducer.send([.step, .trap, .step])
-        #expect(reducer.machine.state == Fuses.State(count: 2))
+        #expect(reducer.machine.state.count == 2)
         #expect(reducer.machine.status().quarantined == 1)
         #expect(file.note.suspects == [])
     }
@@ -55,23 +52,13 @@ import Testing
         await #expect(processExitsWith: .failure) { [path = path as String, fuse = fuse as Fuses.Event] in
             let file = try CrashNoteFile(path: path)
             _ = try file.begin(history: FusedReducer.history)
-            var machine = ReducerMachine(
-                definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(),
-                history: FusedReducer.history, seed: 1, at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))
-            machine.crashNote = file.note
-            for (number, event) in [Fuses.Event.step, fuse].enumerated() {
-                try machine.replay(
-                    .event(
-                        EventRecord(
-                            seq: Seq(UInt64(number + 1)), time: WallTime(milliseconds: 0), session: .none, number: 0,
-                            effect: nil, attempt: .none, wantsSeq: false, bytes: try CBORCoder().encode(event)[...])))
-            }
+            try FusedReducer.replay([.step, fuse], note: file.note)
         }
         let file = try CrashNoteFile(path: path)
         for _ in 0..<2 {
             let error = #expect(throws: NodeError.self) { try file.begin(history: FusedReducer.history) }
             let text = error?.description ?? ""
-            #expect(text.contains("in reduce when it replayed event 2 (record 2)"))
+            #expect(text.contains("in reduce when it replayed event 2 (record 4)"))
             #expect(text.contains("remove \(path)"))
         }
     }

@@ -7,12 +7,20 @@ import LoopWire
 struct Fuses: LoopDefinition {
     static let name = "fuses"
 
-    struct State: Codable, Equatable, Sendable { var count = 0 }
+    struct State: Codable, Equatable, Sendable {
+        var count = 0
+        var isArmed = false
+        var isOver = false
+
+        var wanted: [Int: Int] { isArmed ? [0: 0] : [:] }
+    }
 
     enum Event: Codable, Equatable, Sendable {
         case step
         case trap
         case overflow
+        case arm
+        case finish
     }
 
     var initial: State { State() }
@@ -22,10 +30,22 @@ struct Fuses: LoopDefinition {
         case .step: state.count += 1
         case .trap: state.count = [1, 2][state.count + 2]
         case .overflow: state.count = Fuses.depth(of: 1)
+        case .arm: state.isArmed = true
+        case .finish: state.isOver = true
         }
     }
 
-    var feedbacks: [Feedback<State, Event>] { [] }
+    /// Once it is armed, an effect in the reducer's own process lights the fuse, until it is told that this will not do.
+    var feedbacks: [Feedback<State, Event>] {
+        [
+            .each(
+                "fuse", requests: \.wanted,
+                retry: Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0)
+            ) { _ in .run { send in try await send.confirmed(.trap) } }
+        ]
+    }
+
+    func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "counted \(state.count)") : nil }
 
     /// Never comes to an end.
     @inline(never) private static func depth(of number: Int) -> Int { number == 0 ? 0 : depth(of: number + 1) + number }
@@ -67,6 +87,30 @@ struct FusedReducer {
                     applied: 0, first: 1, entries: entries), at: Self.now)
         }
         while machine.hasDeferred { turn { $0.takeDeferred(at: Self.now) } }
+    }
+
+    /// The first records of a journal, and these events.
+    static func journal(_ events: [Fuses.Event]) throws -> [Record] {
+        var machine = ReducerMachine(
+            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
+            at: now)
+        machine.begin(nonce: 1, at: now)
+        return machine.ready().records
+            + (try events.enumerated().map { number, event in
+                .event(
+                    EventRecord(
+                        seq: Seq(UInt64(number + 1)), time: now.wall, session: .none, number: 0, effect: nil,
+                        attempt: .none, wantsSeq: false, bytes: try CBORCoder().encode(event)[...]))
+            })
+    }
+
+    /// A start on such a journal.
+    static func replay(_ events: [Fuses.Event], note: CrashNote) throws {
+        var machine = ReducerMachine(
+            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
+            at: now)
+        machine.crashNote = note
+        for record in try journal(events) { try machine.replay(record) }
     }
 
     private mutating func turn(_ body: (inout ReducerMachine<Fuses>) -> Void) {
