@@ -107,12 +107,4 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         sessions[session]?.forget(upTo: settled)
     }
-
-    /// Marks an attempt as void without a record: what a machine that breaks the rule does.
-    package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
-
-    /// Consumes an entry without a record: what a machine that breaks the rule does.
-    package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
-        consume(session, number, notable: outcome)
-    }
 }
