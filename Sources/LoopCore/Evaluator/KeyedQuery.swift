@@ -48,17 +48,19 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     }
 
     private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var vanished: [(key: Key, id: EffectID)] = []
-        for (key, id) in live where now[key] == nil { vanished.append((key, id)) }
-        vanished.sort { $0.id < $1.id }
-        for (key, id) in vanished {
-            live[key] = nil
-            changes.append(.cancel(id))
+        var keys: [Key] = []
+        var vanished: [EffectID] = []
+        for (key, id) in live where now[key] == nil {
+            keys.append(key)
+            vanished.append(id)
         }
+        for key in keys { live[key] = nil }
+        Self.cancel(vanished, into: &changes)
     }
 
     private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var changed: [(id: EffectID, request: Request)] = []
+        // Not of the generic type, which would make sorting many of them several times as slow.
+        var changed: [(id: EffectID, request: any Sendable)] = []
         for (key, id) in live {
             guard let new = now[key] else { continue }
             if let old = wanted?[key], isSame(old, new) { continue }
@@ -155,9 +157,15 @@ package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
     package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
         if keys.count < 2 { return keys }
         if let coder, let coding {
-            let encoded = keys.map { key in (key: key, bytes: (try? coding.encode(key, coder)) ?? []) }
-            return encoded.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.key)
+            var encoded: [(position: Int, bytes: [UInt8])] = []
+            for (position, key) in keys.enumerated() {
+                encoded.append((position, (try? coding.encode(key, coder)) ?? []))
+            }
+            encoded.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            return encoded.map { keys[$0.position] }
         }
-        return keys.map { (key: $0, text: String(describing: $0)) }.sorted { $0.text < $1.text }.map(\.key)
+        var described = keys.enumerated().map { (position: $0, text: String(describing: $1)) }
+        described.sort { $0.text < $1.text }
+        return described.map { keys[$0.position] }
     }
 }
