@@ -27,6 +27,7 @@ let package = Package(
     name: "Loop",
     products: [
         .library(name: "LoopCore", targets: ["LoopCore"]),
+        .library(name: "LoopJournal", targets: ["LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),

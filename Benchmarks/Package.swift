@@ -15,7 +15,7 @@ let package = Package(
     name: "LoopBenchmarks",
     dependencies: [.package(path: "..")],
     targets: [
-        // The same work by libzmq alone: what the machine gives without any promise.
+        // The same work by libzmq or system calls alone: what the machine gives without any promise.
         .target(
             name: "CReference",
             linkerSettings: [.linkedLibrary("zmq")]),
@@ -25,6 +25,7 @@ let package = Package(
             dependencies: [
                 "CReference",
                 .product(name: "LoopCore", package: root),
+                .product(name: "LoopJournal", package: root),
                 .product(name: "LoopNode", package: root),
             ],
             swiftSettings: settings),

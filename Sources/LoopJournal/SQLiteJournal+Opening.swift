@@ -48,23 +48,19 @@ extension SQLiteJournal {
         let disk = layer.disk
         try refuseOtherFiles(paths)
         let lock = try OwnerLock(paths.lock, whileLocked: whileLocked)
-        let existed = disk.exists(path)
-        let file = try JournalFile(path, .create, system: layer.sqlite)
         var report: [String] = []
+        try finishCut(paths, disk, report: &report)
+        let existed = disk.exists(path)
+        let log = LogInspection(try disk.read(paths.log) ?? [])
+        let file = try JournalFile(path, .create, system: layer.sqlite)
         let isNew = try file.isEmpty()
         if !isNew { try file.check(path, loop: loop) }
         try file.prepare(isNew: isNew, pageBytes: layer.pageBytes, durability: durability)
         if isNew { try file.create(loop: loop, history: newHistory) }
         let base = try file.base()
         let tail = try file.checkedTail(after: base, loop: loop, path: path, report: &report)
-        try naming("be brought up to date") { () throws(SQLiteError) in
-            // Whatever an earlier process left in the log goes into the file and to the disk, also what a sync that
-            // failed may have left in memory only; and the next batch begins the log anew.
-            guard try file.checkpoint(.restart) else {
-                throw SQLiteError("bring the log into the file", code: 5, text: "a tool keeps reading the journal")
-            }
-            try file.set("durability", Int64(Durability.allCases.firstIndex(of: durability) ?? 0))
-        }
+        if existed { try file.judge(log, tail, loop: loop, path: path, report: &report) }
+        try file.begin(durability, tail)
         if !existed { try disk.syncFolder(Disk.folder(of: path)) }
         let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
         for name in try folder.removeOthers(than: file.snapshots()) {
@@ -87,15 +83,31 @@ extension SQLiteJournal {
                 remedy: "give the path of a journal")
         }
         try refuseOtherFiles(paths)
+        if disk.exists(paths.replacement) {
+            throw JournalError(
+                .corrupt, operation: "be read", reason: "a trim of it was interrupted",
+                remedy: "start the loop's reducer, or trim it again: that finishes it")
+        }
+        let log = OwnerLock.isFree(paths.lock) ? LogInspection(try disk.read(paths.log) ?? []) : nil
         let file = try JournalFile.forReading(paths)
         try file.checkVersion(path)
+        let loop = try file.metaText("loop") ?? ""
+        try file.checkIdentity(path, loop: loop)
         let base = try file.base()
+        let tail = try file.tail(after: base)
+        var report: [String] = []
+        do throws(JournalError) {
+            if let log { try file.judge(log, tail, loop: loop, path: path, report: &report) }
+        } catch {
+            // Who only looks may look at what is there.
+            report.append("\(error)")
+        }
         return SQLiteJournal(
             Opened(
-                path: path, loop: try file.metaText("loop") ?? "", history: try file.history(), durability: .fsync,
+                path: path, loop: loop, history: try file.history(), durability: .fsync,
                 hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
                 folder: SnapshotFolder(path: paths.snapshots, disk: disk), base: base,
-                tail: try file.tail(after: base), report: [], lock: nil))
+                tail: tail, report: report, lock: nil))
     }
 
     /// A file that is no database at all is refused before anything is made beside it.
@@ -141,6 +153,77 @@ extension JournalFile {
             throw JournalError(
                 .foreign, operation: "be opened", reason: "\(path) is the journal of the loop \(owner), not of \(loop)",
                 remedy: JournalError.Kind.foreign.remedy)
+        }
+        try checkIdentity(path, loop: loop)
+    }
+
+    /// Refuses a journal whose name or history is not what was written.
+    func checkIdentity(_ path: String, loop: String) throws(JournalError) {
+        let identity = Self.identity(loop, try history())
+        guard try meta("identity") == identity else {
+            throw JournalError(
+                .corrupt, operation: "be opened", reason: "the name or the history in \(path) is not what was written",
+                remedy: "put back a copy of \(path)")
+        }
+    }
+
+    /// What SQLite drops from the log is said; and what it must not drop stops the start.
+    func judge(
+        _ log: LogInspection, _ tail: ChainLink, loop: String, path: String, report: inout [String]
+    ) throws(JournalError) {
+        let known = UInt64(bitPattern: try meta("position") ?? 0)
+        guard tail.position >= known else {
+            throw .damaged(
+                loop: loop, path: path, position: tail.position + 1, seq: tail.seq + 1,
+                "the records up to \(known) were there and are not")
+        }
+        let wasSynced = try meta("durability") == Self.number(.fsync)
+        switch log.finding {
+        case .whole: break
+        case .broken where wasSynced:
+            throw .damaged(
+                loop: loop, path: path, position: tail.position + 1, seq: tail.seq + 1,
+                "\(path)-wal cannot be read from there on, and what follows was acknowledged")
+        case .torn(let pages):
+            report.append(
+                "cut off \(pages) pages behind record \(tail.position), seq \(tail.seq): a batch that was not completed"
+            )
+        case .broken:
+            report.append(
+                "cut off everything behind record \(tail.position), seq \(tail.seq), where \(path)-wal cannot be read: "
+                    + "it was not synced")
+        }
+    }
+
+    /// Brings whatever an earlier process left in the log into the file and to the disk, also what a sync that failed may
+    /// have left in memory only; the next batch begins the log anew, away from the remains of a torn one.
+    func begin(_ durability: Durability, _ tail: ChainLink) throws(JournalError) {
+        let number = Self.number(durability)
+        let position = Int64(bitPattern: tail.position)
+        let notedDurability = try meta("durability")
+        let isNoted = try meta("position") == position && notedDurability == number
+        try naming("be brought up to date") { () throws(SQLiteError) in
+            try restartLog()
+            if isNoted { return }
+            try transaction { () throws(SQLiteError) in
+                try set("durability", number)
+                try set("position", position)
+            }
+            try restartLog()
+        }
+    }
+
+    private func restartLog() throws(SQLiteError) {
+        guard try checkpoint(.restart) else {
+            throw SQLiteError("bring the log into the file", code: 5, text: "a tool keeps reading the journal")
+        }
+    }
+
+    private static func number(_ durability: Durability) -> Int64 {
+        switch durability {
+        case .fsync: 1
+        case .os: 2
+        case .none: 3
         }
     }
 

@@ -36,7 +36,7 @@ extension SQLiteJournal {
         let forgotten = older.dropFirst(Self.snapshotsMax - 1)
         let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
         do throws(SQLiteError) {
-            try file.add(snapshot, forgetting: forgotten)
+            try file.add(snapshot, forgetting: forgotten, tail)
         } catch {
             throw poisoned(.sqlite(operation, error))
         }
@@ -69,17 +69,24 @@ extension JournalFile {
     }
 
     /// Adds a row and removes others, together.
-    func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>) throws(SQLiteError) {
+    func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>, _ tail: ChainLink)
+        throws(SQLiteError)
+    {
         try transaction { () throws(SQLiteError) in
-            var insertion = try prepare("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-            try insertion.bind(1, Int64(bitPattern: entry.position))
-            try insertion.bind(2, Int64(bitPattern: entry.seq.value))
-            try insertion.bind(3, Int64(bitPattern: entry.fingerprint))
-            try insertion.bind(4, SnapshotFolder.name(entry))
-            try insertion.bind(5, Int64(entry.byteCount))
-            try insertion.bind(6, Int64(entry.checksum))
-            try insertion.run()
+            try insert(entry)
+            try set("position", Int64(bitPattern: tail.position))
             for other in others { try execute("DELETE FROM snapshots WHERE position = \(other.position)") }
         }
+    }
+
+    func insert(_ entry: SnapshotEntry) throws(SQLiteError) {
+        var insertion = try prepare("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        try insertion.bind(1, Int64(bitPattern: entry.position))
+        try insertion.bind(2, Int64(bitPattern: entry.seq.value))
+        try insertion.bind(3, Int64(bitPattern: entry.fingerprint))
+        try insertion.bind(4, SnapshotFolder.name(entry))
+        try insertion.bind(5, Int64(entry.byteCount))
+        try insertion.bind(6, Int64(entry.checksum))
+        try insertion.run()
     }
 }

@@ -55,9 +55,14 @@ extension JournalFile {
         try transaction { () throws(SQLiteError) in
             try execute("DELETE FROM batches WHERE last_position <= \(end.position)")
             for entry in snapshots { try execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
-            try set("trimmed_position", Int64(bitPattern: end.position))
-            try set("trimmed_seq", Int64(bitPattern: end.seq))
-            try set("trimmed_checksum", Int64(end.checksum))
+            try setBase(end)
         }
+    }
+
+    /// What is up to there was trimmed.
+    func setBase(_ base: ChainLink) throws(SQLiteError) {
+        try set("trimmed_position", Int64(bitPattern: base.position))
+        try set("trimmed_seq", Int64(bitPattern: base.seq))
+        try set("trimmed_checksum", Int64(base.checksum))
     }
 }

@@ -175,3 +175,24 @@ import Testing
         #expect(again.settledNumber == 3)
     }
 }
+
+@Suite struct `G3 G4 A sender with a stream on disk` {
+    @Test func `has what it kept applied once, wherever it, its reducer and their words are lost`() throws {
+        var (deaths, applied, lost, histories) = (0, 0, 0, 0)
+        for seed in 1...100 as ClosedRange<UInt64> {
+            var world = try SenderWorld(seed: seed)
+            do {
+                try world.run(steps: 600)
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
+            deaths += world.deaths
+            applied += world.appliedCount
+            lost += world.lostCount
+            histories += world.histories - 1
+        }
+        // All of it has happened, or nothing was shown.
+        #expect(deaths > 100 && applied > 5000 && lost > 50 && histories > 50)
+    }
+}

@@ -4,9 +4,12 @@ import LoopNode
 /// Runs the cases, prints the table, writes the results.
 @main
 enum LoopBench {
-    static let groups: [CaseGroup] = [
-        .window4096, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess, .encoding, .decoding,
-    ]
+    static let groups: [CaseGroup] =
+        [
+            .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess,
+            .encoding, .decoding,
+        ]
+        + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {
         do {

@@ -26,55 +26,47 @@ extension Record {
     /// Appends the record; the caller keeps the array, and so its room.
     public func write(to output: inout [UInt8]) {
         switch self {
-        case .event(let event):
-            output.kind(.event)
-            event.write(to: &output)
-        case .refused(let refusal):
-            output.kind(.refused)
-            refusal.write(to: &output)
+        case .event(let event): event.write(to: &output)
+        case .refused(let refusal): refusal.write(to: &output)
         case .completed(let session, let number, let effect, let attempt):
-            output.kind(.completed)
-            output.varint(session.value)
-            output.varint(number)
-            output.shortEffect(effect)
-            output.shortAttempt(attempt)
+            output.fields(.completed) {
+                $0.varint(session.value)
+                $0.varint(number)
+                $0.effect(effect)
+                $0.attempt(attempt)
+            }
         case .skipped(let session, let number):
-            output.kind(.skipped)
-            output.varint(session.value)
-            output.varint(number)
-        case .attemptEnded(let end):
-            output.kind(.attemptEnded)
-            end.write(to: &output)
+            output.fields(.skipped) {
+                $0.varint(session.value)
+                $0.varint(number)
+            }
+        case .attemptEnded(let end): end.write(to: &output)
         case .sessionOpened(let session, let peer):
-            output.kind(.sessionOpened)
-            output.varint(session.value)
-            output.u64(peer.high)
-            output.u64(peer.low)
-        case .sessionRetired(let session):
-            output.kind(.sessionRetired)
-            output.varint(session.value)
+            output.fields(.sessionOpened) {
+                $0.varint(session.value)
+                $0.u64(peer.high)
+                $0.u64(peer.low)
+            }
+        case .sessionRetired(let session): output.fields(.sessionRetired) { $0.varint(session.value) }
         case .epochBegun(let epoch, let time):
-            output.kind(.epochBegun)
-            output.varint(epoch.number)
-            output.u64(epoch.nonce)
-            output.time(time)
-        case .definition(let definition):
-            output.kind(.definition)
-            definition.write(to: &output)
+            output.fields(.epochBegun) {
+                $0.varint(epoch.number)
+                $0.u64(epoch.nonce)
+                $0.time(time)
+            }
+        case .definition(let definition): definition.write(to: &output)
         case .stateHash(let seq, let hash):
-            output.kind(.stateHash)
-            output.varint(seq.value)
-            output.u64(hash)
-        case .quarantined(let quarantine):
-            output.kind(.quarantined)
-            quarantine.write(to: &output)
-        case .operatorAction(let action):
-            output.kind(.operatorAction)
-            action.write(to: &output)
+            output.fields(.stateHash) {
+                $0.varint(seq.value)
+                $0.u64(hash)
+            }
+        case .quarantined(let quarantine): quarantine.write(to: &output)
+        case .operatorAction(let action): action.write(to: &output)
         case .historyBegun(let history, let time):
-            output.kind(.historyBegun)
-            output.u64(history.value)
-            output.time(time)
+            output.fields(.historyBegun) {
+                $0.u64(history.value)
+                $0.time(time)
+            }
         }
     }
 
@@ -129,18 +121,20 @@ private struct RecordFlags {
 }
 
 extension EventRecord {
-    func write(to output: inout [UInt8]) {
-        let flags = RecordFlags.of(effect, attempt)
-        output.u8(flags | (wantsSeq ? RecordFlags.wantsSeq : 0))
-        output.varint(seq.value)
-        output.time(time)
-        output.varint(session.value)
-        output.varint(number)
-        output.owner(effect, attempt)
-        output.shortPrefixed(bytes)
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.event) {
+            $0.append(RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0))
+            $0.varint(seq.value)
+            $0.time(time)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+            $0.varint(UInt64(bytes.count))
+        }
+        output.append(contentsOf: bytes)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let flags = try reader.flags(max: 7)
         seq = Seq(try reader.varint())
         time = try reader.time()
@@ -153,15 +147,17 @@ extension EventRecord {
 }
 
 extension RefusalRecord {
-    func write(to output: inout [UInt8]) {
-        output.u8(RecordFlags.of(effect, attempt))
-        output.u8(reason.rawValue)
-        output.varint(session.value)
-        output.varint(number)
-        output.owner(effect, attempt)
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.refused) {
+            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(reason.rawValue)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+        }
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let flags = try reader.flags(max: 3)
         let code = try reader.u8("reason")
         guard let reason = SendRefusal.Reason(rawValue: code) else {
@@ -175,20 +171,22 @@ extension RefusalRecord {
 }
 
 extension AttemptEnd {
-    func write(to output: inout [UInt8]) {
-        output.u8((entry == nil ? 0 : RecordFlags.entry) | (next == .parked ? RecordFlags.parked : 0))
-        output.u8(cause.rawValue)
-        output.shortEffect(effect)
-        output.shortAttempt(upTo)
-        if case .retry(let time) = next { output.time(time) }
-        if let entry {
-            output.varint(entry.session.value)
-            output.varint(entry.number)
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.attemptEnded) {
+            $0.append((entry == nil ? 0 : RecordFlags.entry) | (next == .parked ? RecordFlags.parked : 0))
+            $0.append(cause.rawValue)
+            $0.effect(effect)
+            $0.attempt(upTo)
+            if case .retry(let time) = next { $0.time(time) }
+            if let entry {
+                $0.varint(entry.session.value)
+                $0.varint(entry.number)
+            }
         }
-        output.shortString(message)
+        output.string(message)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let flags = try reader.flags(max: 3)
         let code = try reader.u8("cause")
         guard let cause = Cause(rawValue: code) else {
@@ -206,16 +204,19 @@ extension AttemptEnd {
 }
 
 extension DefinitionRecord {
-    func write(to output: inout [UInt8]) {
-        output.u64(fingerprint)
-        output.varint(schema)
-        output.u64(initial)
-        output.shortPrefixed(initialState[...])
-        output.varint(UInt64(feedbacks.count))
-        for name in feedbacks { output.shortString(name) }
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.definition) {
+            $0.u64(fingerprint)
+            $0.varint(schema)
+            $0.u64(initial)
+            $0.varint(UInt64(initialState.count))
+        }
+        output += initialState
+        output.number(feedbacks.count)
+        for name in feedbacks { output.string(name) }
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         fingerprint = try reader.u64("fingerprint")
         schema = try reader.varint()
         initial = try reader.u64("initial state's hash")
@@ -232,19 +233,22 @@ extension DefinitionRecord {
 }
 
 extension QuarantineRecord {
-    func write(to output: inout [UInt8]) {
-        output.u8(RecordFlags.of(effect, attempt))
-        output.u8(phase.rawValue)
-        output.varint(id)
-        output.time(time)
-        output.varint(session.value)
-        output.varint(number)
-        output.owner(effect, attempt)
-        output.varint(UInt64(crashes))
-        output.shortPrefixed(bytes)
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.quarantined) {
+            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(phase.rawValue)
+            $0.varint(id)
+            $0.time(time)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+            $0.varint(UInt64(crashes))
+            $0.varint(UInt64(bytes.count))
+        }
+        output.append(contentsOf: bytes)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let flags = try reader.flags(max: 3)
         let code = try reader.u8("phase")
         guard let phase = Phase(rawValue: code) else {
@@ -262,23 +266,25 @@ extension QuarantineRecord {
 }
 
 extension OperatorAction {
-    func write(to output: inout [UInt8]) {
-        switch what {
-        case .retryParked(let effect):
-            output.u8(1)
-            output.shortEffect(effect)
-        case .retryQuarantined(let id):
-            output.u8(2)
-            output.varint(id)
-        case .dropQuarantined(let id):
-            output.u8(3)
-            output.varint(id)
+    fileprivate func write(to output: inout [UInt8]) {
+        output.fields(.operatorAction) {
+            switch what {
+            case .retryParked(let effect):
+                $0.append(1)
+                $0.effect(effect)
+            case .retryQuarantined(let id):
+                $0.append(2)
+                $0.varint(id)
+            case .dropQuarantined(let id):
+                $0.append(3)
+                $0.varint(id)
+            }
+            $0.time(time)
         }
-        output.time(time)
-        output.shortString(who)
+        output.string(who)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8("action")
         switch code {
         case 1: what = .retryParked(try reader.shortEffect())
@@ -292,8 +298,29 @@ extension OperatorAction {
 }
 
 extension [UInt8] {
-    fileprivate mutating func kind(_ kind: Record.Kind) { append(kind.rawValue) }
+    /// Appends a record's kind and the fields of bounded size behind it: room is made once for all of them.
+    @inline(__always)
+    fileprivate mutating func fields(_ kind: Record.Kind, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        // The largest, a quarantined entry's, take 3 bytes and 11 numbers of at most 10.
+        append(addingCapacity: 113) { (span: inout OutputSpan<UInt8>) in
+            span.append(kind.rawValue)
+            write(&span)
+        }
+    }
 
+    fileprivate mutating func number(_ value: Int) {
+        append(addingCapacity: 10) { (span: inout OutputSpan<UInt8>) in span.varint(UInt64(value)) }
+    }
+
+    /// Appends the count of the bytes, and the bytes.
+    fileprivate mutating func string(_ text: String) {
+        number(text.utf8.count)
+        append(contentsOf: text.utf8)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    @inline(__always)
     fileprivate mutating func varint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -303,39 +330,27 @@ extension [UInt8] {
         append(UInt8(truncatingIfNeeded: rest))
     }
 
-    fileprivate mutating func u8(_ value: UInt8) { append(value) }
-
     fileprivate mutating func u64(_ value: UInt64) {
-        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+        for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: value >> shift)) }
     }
 
     fileprivate mutating func time(_ time: WallTime) { varint(UInt64(bitPattern: time.milliseconds)) }
 
-    fileprivate mutating func shortEffect(_ id: EffectID) {
+    fileprivate mutating func effect(_ id: EffectID) {
         varint(UInt64(id.feedback))
         varint(id.seq.value)
         varint(UInt64(id.index))
     }
 
-    fileprivate mutating func shortAttempt(_ attempt: Attempt) {
+    fileprivate mutating func attempt(_ attempt: Attempt) {
         varint(attempt.epoch)
         varint(attempt.count)
     }
 
     /// The effect and the attempt, as far as `RecordFlags` says that they are there.
-    fileprivate mutating func owner(_ effect: EffectID?, _ attempt: Attempt) {
-        if let effect { shortEffect(effect) }
-        if attempt != .none { shortAttempt(attempt) }
-    }
-
-    fileprivate mutating func shortPrefixed(_ bytes: ArraySlice<UInt8>) {
-        varint(UInt64(bytes.count))
-        append(contentsOf: bytes)
-    }
-
-    fileprivate mutating func shortString(_ text: String) {
-        varint(UInt64(text.utf8.count))
-        append(contentsOf: text.utf8)
+    fileprivate mutating func owner(_ id: EffectID?, _ attempt: Attempt) {
+        if let id { effect(id) }
+        if attempt != .none { self.attempt(attempt) }
     }
 }
 

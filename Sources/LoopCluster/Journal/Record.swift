@@ -29,6 +29,18 @@ public enum Record: Equatable, Sendable {
     case historyBegun(History, WallTime)
 }
 
+extension Record {
+    /// Whether it gives out a number that must not be given again in this history: an epoch's, a session's. It outlives a
+    /// loss of power whatever the journal promises of other records. Else a peer that was welcomed under a number that the
+    /// journal has lost would speak in the name of the next one that gets it, until the loss is noticed.
+    public var outlivesPower: Bool {
+        switch self {
+        case .epochBegun, .sessionOpened, .historyBegun: true
+        default: false
+        }
+    }
+}
+
 /// Which definition makes the transitions from here on.
 public struct DefinitionRecord: Equatable, Sendable {
     public var fingerprint: UInt64

@@ -306,7 +306,8 @@ public struct PeerMachine: Sendable {
             droppedCount += 1
             return false
         }
-        if frame.history != history || frame.epoch.number > epoch.number {
+        // An epoch of the same number and another nonce is one of a journal that has lost this one.
+        if frame.history != history || frame.epoch.number > epoch.number || isOtherEpoch(frame.epoch) {
             if stage == .joined || stage == .claiming { enter(.greeting) }
             return false
         }
@@ -316,6 +317,8 @@ public struct PeerMachine: Sendable {
         }
         return true
     }
+
+    private func isOtherEpoch(_ other: Epoch) -> Bool { other.number == epoch.number && other.nonce != epoch.nonce }
 
     private mutating func connect(_ introduction: Introduction) {
         guard stage == .introducing else { return }

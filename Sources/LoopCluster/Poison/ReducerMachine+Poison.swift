@@ -84,7 +84,9 @@ extension ReducerMachine {
 
     func suspicion(of entry: Entry, _ number: UInt64, of session: SessionID) -> Suspicion {
         if let suspect = suspect(entry, number, of: session) {
-            return suspect.crashes < Suspect.crashesMax ? .alone(suspect) : .poison(suspect)
+            if breaks(.suspectsAreTriedAgain) { return .poison(suspect) }
+            let isPoison = suspect.crashes >= Suspect.crashesMax && !breaks(.poisonIsSetAside)
+            return isPoison ? .poison(suspect) : .alone(suspect)
         }
         guard let effect = entry.effect, poison.effects.contains(effect),
             core.quarantine.values.contains(where: { $0.effect == effect && $0.bytes == entry.payload })

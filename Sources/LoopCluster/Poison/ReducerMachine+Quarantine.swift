@@ -42,7 +42,7 @@ extension ReducerMachine {
         }
         core.note?.enter(.none, retry.id, record.effect, record.bytes)
         defer { core.note?.leave() }
-        guard let event = try? core.coder.decode(Definition.Event.self, from: Array(record.bytes)) else {
+        guard let (event, bytes) = decodeSetAside(record.bytes) else {
             return .refused(
                 "the bytes of event \(retry.id) are not an event of this build; drop it:"
                     + " loopctl quarantine drop \(retry.id)")
@@ -51,7 +51,7 @@ extension ReducerMachine {
         watchQuarantine()
         let applied = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: .none, number: 0, effect: record.effect,
-            attempt: record.attempt, wantsSeq: false, bytes: record.bytes)
+            attempt: record.attempt, wantsSeq: false, bytes: bytes)
         apply(applied, event)
         return .done("event \(retry.id) is applied as seq \(applied.seq)")
     }

@@ -16,7 +16,11 @@ extension HistoryPage {
     ) throws(JournalError) {
         self.init(records: [], next: nil)
         var position: UInt64
-        if let after { position = after } else { position = try journal.position(before: from) }
+        if let after {
+            position = after
+        } else {
+            position = try Self.begin(journal, from)
+        }
         // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.
         var seq = after == nil ? Seq.initial : from
         while records.count < Self.recordsMax {
@@ -35,6 +39,19 @@ extension HistoryPage {
                     return
                 }
             }
+        }
+    }
+}
+
+extension HistoryPage {
+    /// What comes before the first event is shown with it, unless it was trimmed.
+    private static func begin(_ journal: any Journal, _ from: Seq) throws(JournalError) -> UInt64 {
+        guard from <= Seq(1) else { return try journal.position(before: from) }
+        do {
+            _ = try journal.records(after: 0, bytesMax: 1)
+            return 0
+        } catch  where error.kind == .misuse {
+            return try journal.position(before: from)
         }
     }
 }

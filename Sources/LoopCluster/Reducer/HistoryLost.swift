@@ -26,7 +26,9 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         let what =
             switch missing {
-            case .epoch(let epoch, let newest): "epoch \(epoch), and the journal's newest is \(newest)"
+            case .epoch(let epoch, let newest) where epoch.number > newest.number:
+                "epoch \(epoch), and the journal's newest is \(newest)"
+            case .epoch(let epoch, _): "another epoch \(epoch) than the journal's, so that one of the two is a copy"
             case .session(let session, let next): "its session \(session), and the journal's next is \(next)"
             case .entries(let session, let acknowledged, let watermark):
                 "entry \(acknowledged) of session \(session) as acknowledged, and the journal ends at \(watermark)"

@@ -43,8 +43,23 @@ extension ReducerMachine {
         guard let schema = members[session]?.schema, isOlder(schema) else {
             return (try core.coder.decode(Definition.Event.self, from: Array(payload)), payload)
         }
-        let event = try core.definition.migrateEvent(
-            Encoded(Array(payload), coder: core.coder), from: Int(clamping: schema))
+        return try migrate(payload, from: Int(clamping: schema))
+    }
+
+    /// An event that was set aside as it was received, by a sender of some schema, and maybe by an older reducer: as an
+    /// event of the newest schema that can read it; nil: none can.
+    func decodeSetAside(_ payload: ArraySlice<UInt8>) -> (event: Definition.Event, bytes: ArraySlice<UInt8>)? {
+        if let event = try? core.coder.decode(Definition.Event.self, from: Array(payload)) { return (event, payload) }
+        for schema in (min(Definition.oldestSchema, Definition.schema)..<Definition.schema).reversed() {
+            if let migrated = try? migrate(payload, from: schema) { return migrated }
+        }
+        return nil
+    }
+
+    private func migrate(
+        _ payload: ArraySlice<UInt8>, from schema: Int
+    ) throws -> (event: Definition.Event, bytes: ArraySlice<UInt8>) {
+        let event = try core.definition.migrateEvent(Encoded(Array(payload), coder: core.coder), from: schema)
         return (event, try core.coder.encode(event)[...])
     }
 }

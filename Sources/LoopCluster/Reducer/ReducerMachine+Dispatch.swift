@@ -10,8 +10,10 @@ extension ReducerMachine {
     }
 
     private func notBefore(_ effect: LiveEffect) -> MonotonicTime? {
-        guard let time = effect.retryAt, time > now.wall else { return nil }
-        return now.monotonic + .milliseconds(time.milliseconds - now.wall.milliseconds)
+        // A clock that was set back must not make the wait longer than it was meant to be.
+        let wall = max(now.wall, core.time)
+        guard let time = effect.retryAt, time > wall else { return nil }
+        return now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
     }
 
     /// Hands effects to members with room, those with the smallest share in use first.
@@ -70,7 +72,8 @@ extension ReducerMachine {
                 .attemptEnded(
                     AttemptEnd(
                         effect: effect, upTo: attempt, cause: cause,
-                        next: delay.map { .retry(now.wall + $0) } ?? .parked, message: message, entry: entry)))
+                        next: delay.map { .retry(max(now.wall, core.time) + $0) } ?? .parked, message: message,
+                        entry: entry)))
         }
         if let delay {
             scheduler.requeue(effect, notBefore: delay > .zero ? now.monotonic + delay : nil)

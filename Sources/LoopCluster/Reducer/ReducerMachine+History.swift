@@ -16,7 +16,9 @@ extension ReducerMachine {
     /// What a greeting shows to be missing, or nil. A peer says only what it was told, and it is told only what is
     /// durable (G7).
     func missing(for greeting: Greeting) -> HistoryLost.Missing? {
-        guard greeting.history == core.history, !breaks(.batchesNameTheirHistory) else { return nil }
+        guard greeting.history == core.history, !breaks(.batchesNameTheirHistory), !breaks(.lostHistoryIsNoticed) else {
+            return nil
+        }
         if !core.knows(greeting.epoch) { return .epoch(greeting.epoch, newest: core.epoch) }
         if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
         if let record = core.sessions[greeting.session], record.peer == greeting.peer,

@@ -103,11 +103,18 @@ extension JournaledState {
                 snapshot: header.schema, oldest: Definition.oldestSchema, binary: Definition.schema)
         }
         do {
-            if header.schema == schema { return try coder.decode(Definition.State.self, from: bytes) }
-            return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(header.schema))
+            return try Self.state(bytes, of: header.schema, definition, coder)
         } catch {
             throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
         }
+    }
+
+    /// A state of this schema, or of one that the definition migrates.
+    static func state(
+        _ bytes: [UInt8], of schema: UInt64, _ definition: Definition, _ coder: any ValueCoder
+    ) throws -> Definition.State {
+        if schema == UInt64(Definition.schema) { return try coder.decode(Definition.State.self, from: bytes) }
+        return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
     }
 
     private mutating func readParts(

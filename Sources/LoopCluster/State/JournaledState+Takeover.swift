@@ -14,14 +14,14 @@ extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
-            state = try coder.decode(Definition.State.self, from: record.initialState)
+            state = try Self.state(record.initialState, of: record.schema, definition, coder)
         }
-        let memories = try foreign ?? evaluator.memory(coder)
+        let isOwn = record.fingerprint == fingerprint.value
+        // What another definition does at its record cannot be known.
+        if !isOwn, foreign == nil { foreign = try evaluator.memory(coder) }
         journaledDefinition = record
         table = Table(names: record.feedbacks, declared: feedbacks)
-        if record.fingerprint == fingerprint.value { return takeOver(memories) }
-        // What the other definition does at this record cannot be known.
-        foreign = memories
+        if isOwn { return takeOver() }
         startsCount &+= Self.unknownStarts
         return []
     }
@@ -49,18 +49,25 @@ extension JournaledState {
         guard reinterprets else {
             throw DefinitionMismatch(journal: journaledDefinition, binary: ownDefinition, seq: seq)
         }
-        _ = takeOver(foreign ?? [:])
+        hasReinterpreted = true
+        _ = takeOver()
     }
 
-    /// From here on this definition's queries are asked.
-    private mutating func takeOver(_ memories: [UInt32: QueryMemory]) -> [LiveChange] {
-        foreign = nil
+    /// From here on this definition's queries are asked, beginning with the state as it is.
+    private mutating func takeOver() -> [LiveChange] {
         for id in effects.keys.filter({ table[$0.feedback]?.makeQuery == nil }).sorted() { changes.append(.cancel(id)) }
+        if let memories = foreign {
+            evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
+            evaluator.adopt(memories, coder: coder, into: &changes)
+            foreign = nil
+        }
+        evaluator.reconcile(state: state, seq: seq, firstIndex: startsCount, into: &changes)
         regroup()
-        evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
-        evaluator.takeOver(
-            memories, state: state, seq: seq, firstIndex: startsCount, coder: coder, into: &changes)
-        let ofThisSeq = Set(effects.filter { $0.value.version == seq }.keys)
+        let ofThisSeq = Set(
+            changes.compactMap { change -> EffectID? in
+                guard case .update(let id, _) = change, effects[id]?.version == seq else { return nil }
+                return id
+            })
         let live = takeChanges()
         for case .updated(let id) in live where ofThisSeq.contains(id) {
             // Who runs it cannot tell the new request from the old one by its version: it begins anew with a new attempt.
@@ -69,18 +76,26 @@ extension JournaledState {
         return live
     }
 
-    /// Not below any attempt of an epoch or those before it.
-    static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
-
-    /// Groups are the present definition's, also of effects that were started by another.
+    /// Groups are the present definition's, also of effects that were started by another. A keyed query tells the requests
+    /// of all that it keeps; the few others are read.
     private mutating func regroup() {
-        for (id, effect) in effects {
-            guard let feedback = table[id.feedback], let group = feedback.group else {
-                effects[id]?.group = nil
-                continue
-            }
-            let request = try? feedback.requestCoding?.decode(effect.request, coder)
-            effects[id]?.group = request.map(group)
+        var groups: [UInt32: @Sendable (any Sendable) -> String] = [:]
+        for number in table.numbers { groups[number] = table[number]?.group }
+        var told: Set<UInt32> = []
+        for case .update(let id, let request) in changes {
+            guard let derive = groups[id.feedback] else { continue }
+            told.insert(id.feedback)
+            let group = derive(request)
+            if effects[id]?.group != group { effects[id]?.group = group }
+        }
+        for (id, effect) in effects where !told.contains(id.feedback) {
+            let derive = groups[id.feedback]
+            let request = derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request, coder)
+            let group = derive.flatMap { request.map($0) }
+            if effect.group != group { effects[id]?.group = group }
         }
     }
+
+    /// Not below any attempt of an epoch or those before it.
+    static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
 }

@@ -19,6 +19,8 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package let initialHash: UInt64
     /// Whether events that another definition applied are applied with this one, instead of being refused.
     package var reinterprets = false
+    /// Whether that was done: only a snapshot lets the next start do without it.
+    package internal(set) var hasReinterpreted = false
     /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.
     package var ignoresArguments = false
     /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
@@ -104,13 +106,5 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         sessions[session]?.forget(upTo: settled)
-    }
-
-    /// Marks an attempt as void without a record: what a machine that breaks the rule does.
-    package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
-
-    /// Consumes an entry without a record: what a machine that breaks the rule does.
-    package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
-        consume(session, number, notable: outcome)
     }
 }

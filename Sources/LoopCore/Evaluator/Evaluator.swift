@@ -63,16 +63,24 @@ extension Evaluator {
         }
     }
 
-    /// Takes over from another definition: every query is asked for the state as it is. A kept feedback's effects go on
-    /// where they are still wanted; without a memory a feedback is as in a loop that has just started.
-    /// - Parameter firstIndex: of the effects that start now, beyond those of any effect that started at this seq.
-    package mutating func takeOver(
-        _ memories: [UInt32: QueryMemory], state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
+    /// Takes up what another definition's queries remember, as far as that can be read; a request or key that cannot be
+    /// read is cancelled. Feedbacks without a memory are as in a loop that has not started. `reconcile` follows.
+    package mutating func adopt(
+        _ memories: [UInt32: QueryMemory], coder: any ValueCoder, into changes: inout [EffectChange]
     ) {
         for (position, number) in numbers.enumerated() {
-            queries[position].takeOver(
-                memories[number], state: state, seq: seq, firstIndex: firstIndex, coder: coder, into: &changes)
+            if let memory = memories[number] { queries[position].adopt(memory, coder: coder, into: &changes) }
+        }
+    }
+
+    /// Asks every query for the state as it is, without a transition: what is wanted goes on, what is not is cancelled, and
+    /// what is new starts. Kept keys are all told as updates; whoever knows their requests knows which are news.
+    /// - Parameter firstIndex: of the effects that start now, beyond that of any effect that started at this seq.
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        for position in queries.indices {
+            queries[position].reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
         }
     }
 }
@@ -99,11 +107,12 @@ package protocol FeedbackQuery<State, Event>: Sendable {
     /// Goes on from what the same query remembered at `state`, after `prepare`.
     mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws
 
-    /// Goes on from what another definition's query of this name remembered, as far as that can be read; then asks for
-    /// the state as it is. A request that cannot be read is cancelled: nobody could fulfil it.
-    mutating func takeOver(
-        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange])
+    /// Takes up what another definition's query of this name remembered, as far as that can be read. A request that cannot
+    /// be read is cancelled: nobody could fulfil it.
+    mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange])
+
+    /// Asks for the state as it is, without a transition.
+    mutating func reconcile(state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
 }
 
 extension FeedbackQuery {

@@ -48,17 +48,19 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     }
 
     private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var vanished: [(key: Key, id: EffectID)] = []
-        for (key, id) in live where now[key] == nil { vanished.append((key, id)) }
-        vanished.sort { $0.id < $1.id }
-        for (key, id) in vanished {
-            live[key] = nil
-            changes.append(.cancel(id))
+        var keys: [Key] = []
+        var vanished: [EffectID] = []
+        for (key, id) in live where now[key] == nil {
+            keys.append(key)
+            vanished.append(id)
         }
+        for key in keys { live[key] = nil }
+        Self.cancel(vanished, into: &changes)
     }
 
     private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var changed: [(id: EffectID, request: Request)] = []
+        // Not of the generic type, which would make sorting many of them several times as slow.
+        var changed: [(id: EffectID, request: any Sendable)] = []
         for (key, id) in live {
             guard let new = now[key] else { continue }
             if let old = wanted?[key], isSame(old, new) { continue }
@@ -116,24 +118,24 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         wanted = now.count == live.count && now.keys.allSatisfy { live[$0] != nil } ? now : nil
     }
 
-    package mutating func takeOver(
-        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
-    ) {
-        live = [:]
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        guard case .keyed(let remembered) = memory.innermost else {
+            return Self.cancel(memory.effects, into: &changes)
+        }
         var unreadable: [EffectID] = []
-        if case .keyed(let remembered) = memory?.innermost {
-            for one in remembered {
-                if let key = try? read(one.bytes, coder), live[key] == nil {
-                    live[key] = one.id
-                } else {
-                    unreadable.append(one.id)
-                }
+        for one in remembered {
+            if let key = try? read(one.bytes, coder), live[key] == nil {
+                live[key] = one.id
+            } else {
+                unreadable.append(one.id)
             }
-        } else {
-            unreadable = memory?.effects ?? []
         }
         Self.cancel(unreadable, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         wanted = nil
         follow(requests(state), seq: seq, firstIndex: firstIndex, into: &changes)
     }
@@ -155,9 +157,15 @@ package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
     package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
         if keys.count < 2 { return keys }
         if let coder, let coding {
-            let encoded = keys.map { key in (key: key, bytes: (try? coding.encode(key, coder)) ?? []) }
-            return encoded.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.key)
+            var encoded: [(position: Int, bytes: [UInt8])] = []
+            for (position, key) in keys.enumerated() {
+                encoded.append((position, (try? coding.encode(key, coder)) ?? []))
+            }
+            encoded.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            return encoded.map { keys[$0.position] }
         }
-        return keys.map { (key: $0, text: String(describing: $0)) }.sorted { $0.text < $1.text }.map(\.key)
+        var described = keys.enumerated().map { (position: $0, text: String(describing: $1)) }
+        described.sort { $0.text < $1.text }
+        return described.map { keys[$0.position] }
     }
 }

@@ -65,17 +65,23 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
         base = query
     }
 
-    package mutating func takeOver(
-        _ memory: QueryMemory?, state: Whole, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
-    ) {
-        base = nil
-        guard let part = value(state) else { return Self.cancel(memory?.effects ?? [], into: &changes) }
-        var remembered = memory
-        if case .part(let inner) = memory { remembered = inner }
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        var inner: QueryMemory? = memory
+        if case .part(let part) = memory { inner = part }
+        guard let inner else { return }
         var query = makeBase()
         query.prepare(feedback: feedback, coder: self.coder)
-        query.takeOver(remembered, state: part, seq: seq, firstIndex: firstIndex, coder: coder, into: &changes)
+        query.adopt(inner, coder: coder, into: &changes)
+        base = query
+    }
+
+    package mutating func reconcile(
+        state: Whole, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        guard let part = value(state) else { return cancelAll(into: &changes) }
+        var query = base ?? makeBase()
+        if base == nil { query.prepare(feedback: feedback, coder: coder) }
+        query.reconcile(state: part, seq: seq, firstIndex: firstIndex, into: &changes)
         base = query
     }
 }

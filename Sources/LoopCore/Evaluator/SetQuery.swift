@@ -36,14 +36,16 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
         wanted = keyed.isCertain ? now : nil
     }
 
-    package mutating func takeOver(
-        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        keyed.adopt(memory, coder: coder, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
         let now = requests(state)
         wanted = now
-        keyed.takeOver(
-            memory, state: Self.keys(now), seq: seq, firstIndex: firstIndex, coder: coder, into: &changes)
+        keyed.reconcile(state: Self.keys(now), seq: seq, firstIndex: firstIndex, into: &changes)
     }
 
     private static func keys(_ requests: Set<Request>) -> [Request: Request] {

@@ -35,12 +35,12 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
     package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { self.feedback = feedback }
 
     package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
-        follow(derive(state, event), seq: seq, index: 0, isTakeover: false, into: &changes)
+        follow(derive(state, event), seq: seq, index: 0, isTransition: true, into: &changes)
     }
 
-    /// - Parameter isTakeover: the state has not changed, so that an effect for it is not renewed for its own sake.
+    /// - Parameter isTransition: if not, the state is the same, and an effect for it is not renewed for its own sake.
     private mutating func follow(
-        _ desire: Desire, seq: Seq, index: UInt32, isTakeover: Bool, into changes: inout [EffectChange]
+        _ desire: Desire, seq: Seq, index: UInt32, isTransition: Bool, into changes: inout [EffectChange]
     ) {
         switch desire {
         case .unchanged:
@@ -52,7 +52,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
                 switch renewal {
                 case .whenDifferent(let isSame) where isSame(current.request, request): return
                 case .never: return
-                case .always where isTakeover: return
+                case .always where !isTransition: return
                 case .whenDifferent, .always: changes.append(.cancel(current.id))
                 }
             }
@@ -84,17 +84,18 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         current = try remembered.map { (try Self.read($0.bytes, coder), $0.id) }
     }
 
-    package mutating func takeOver(
-        _ memory: QueryMemory?, state: State, seq: Seq, firstIndex: UInt32, coder: any ValueCoder,
-        into changes: inout [EffectChange]
-    ) {
-        if case .single(let remembered?) = memory?.innermost, let request = try? Self.read(remembered.bytes, coder) {
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        if case .single(let remembered?) = memory.innermost, let request = try? Self.read(remembered.bytes, coder) {
             current = (request, remembered.id)
         } else {
-            current = nil
-            Self.cancel(memory?.effects ?? [], into: &changes)
+            Self.cancel(memory.effects, into: &changes)
         }
-        follow(derive(state, nil), seq: seq, index: firstIndex, isTakeover: true, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        follow(derive(state, nil), seq: seq, index: firstIndex, isTransition: false, into: &changes)
     }
 
     private static func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Request {

@@ -20,11 +20,4 @@ struct Checksum {
         guard let start = bytes.baseAddress else { return }
         value = UInt32(crc32_z(UInt(value), start.assumingMemoryBound(to: UInt8.self), bytes.count))
     }
-
-    /// Of a whole array.
-    static func of(_ bytes: [UInt8]) -> UInt32 {
-        var checksum = Checksum()
-        checksum.add(bytes.span.bytes)
-        return checksum.value
-    }
 }

@@ -36,6 +36,15 @@ package struct Disk: Sendable {
         observe?(.synced(path))
     }
 
+    /// Brings a file to the disk that others have written.
+    func sync(_ path: String) throws(JournalError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system("sync \(path)", errno) }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
+        observe?(.synced(path))
+    }
+
     /// The bytes of a file, or the first of them; nil where there is none.
     func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -65,8 +65,17 @@ final class JournalFile {
                     """)
                 try setText("loop", loop)
                 try set("history", Int64(bitPattern: history.value))
+                try set("identity", Self.identity(loop, history))
             }
         }
+    }
+
+    /// A checksum of what the journal belongs to.
+    static func identity(_ loop: String, _ history: History) -> Int64 {
+        var sum = Checksum()
+        sum.add(Array(loop.utf8).span.bytes)
+        sum.add(history.value)
+        return Int64(sum.value)
     }
 
     /// Sets the connection up for one writer beside readers.
@@ -80,8 +89,13 @@ final class JournalFile {
             }
             // Appended bytes are new ones: nothing is overwritten before it is given free.
             try database.execute("PRAGMA secure_delete = OFF")
-            try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
+            try setSynchronous(durability)
         }
+    }
+
+    /// What the next rows promise. A row that is synced takes those before it along.
+    func setSynchronous(_ durability: Durability) throws(SQLiteError) {
+        try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
     }
 
     // MARK: Meta

@@ -10,5 +10,11 @@ struct JournalPaths: Sendable {
     var index: String { file + "-shm" }
     /// Locked by the process that may write.
     var lock: String { file + "-lock" }
+    /// A journal that is to take the place of this one, complete and synced: whoever locks next finishes that.
+    var replacement: String { file + ".cut" }
+    /// The same while it is made.
+    var unfinishedReplacement: String { file + ".cut-new" }
+    /// What a replacement has replaced.
+    var damaged: JournalPaths { JournalPaths(file + ".damaged") }
     var snapshots: String { file + ".snapshots" }
 }

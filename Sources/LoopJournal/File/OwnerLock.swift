@@ -38,6 +38,14 @@ struct OwnerLock: ~Copyable {
 
     deinit { Glibc.close(descriptor) }
 
+    /// Whether nobody writes at this moment. For tools that look at a journal at rest.
+    static func isFree(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { Glibc.close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) == 0
+    }
+
     private static func owner(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 24)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -14,11 +14,21 @@ struct SnapshotFolder: Sendable {
         return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
+    /// What it stands for is under its checksum as well as its bytes.
+    private static func sum(_ entry: SnapshotEntry, _ bytes: [UInt8]) -> UInt32 {
+        var sum = Checksum()
+        sum.add(entry.position)
+        sum.add(entry.seq.value)
+        sum.add(entry.fingerprint)
+        sum.add(bytes.span.bytes)
+        return sum.value
+    }
+
     /// Writes the bytes under a temporary name, syncs them, renames, and syncs the folder.
     func write(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) -> SnapshotEntry {
         var entry = entry
         entry.byteCount = bytes.count
-        entry.checksum = Checksum.of(bytes)
+        entry.checksum = Self.sum(entry, bytes)
         let name = Self.name(entry)
         let temporary = path + "/" + name + ".new"
         do throws(JournalError) {
@@ -48,7 +58,7 @@ struct SnapshotFolder: Sendable {
                 reason: "\(file) has \(bytes.count) bytes instead of \(entry.byteCount)",
                 remedy: remedy)
         }
-        guard Checksum.of(bytes) == entry.checksum else {
+        guard Self.sum(entry, bytes) == entry.checksum else {
             throw JournalError(
                 .corrupt, operation: operation, reason: "the bytes of \(file) are not those that were written",
                 remedy: remedy)

@@ -54,7 +54,8 @@ struct JournalTools: Sendable {
             return try journal.trim(before: seq)
         }
         cut = { path, seq in
-            try SQLiteJournal.cut(path, loop: name, after: seq, newHistory: History(SystemRandom.uint64() | 1))
+            try SQLiteJournal.cut(
+                path, after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall)
         }
     }
 }

@@ -59,8 +59,8 @@ struct ReducerService<Definition: LoopDefinition> {
         durability = configuration.durability
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
-            every: configuration.snapshotInterval, newest: recovery.snapshot, writer: journal.snapshotWriter, post: post
-        )
+            every: configuration.snapshotInterval, newest: recovery.snapshot, isDue: recovery.core.hasReinterpreted,
+            writer: journal.snapshotWriter, post: post)
         desk = JournalDesk(definition, read: configuration.journal.read, post: post)
     }
 
@@ -146,7 +146,11 @@ struct ReducerService<Definition: LoopDefinition> {
     mutating func finish() {
         do {
             try journal.flush()
-            if machine.end == nil, let entry = try snapshots.writeNow(machine.core) { try journal.add(entry) }
+            // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
+            let isDurable = machine.core.position == journal.position
+            if isDurable, machine.end == nil, let entry = try snapshots.writeNow(machine.core) {
+                try journal.add(entry)
+            }
         } catch {
             log.note("no snapshot was made at the end: \(error)")
         }

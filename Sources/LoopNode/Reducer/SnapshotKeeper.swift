@@ -13,12 +13,16 @@ struct SnapshotKeeper {
     private var byteCount: Int
     private var isWriting = false
     private var hasFailed = false
+    /// The next start depends on a snapshot of this one.
+    private var isDue: Bool
 
     private static var bytesPerRecord: UInt64 { 100 }
 
     init(
-        every: UInt64, newest: SnapshotEntry?, writer: Writer?, post: @escaping @Sendable (ReducerMail) -> Void
+        every: UInt64, newest: SnapshotEntry?, isDue: Bool, writer: Writer?,
+        post: @escaping @Sendable (ReducerMail) -> Void
     ) {
+        self.isDue = isDue
         self.every = every
         self.writer = writer
         self.post = post
@@ -29,7 +33,9 @@ struct SnapshotKeeper {
     /// - Parameter core: durable as it is.
     mutating func writeIfDue<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
         guard let writer, !isWriting else { return }
-        guard core.position - position >= max(every, UInt64(byteCount) / Self.bytesPerRecord) else { return }
+        let count = core.position - position
+        guard isDue || count >= max(every, UInt64(byteCount) / Self.bytesPerRecord) else { return }
+        isDue = false
         position = core.position
         isWriting = true
         let (copy, post) = (copy core, post)

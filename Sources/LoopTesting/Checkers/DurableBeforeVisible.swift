@@ -32,6 +32,10 @@ struct DurableBeforeVisible: Checker {
         if let (session, number) = record.entry { watermarks[session] = number }
         switch record {
         case .event(let event): seq = event.seq.value
+        case .historyBegun(let history, _):
+            self.history = history
+            watermarks = SessionTable()
+            granted = [:]
         case .epochBegun(let epoch, _): self.epoch = epoch
         case .sessionOpened(let session, _): watermarks[session] = 0
         case .attemptEnded(let end): floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)

@@ -72,4 +72,6 @@ extension [Bool] {
         defer { self[id] = true }
         return !self[id]
     }
+
+    mutating func remove(_ id: Int) { if id < count { self[id] = false } }
 }

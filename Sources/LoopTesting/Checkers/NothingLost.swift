@@ -9,6 +9,8 @@ struct NothingLost: Checker {
     /// What the journal says of each entry, by its id.
     private var fates: [EntryOutcome?] = []
     private var told: [Bool] = []
+    /// Those whose records were lost from the journal.
+    private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
 
@@ -17,6 +19,10 @@ struct NothingLost: Checker {
         case .began: hasEndedStreams = true
         case .died(let peer): dead.insert(peer)
         case .journaled(let journaled): try journal(journaled)
+        case .lost(let records):
+            // A sender may still hear what was true then, or that nobody knows any more.
+            hasEndedStreams = true
+            for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
         case .told(let id, let outcome): try compare(id, outcome, book)
         case .settled:
             checkCount += 1
@@ -29,7 +35,10 @@ struct NothingLost: Checker {
     }
 
     private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
-        if case .sessionRetired = journaled.record { hasEndedStreams = true }
+        switch journaled.record {
+        case .sessionRetired, .historyBegun: hasEndedStreams = true
+        default: break
+        }
         guard let (session, number) = journaled.record.entry else { return }
         guard let entry = journaled.entry else {
             throw Violation(.nothingLost, "entry \(number) of session \(session) was never sent")
@@ -38,6 +47,7 @@ struct NothingLost: Checker {
         switch journaled.record {
         case .event(let event): fates[entry.id] = .applied(event.seq)
         case .refused(let refusal): fates[entry.id] = .refused(refusal.reason)
+        case .quarantined: fates[entry.id] = .refused(.quarantined)
         default: fates[entry.id] = .applied(.initial)
         }
     }
@@ -47,6 +57,7 @@ struct NothingLost: Checker {
         _ = told.insert(id)
         // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
+        if id < forgotten.count, forgotten[id] { return }
         let fate = id < fates.count ? fates[id] : nil
         let agrees =
             switch (outcome, fate) {

@@ -40,6 +40,8 @@ struct NothingStale: Checker {
         case .attemptEnded(let end):
             if let entry = end.entry { try demand(end.effect, entry.session, entry.number) }
             if end.next == .parked { over.insert(end.effect) }
+        case .operatorAction(let action):
+            if case .retryParked(let effect) = action.what { over.remove(effect) }
         default: break
         }
     }
@@ -75,7 +77,7 @@ struct NothingStale: Checker {
             slot.isWanted = true
         case .off, .finish: slot.isWanted = false
         case .bump: slot.version += 1
-        case .step: break
+        case .step, .poison: break
         }
         let restarts = (event.slot == 2 || event.slot == 3) && slot.version != old.version
         if !slot.isWanted || restarts { slot.live = nil }

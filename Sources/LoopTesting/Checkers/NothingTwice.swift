@@ -14,6 +14,14 @@ struct NothingTwice: Checker {
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began: consumed = []
+        case .lost(let records):
+            for record in records {
+                if let entry = record.entry {
+                    consumed.remove(entry.id)
+                    applied.remove(entry.id)
+                }
+                if let event = record.event { events.remove(Int(event.id)) }
+            }
         case .journaled(let journaled):
             if case .event(let record) = journaled.record { try noteEvent(journaled.event, at: record.seq) }
             guard let entry = journaled.entry else { return }
@@ -22,7 +30,10 @@ struct NothingTwice: Checker {
                 throw Violation(
                     .nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(journaled.record)")
             }
-            if case .refused = journaled.record { return }
+            switch journaled.record {
+            case .refused, .quarantined: return
+            default: break
+            }
             if !applied.insert(entry.id) {
                 throw Violation(
                     .nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(journaled.record)")

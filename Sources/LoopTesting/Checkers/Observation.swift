@@ -13,6 +13,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case replayIsExact = "G8"
     case observersConverge = "G9"
     case bounded = "G10"
+    case poisonIsSetAside = "G11"
     case progress = "PROGRESS"
 }
 
@@ -59,6 +60,10 @@ package enum Observation: Sendable {
     /// A journal was begun.
     case began(History)
     case journaled(JournaledRecord)
+    /// Records that were not promised to last are gone from the journal's end.
+    case lost([JournaledRecord])
+    /// The reducer's process ended in the reduction of an event, by the event's fault or by chance.
+    case trapped(SlotEvent, isItsFault: Bool)
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.

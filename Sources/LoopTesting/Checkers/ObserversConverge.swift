@@ -21,6 +21,7 @@ struct ObserversConverge: Checker {
             self = ObserversConverge(checkCount: checkCount)
             self.history = history
         case .journaled(let journaled):
+            if case .historyBegun(let begun, _) = journaled.record { history = begun }
             guard case .event(let record) = journaled.record, let event = journaled.event else { return }
             SlotLoop().reduce(&state, event, Transition(seq: record.seq, time: record.time, seed: history.value))
             seq = record.seq

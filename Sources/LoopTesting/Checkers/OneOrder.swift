@@ -27,7 +27,8 @@ struct OneOrder: Checker {
                 throw Violation(.oneOrder, "event \(record.seq) was journaled after \(seq)")
             }
             seq += 1
-            try consume(record.session, record.number)
+            if record.session != .none { try consume(record.session, record.number) }
+        case .historyBegun: consumed = SessionTable()
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
             consumed[session] = 0
@@ -51,10 +52,12 @@ extension Record {
     /// The numbered entry that this record consumes.
     var entry: (session: SessionID, number: UInt64)? {
         switch self {
-        case .event(let record): (record.session, record.number)
+        // An event that an operator had applied is nobody's entry any more.
+        case .event(let record): record.session == .none ? nil : (record.session, record.number)
         case .refused(let record): (record.session, record.number)
         case .completed(let session, let number, _, _): (session, number)
         case .skipped(let session, let number): (session, number)
+        case .quarantined(let record): (record.session, record.number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
         default: nil
         }

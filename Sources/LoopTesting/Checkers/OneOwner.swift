@@ -10,6 +10,7 @@ struct OneOwner: Checker {
     private var commits: [EffectID: Commit] = [:]
     private var floors: [EffectID: Attempt] = [:]
     private var runs: [Run: Int] = [:]
+    private var epoch = Epoch.none
 
     private struct Run: Hashable {
         let history: History
@@ -53,7 +54,7 @@ struct OneOwner: Checker {
             floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
         case .refused(let refusal):
             guard let effect = refusal.effect, let entry = journaled.entry else { return }
-            if refusal.reason == .undecodable {
+            if refusal.reason == .undecodable || refusal.reason == .quarantined {
                 // Refused for its bytes, not for its effect: the attempt goes on behind it.
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
@@ -64,6 +65,11 @@ struct OneOwner: Checker {
                 }
                 floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
             }
+        case .quarantined(let record):
+            if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }
+        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .historyBegun:
+            for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
         default: break
         }
     }

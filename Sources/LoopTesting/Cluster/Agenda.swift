@@ -4,6 +4,9 @@ struct Agenda {
         case reducerTurn
         case reducerSynced(life: UInt32)
         case reducerStart(life: UInt32)
+        /// The process is there, and its journal has failed.
+        case reducerRetry(life: UInt32)
+        case snapshotWritten(life: UInt32)
         case peerTurn(Int32)
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)

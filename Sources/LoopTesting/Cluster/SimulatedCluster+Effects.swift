@@ -5,7 +5,7 @@ import LoopWire
 /// What runs in workers, and what clients send.
 extension SimulatedCluster {
     func begin(_ grant: Grant, on peer: SimulatedPeer) throws(Violation) {
-        try observe(.ran(peer: peer.index, history, grant))
+        try observe(.ran(peer: peer.index, peer.machine.history, grant))
         guard let request = try? SlotCoder().decode(UInt64.self, from: grant.request) else {
             throw Violation(.nothingLost, "the request of \(grant.effect) cannot be read: \(grant.request)")
         }
@@ -67,7 +67,9 @@ extension SimulatedCluster {
 
     /// Sends the event that a body holds; it keeps it while the outbox is full.
     private func send(_ run: UInt32, of peer: SimulatedPeer) throws(Violation) {
-        guard let body = peer.bodies[run], let event = body.held else { return }
+        guard let body = peer.bodies[run], let held = body.held else { return }
+        let event = poisoned(held, of: peer)
+        peer.bodies[run]?.held = event
         let isGarbage = chance(plan.garbageShare)
         let payload = isGarbage ? [0xff, 0x00] : try encoded(event)
         let wantsSeq = chance(0.2)
@@ -96,7 +98,7 @@ extension SimulatedCluster {
         if peer.frozenUntil > now { return agenda.note(.clientEvent(Int32(peer.index)), at: peer.frozenUntil) }
         let kind: SlotEvent.Kind = SimulatedCluster.wishes[pick(4)]
         let isGarbage = chance(plan.garbageShare)
-        let event = event(kind, pick(SlotLoop.slotCount))
+        let event = poisoned(event(kind, pick(SlotLoop.slotCount)), of: peer)
         let payload = isGarbage ? [0xfe] : try encoded(event)
         let wantsSeq = chance(0.2)
         let entry = SentEntry(
@@ -125,6 +127,12 @@ extension SimulatedCluster {
             peer.bodies[run]?.isWaitingForRoom = false
             agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now)
         }
+    }
+
+    private func poisoned(_ event: SlotEvent, of peer: SimulatedPeer) -> SlotEvent {
+        guard peer.sendsPoison else { return event }
+        peer.sendsPoison = false
+        return SlotEvent(kind: .poison, slot: event.slot, id: event.id)
     }
 
     private func encoded(_ event: SlotEvent) throws(Violation) -> [UInt8] {

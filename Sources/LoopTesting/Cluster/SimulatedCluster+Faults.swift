@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopWire
 
 /// What goes wrong.
 extension SimulatedCluster {
@@ -45,8 +46,42 @@ extension SimulatedCluster {
         case .crash:
             guard isReducerUp else { return false }
             try crashReducer()
+        case .crashInReduction: trap.endsAtNext = true
+        case .powerLoss:
+            guard isReducerUp else { return false }
+            try crashReducer(losesPower: true)
+        case .restart: try stopReducer()
         case .slowDisk: isNextAppendSlow = true
+        case .failingDisk: isNextAppendFailing = plan.keeping != .memory
+        case .fullDisk: diskFailsUntil = plan.keeping == .memory ? 0 : now + between(.milliseconds(200), .seconds(6))
+        case .damagedSnapshot: return disk?.damageNewestSnapshot() ?? false
+        case .secondReducer: return try startSecondReducer()
+        case .poison: peer.sendsPoison = true
+        case .clockSet: wallOffset += Int64(between(0, 7_200_000)) - 3_600_000
+        case .administration: return administer(&dice)
         }
+        return true
+    }
+
+    /// An operator asks for something that changes the loop or its journal.
+    private func administer(_ dice: inout SeededRandom) -> Bool {
+        guard isReducerUp, let core = reducer?.core else { return false }
+        let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
+        let quarantined = core.quarantine.keys.sorted()
+        var wishes: [AdministrationRequest] = [.parked, .quarantine, .trim(before: dice.next() % (core.seq.value + 1))]
+        if let effect = parked.randomElement(using: &dice) {
+            wishes.append(.retryParked(effect: effect.description, who: "simulator"))
+        }
+        if let id = quarantined.randomElement(using: &dice) {
+            wishes += [
+                .quarantined(id: id), .retryQuarantined(id: id, who: "simulator"),
+                .dropQuarantined(id: id, who: "simulator"),
+            ]
+        }
+        guard let wish = wishes.randomElement(using: &dice) else { return false }
+        say("an operator asks: \(wish)")
+        operatorRequests.append(wish)
+        wakeReducer(at: now)
         return true
     }
 
@@ -86,6 +121,9 @@ extension SimulatedCluster {
     func endFaults() {
         say("the faults end")
         reducerFrozenUntil = 0
+        diskFailsUntil = 0
+        isNextAppendFailing = false
+        trap.endsAtNext = false
         wakeReducer(at: now)
         for peer in present {
             peer.frozenUntil = 0

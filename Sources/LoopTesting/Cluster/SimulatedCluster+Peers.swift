@@ -40,7 +40,13 @@ extension SimulatedCluster {
     /// A SUB connection is made anew; the publisher hears of the subscription a little later.
     func renewSubscription(of peer: SimulatedPeer) {
         peer.subscriber.pipes.append(Pipe())
+        subscribe(peer)
+    }
+
+    private func subscribe(_ peer: SimulatedPeer) {
         peer.subscribedAt = now + 2 * latency()
+        peer.isSubscriptionNew = true
+        wakeReducer(at: peer.subscribedAt)
     }
 
     func time(_ peer: SimulatedPeer) -> MonotonicTime { MonotonicTime(nanoseconds: now + peer.clockOffset) }
@@ -168,7 +174,7 @@ extension SimulatedCluster {
             peer.isConnected = true
             peer.isSubscriberDead = false
             peer.subscriber = .init(pipes: [Pipe()])
-            peer.subscribedAt = now + 2 * latency()
+            subscribe(peer)
             rebuildPusher(peer)
         case .rebuildPush: rebuildPusher(peer)
         case .run(let grant): try begin(grant, on: peer)

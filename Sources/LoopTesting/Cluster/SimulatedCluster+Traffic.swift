@@ -25,6 +25,11 @@ extension SimulatedCluster {
 
     /// All control messages, in any order among the peers.
     func drainRouter(at moment: Moment) {
+        for request in operatorRequests {
+            guard let document = try? SlotCoder().encode(request) else { continue }
+            reducer?.receive(.administration(request: 0, document[...]), from: .router([0]), at: moment)
+        }
+        operatorRequests.removeAll()
         var waiting = present.filter { $0.toReducer.readableAt <= now }
         while !waiting.isEmpty {
             let position = pick(waiting.count)
@@ -34,6 +39,14 @@ extension SimulatedCluster {
                 reducer?.receive(message, from: .router(peer.route), at: moment)
             }
             if peer.toReducer.readableAt > now { waiting.remove(at: position) }
+        }
+    }
+
+    /// What operators ask, and what the publisher hears of subscriptions.
+    func drainSubscriptions() {
+        for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
+            peer.isSubscriptionNew = false
+            reducer?.noticeSubscription(of: peer.id)
         }
     }
 

@@ -45,8 +45,29 @@ package final class SimulatedCluster {
     var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
-    var journal = SimulatedJournal(history: .none)
+    var isNextAppendFailing = false
+    /// Until then the disk has no room.
+    var diskFailsUntil: UInt64 = 0
+    var flushedAt: UInt64 = 0
+    /// Where the newest snapshot was begun, and the one that is being written.
+    var snapshotAt: UInt64 = 0
+    var writing: SimulatedDisk.Snapshot?
+    let trap = TrapSwitch()
+    /// What operators ask for in the next turn.
+    var operatorRequests: [AdministrationRequest] = []
+    /// This process's hold on the disk.
+    var journal: SimulatedJournal?
+    var disk: SimulatedDisk?
+    /// The history of the newest record.
     var history = History.none
+
+    // What a report counts.
+    var snapshotsWritten = 0
+    var recoveriesFromSnapshots = 0
+    var journalFailures = 0
+    var tailsLost = 0
+    var historiesBegun = 0
+    var trapCount = 0
 
     // The other processes, dead ones too.
     var peers: [SimulatedPeer] = []
@@ -61,6 +82,7 @@ package final class SimulatedCluster {
         let position: UInt64
         let deadline: MonotonicTime
         let messages: [Outbound]
+        let historyLost: HistoryLost?
     }
 
     /// - Parameter records: whether the messages are kept for people.
@@ -110,6 +132,8 @@ package final class SimulatedCluster {
     private func perform(_ task: Agenda.Task) throws(Violation) {
         switch task {
         case .reducerStart(let life): if life == reducerLife { try startReducer() }
+        case .reducerRetry(let life): try retryJournal(life)
+        case .snapshotWritten(let life): snapshotWritten(life)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): try reducerSynced(life)
         case .peerTurn(let index): try peerTurn(peers[Int(index)])

@@ -35,6 +35,8 @@ final class SimulatedPeer {
     var isAlive = true
     var isLeaving = false
     var frozenUntil: UInt64 = 0
+    /// Its next event ends the reducer's process.
+    var sendsPoison = false
     var wakesAt = UInt64.max
 
     // Sockets.
@@ -45,6 +47,8 @@ final class SimulatedPeer {
     var isConnected = false
     /// The publisher knows the subscription from here on.
     var subscribedAt = UInt64.max
+    /// The reducer has not heard of the subscription yet.
+    var isSubscriptionNew = false
     var isSubscriberDead = false
     var isPusherDead = false
     /// Until then a new PUSH delivers no more than the old one.

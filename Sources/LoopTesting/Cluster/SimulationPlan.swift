@@ -1,3 +1,4 @@
+import LoopCluster
 package import LoopCore
 
 /// What one seed draws: the cluster's size and limits, and which faults come how often (swarm testing, Groce 2012: each
@@ -26,8 +27,28 @@ package struct SimulationPlan: Sendable {
         /// The reducer stands still.
         case reducerFreeze
         case crash
+        /// The reducer's process is killed while it reduces some event that is not to blame.
+        case crashInReduction
+        /// The reducer's machine loses power: what was not synced is gone.
+        case powerLoss
+        /// The reducer is stopped gracefully, and started again.
+        case restart
         /// The next append takes long.
         case slowDisk
+        /// The next append fails; some of its records may stand.
+        case failingDisk
+        /// Appends fail for a while.
+        case fullDisk
+        /// The newest snapshot is not what was written.
+        case damagedSnapshot
+        /// Another reducer is started on the same journal.
+        case secondReducer
+        /// A client or an effect sends an event that this build of the loop cannot take.
+        case poison
+        /// The reducer's wall clock is set.
+        case clockSet
+        /// An operator retries, drops, lists or trims.
+        case administration
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
         /// long is rarer than what loses a few messages, so that a cluster works most of the time.
@@ -36,14 +57,20 @@ package struct SimulationPlan: Sendable {
             case .burst, .push, .dealer: 0.6
             case .subscription: 0.3
             case .deadSubscription, .deadPush, .freeze, .kill, .stop: 0.08
-            case .lostCollector, .crash: 0.05
-            case .reducerFreeze, .slowDisk: 0.03
+            case .lostCollector, .crash, .poison: 0.05
+            case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk: 0.03
+            case .reducerFreeze, .fullDisk: 0.02
+            case .damagedSnapshot, .secondReducer, .clockSet: 0.1
+            case .administration: 0.3
             }
         }
     }
 
+    /// What the journal promises.
+    package enum Keeping: String, Sendable { case memory, none, os, fsync }
+
     package var silenceLimit: Duration
-    package var isJournalVolatile: Bool
+    package var keeping: Keeping
     package var faults: [Fault]
     /// On average, per second.
     package var faultsPerSecond: Double
@@ -63,12 +90,19 @@ package struct SimulationPlan: Sendable {
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
     package var drainMax: Int
+    /// How many records there are between two snapshots.
+    package var snapshotInterval: UInt64
+    package var hasStateHashes: Bool
+    /// The first start after this virtual time is one of a build that takes every event.
+    package var buildReplacedAt: UInt64
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
 
     package init(_ random: inout SeededRandom, _ scenario: Scenario) {
         silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
-        isJournalVolatile = random.fraction() < 0.2
+        keeping =
+            [.memory, .memory, .none, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
+            ?? .fsync
         let count = Int.random(in: 3...Fault.allCases.count, using: &random)
         faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
         let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
@@ -90,6 +124,9 @@ package struct SimulationPlan: Sendable {
             [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
+        snapshotInterval = [50, 300, 2000].randomElement(using: &random) ?? 300
+        hasStateHashes = random.fraction() < 0.3
+        buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
     }
 
@@ -115,5 +152,7 @@ package struct SimulationPlan: Sendable {
         return faults[faults.count - 1]
     }
 
+    var syncMaxNanoseconds: UInt64 { UInt64(syncMax.wholeNanoseconds) }
+    var durability: Durability { Durability(rawValue: keeping.rawValue) ?? .none }
     var latencyMaxNanoseconds: UInt64 { UInt64(latencyMax.wholeNanoseconds) }
 }

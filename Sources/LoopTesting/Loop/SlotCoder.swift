@@ -1,7 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// Encodes the few types of the simulator's loop by hand; deterministic, and fast enough for millions of events.
+/// Encodes the few types of the simulator's loop by hand, and whatever else is asked of it as CBOR; deterministic, and fast
+/// enough for millions of events.
 package struct SlotCoder: ValueCoder {
     package init() {}
 
@@ -15,16 +16,14 @@ package struct SlotCoder: ValueCoder {
         } else if let value = value as? any SlotCodable {
             value.write(to: &writer)
         } else {
-            throw WireError.refused(path: "", why: "\(Value.self) is not part of the simulator's loop")
+            return try CBOR.encode(value)
         }
         return writer.bytes
     }
 
     package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         if let value = (type == SlotEvent.self ? try SlotEvent(bytes) : nil) as? Value { return value }
-        guard let codable = type as? any SlotCodable.Type else {
-            throw WireError.refused(path: "", why: "\(Value.self) is not part of the simulator's loop")
-        }
+        guard let codable = type as? any SlotCodable.Type else { return try CBOR.decode(type, from: bytes) }
         var reader = ByteReader(bytes)
         let value = try codable.init(from: &reader)
         try reader.end()

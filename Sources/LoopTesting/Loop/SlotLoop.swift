@@ -8,7 +8,10 @@ package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
 
-    package init() {}
+    /// Where reducing ends the simulated process; nil in a loop that is only looked at.
+    private let trap: TrapSwitch?
+
+    package init(trap: TrapSwitch? = nil) { self.trap = trap }
 
     package var initial: SlotState { SlotState() }
 
@@ -21,12 +24,13 @@ package struct SlotLoop: LoopDefinition {
             slot.isWanted = true
         case .off, .finish: slot.isWanted = false
         case .bump: slot.version += 1
-        case .step: return
+        case .step, .poison: return
         }
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        trap?.reduces(event)
         reduce(&state, event)
         // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
         var random = transition.random
@@ -130,6 +134,8 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case step = 4
         /// An effect says that its slot is no longer wanted.
         case finish = 5
+        /// An event that some builds of the loop cannot take: reducing it ends the process.
+        case poison = 6
     }
 
     package var kind: Kind

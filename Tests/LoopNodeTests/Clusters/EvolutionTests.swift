@@ -62,6 +62,65 @@ import ZMQ
         #expect(second.effects == first.effects && second.effects.count == 1)
     }
 
+    /// A journal in which the first build has applied one event.
+    private func disk(_ context: ZMQContext, _ endpoint: String) async throws -> TestDisk {
+        let disk = TestDisk()
+        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        configuration.journal = disk.place
+        let first = try ReducerNode(FirstFeeds(), configuration: configuration)
+        let life = Task { try await first.run() }
+        let sender = try RemoteLoop(FirstFeeds.self, reducer: endpoint, context: context, log: { _ in })
+        try await sender.confirmed(.follow("https://example.org"))
+        await sender.close()
+        first.stop()
+        #expect(try await life.value == nil)
+        return disk
+    }
+
+    private func outcome(
+        on disk: TestDisk, _ context: ZMQContext, _ endpoint: String, reinterprets: Bool = false
+    ) async throws -> Outcome? {
+        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        configuration.journal = disk.place
+        configuration.reinterprets = reinterprets
+        async let outcome = ReducerNode(Feeds(), configuration: configuration).run()
+        async let worker = EffectNode(Feeds(), configuration: .test(endpoint, context, "new")).run()
+        let result = try await outcome
+        _ = try await worker
+        return result
+    }
+
+    @Test func `a reducer of schema 2 goes on with the journal of one of schema 1 that was stopped`() async throws {
+        let (context, endpoint) = (try ZMQContext(), "ipc:///tmp/loop-evolution-\(SystemRandom.uint64())")
+        let disk = try await disk(context, endpoint)
+        #expect(disk.content.withLock { $0.snapshots.count } == 1)
+        #expect(try await outcome(on: disk, context, endpoint) == Outcome(text: "19 items"))
+    }
+
+    @Test func `and of one that was killed only where it is told to reinterpret, which is kept`() async throws {
+        let (context, endpoint) = (try ZMQContext(), "ipc:///tmp/loop-evolution-\(SystemRandom.uint64())")
+        let disk = try await disk(context, endpoint)
+        disk.content.withLock { $0.snapshots = [] }
+        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        configuration.journal = disk.place
+        do {
+            _ = try await ReducerNode(Feeds(), configuration: configuration).run()
+            Issue.record("it has started")
+        } catch {
+            #expect("\(error)".contains("event 1 was applied by another definition than this one"))
+        }
+        configuration.reinterprets = true
+        let second = try ReducerNode(Feeds(), configuration: configuration)
+        let life = Task { try await second.run() }
+        while disk.content.withLock({ $0.snapshots.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        // What a kill leaves: the snapshot that was written at once, and none of a graceful stop.
+        let kept = disk.content.withLock { $0 }
+        second.stop()
+        _ = try await life.value
+        disk.content.withLock { $0 = kept }
+        #expect(try await outcome(on: disk, context, endpoint) == Outcome(text: "19 items"))
+    }
+
     @Test func `keys that are not Codable cannot be kept in a journal`() {
         struct Opaque: Hashable, Sendable {}
         struct Keyed: LoopDefinition {

@@ -1,0 +1,152 @@
+public import LoopCluster
+public import LoopCore
+public import LoopWire
+internal import SQLite
+
+extension SQLiteJournal {
+    /// Keeps the events up to a seq, and the records before the event behind it; what follows is cut off, and a record says
+    /// that a new history begins. The remedy where a journal is damaged in the middle, or where its end is not wanted.
+    ///
+    /// The journal as it was stays beside it as `PATH.damaged`.
+    /// - Parameter time: when, for the record.
+    /// - Throws: of kind `.corrupt` where an event up to `seq` cannot be read; the error says up to where all can.
+    public static func cut(
+        _ path: String, after seq: Seq, newHistory: History, at time: WallTime
+    ) throws(JournalError) {
+        let paths = JournalPaths(path)
+        let disk = Disk()
+        let operation = "be cut after seq \(seq)"
+        guard disk.exists(path) || disk.exists(paths.replacement) else {
+            throw JournalError(
+                .readOnly, operation: operation, reason: "there is no file \(path)",
+                remedy: "give the path of a journal")
+        }
+        let lock = try OwnerLock(paths.lock, whileLocked: nil)
+        var report: [String] = []
+        try finishCut(paths, disk, report: &report)
+        for old in [paths.unfinishedReplacement, paths.damaged.file, paths.damaged.log, paths.damaged.index] {
+            try disk.remove(old)
+        }
+        do throws(JournalError) {
+            try makeReplacement(paths, after: seq, newHistory: newHistory, at: time)
+        } catch {
+            try? disk.remove(paths.unfinishedReplacement)
+            throw error
+        }
+        try disk.sync(paths.unfinishedReplacement)
+        // From here on the cut is decided, whatever becomes of this process.
+        try disk.rename(paths.unfinishedReplacement, to: paths.replacement)
+        try disk.syncFolder(Disk.folder(of: path))
+        try finishCut(paths, disk, report: &report)
+        _ = consume lock
+    }
+
+    /// Puts a replacement that is complete into its place.
+    static func finishCut(_ paths: JournalPaths, _ disk: Disk, report: inout [String]) throws(JournalError) {
+        guard disk.exists(paths.replacement) else { return }
+        if disk.exists(paths.file) { try disk.rename(paths.file, to: paths.damaged.file) }
+        // A log is never left beside a file that it is not of.
+        if disk.exists(paths.log) { try disk.rename(paths.log, to: paths.damaged.log) }
+        try disk.remove(paths.index)
+        try disk.syncFolder(Disk.folder(of: paths.file))
+        try disk.rename(paths.replacement, to: paths.file)
+        try disk.syncFolder(Disk.folder(of: paths.file))
+        report.append("finished a trim that was interrupted; what it has cut off is in \(paths.damaged.file)")
+    }
+
+    private static func makeReplacement(
+        _ paths: JournalPaths, after seq: Seq, newHistory: History, at time: WallTime
+    ) throws(JournalError) {
+        let source = try JournalFile(paths.file, .write, system: nil)
+        try source.checkVersion(paths.file)
+        let loop = try source.metaText("loop") ?? ""
+        try source.checkIdentity(paths.file, loop: loop)
+        let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
+        try naming("be copied") { () throws(SQLiteError) in
+            // Until it is renamed nobody needs what is in it: no journal of its own, and one sync at the end.
+            try replacement.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
+            try replacement.execute("PRAGMA journal_mode = MEMORY")
+            try replacement.execute("PRAGMA synchronous = OFF")
+        }
+        try replacement.create(loop: loop, history: source.history())
+        let base = try source.base()
+        guard seq.value >= base.seq else {
+            throw JournalError(
+                .misuse, operation: "be cut after seq \(seq)", reason: "the events up to \(base.seq) were trimmed",
+                remedy: "give the seq of an event that is there")
+        }
+        try naming("be copied") { () throws(SQLiteError) in try replacement.execute("BEGIN") }
+        let end = try copyRows(of: source, to: replacement, through: seq, after: base, loop: loop, paths.file)
+        var record: [UInt8] = []
+        Record.historyBegun(newHistory, time).write(to: &record)
+        let last = BatchRow(after: end, count: 1, lastSeq: end.seq, records: record.span.bytes)
+        let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
+        try naming("be copied") { () throws(SQLiteError) in
+            try replacement.insert(last, record.span.bytes)
+            if base != .start { try replacement.setBase(base) }
+            for entry in kept { try replacement.insert(entry) }
+            try replacement.execute("COMMIT")
+        }
+    }
+
+    /// - Returns: the end of what was copied.
+    private static func copyRows(
+        of source: JournalFile, to replacement: JournalFile, through seq: Seq, after base: ChainLink, loop: String,
+        _ path: String
+    ) throws(JournalError) -> ChainLink {
+        var link = base
+        do throws(JournalError) {
+            try source.forEachRow(from: base.position + 1) { row, bytes throws(JournalError) in
+                guard let row else {
+                    throw .damaged(
+                        loop: loop, path: path, position: link.position + 1, seq: link.seq + 1, "its numbers cannot be")
+                }
+                _ = try row.checked(after: link, bytes, loop: loop, path: path)
+                if row.lastSeq <= seq.value {
+                    try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
+                    link = row.link
+                    return true
+                }
+                var records = bytes.withUnsafeBytes { Array($0) }
+                let kept = try prefix(of: records, row, before: seq.next, loop: loop, path: path)
+                records.removeLast(records.count - kept.bytes)
+                if kept.count > 0 {
+                    let part = BatchRow(
+                        after: link, count: kept.count, lastSeq: max(seq.value, link.seq), records: records.span.bytes)
+                    try naming("be copied") { () throws(SQLiteError) in
+                        try replacement.insert(part, records.span.bytes)
+                    }
+                    link = part.link
+                }
+                return false
+            }
+        } catch {
+            // Damage behind what is kept is what a cut is for.
+            guard error.kind == .corrupt, link.seq >= seq.value else { throw error }
+        }
+        guard link.seq >= seq.value else {
+            throw JournalError(
+                .misuse, operation: "be cut after seq \(seq)", reason: "its newest event is \(link.seq)",
+                remedy: "give the seq of an event that is there")
+        }
+        return link
+    }
+
+    /// How many records, and bytes of them, are before the first event from `seq` on.
+    private static func prefix(
+        of bytes: [UInt8], _ row: BatchRow, before seq: Seq, loop: String, path: String
+    ) throws(JournalError) -> (count: UInt64, bytes: Int) {
+        var reader = ByteReader(bytes)
+        var count: UInt64 = 0
+        do throws(WireError) {
+            while !reader.isAtEnd {
+                let start = reader.position
+                if case .event(let event) = try Record(from: &reader), event.seq >= seq { return (count, start) }
+                count += 1
+            }
+        } catch {
+            throw .damaged(loop: loop, path: path, position: row.firstPosition, seq: row.firstSeq, "\(error)")
+        }
+        return (count, bytes.count)
+    }
+}
