@@ -23,8 +23,12 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       ca-certificates libcurl4 libmicrohttpd12 libsqlite3-0 libxml2 libzmq5 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop
+ && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop \
+ && install -d -o loop -g loop /journal
 COPY --from=build /out/ /usr/local/bin/
+# Reducers keep their journals here.
+VOLUME /journal
+WORKDIR /journal
 USER 10001
 # The reducer's three sockets (7710 is the one to tell people) and the site's port.
 EXPOSE 7710 7711 7712 8080

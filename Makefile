@@ -4,6 +4,7 @@
 TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_test :=
 TAKES_simulate := SEEDS FIRST_SEED
+TAKES_chaos := DURATION SEED ARGS
 TAKES_bench := ONLY
 TAKES_compare :=
 TAKES_build :=
@@ -17,9 +18,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED ONLY
+export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED DURATION SEED ONLY
 
-.PHONY: help run test simulate bench compare build clean
+.PHONY: help run test simulate chaos bench compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -32,6 +33,9 @@ test:
 
 simulate:
 	@scripts/simulate
+
+chaos:
+	@scripts/chaos
 
 bench:
 	@scripts/bench

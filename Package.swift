@@ -62,7 +62,10 @@ let package = Package(
         // The shells around the machines: threads, sockets, signals, effects.
         library(
             "LoopNode",
-            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions", "ZMQ"]),
+            [
+                "CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions", "SQLite",
+                "ZMQ",
+            ]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by libxml2.
@@ -96,7 +99,7 @@ let package = Package(
             "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
-        tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "ZMQ"]),
+        tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
         tests("LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopWeb"]),
@@ -104,7 +107,8 @@ let package = Package(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
         ),
         tests(
-            "LoopCommandsTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands"]),
+            "LoopCommandsTests",
+            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),
         tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",

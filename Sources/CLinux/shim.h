@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -162,5 +163,50 @@ static inline pid_t loop_child_start(const struct loop_child *child) {
     close(report[0]);
     return failure ? -failure : pid;
 }
+
+// Where a fault of this process is written before it ends: the signal in the upper half, the thread in the lower.
+static volatile uint64_t *loop_fault_word = NULL;
+
+// What handled a signal before.
+static inline struct sigaction *loop_fault_before(int number) {
+    static struct sigaction before[NSIG];
+    return &before[number];
+}
+
+static inline void loop_fault_arrived(int number, siginfo_t *info, void *context) {
+    (void)context;
+    // What was sent by somebody says nothing about the code that runs; abort sends to its own thread.
+    int sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
+    volatile uint64_t *word = loop_fault_word;
+    if (!sent && word) *word = (uint64_t)(uint32_t)number << 32 | (uint32_t)syscall(SYS_gettid);
+    // The last word has whoever handled it before, or the system: a fault happens again on return, a sent one is repeated.
+    sigaction(number, loop_fault_before(number), NULL);
+    if (info->si_code <= 0) raise(number);
+}
+
+// Faults are written to a word from here on; NULL ends it, if it is still this word. Handlers that were there come after.
+static inline void loop_watch_faults(volatile uint64_t *word) {
+    static const int numbers[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    struct sigaction action = {.sa_sigaction = loop_fault_arrived, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    sigemptyset(&action.sa_mask);
+    loop_fault_word = word;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigaction(numbers[i], NULL, &before) < 0 || before.sa_sigaction == loop_fault_arrived) continue;
+        *loop_fault_before(numbers[i]) = before;
+        sigaction(numbers[i], &action, NULL);
+    }
+}
+
+static inline void loop_unwatch_faults(volatile uint64_t *word) {
+    if (loop_fault_word == word) loop_fault_word = NULL;
+}
+
+// Where the signal handlers of this thread run, so that they can when its own stack is used up. 0 or -errno.
+static inline int loop_signal_stack(void *memory, size_t count) {
+    stack_t stack = {.ss_sp = memory, .ss_size = count, .ss_flags = memory ? 0 : SS_DISABLE};
+    return sigaltstack(&stack, NULL) < 0 ? -errno : 0;
+}
+
+static inline uint32_t loop_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
 #endif

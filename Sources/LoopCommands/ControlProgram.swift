@@ -4,11 +4,12 @@ public import LoopOptions
 
 /// The program `loopctl`: starts loops on this machine, watches and steers loops anywhere.
 ///
-/// Exit codes: 0 and 1 are a verdict (of the job, of `ready`, of `send`), 2 could not run, 64 wrong usage.
+/// Exit codes: 0 and 1 are a verdict (of the job, of `ready`, of `send`, of `verify`; a reducer's refusal is 1), 2 could not run, 64 wrong usage.
 public enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
-        SendCommand.subcommand, ServeCommand.subcommand,
+        SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, HistoryCommand.subcommand,
+        StateCommand.subcommand, VerifyCommand.subcommand, TrimCommand.subcommand, ServeCommand.subcommand,
     ]
 
     /// The command line, for its help and for tests.

@@ -6,6 +6,9 @@ public enum Examples {
     public static let all = [
         RunnableLoop(
             LinkCheck.self, abstract: LinkCheck.abstract, groups: LinkCheck.options, positionals: [LinkCheck.site],
-            worker: { LinkCheck() }, reducer: { LinkCheck($0) })
+            worker: { LinkCheck() }, reducer: { LinkCheck($0) }),
+        RunnableLoop(
+            Ledger.self, abstract: Ledger.abstract, positionals: [Ledger.pages], worker: { Ledger() },
+            reducer: { Ledger($0) }),
     ]
 }

@@ -84,7 +84,10 @@ public final class SQLiteJournal: Journal {
             record.write(to: &pending)
         }
         pendingCount += UInt64(records.count)
-        if durability != .none || pending.count >= Self.pendingBytesMax { try write(operation) }
+        let isSynced = durability != .fsync && records.contains(where: \.outlivesPower)
+        if durability != .none || isSynced || pending.count >= Self.pendingBytesMax {
+            try write(operation, isSynced: isSynced)
+        }
         return JournalReceipt(through: position)
     }
 
@@ -99,12 +102,15 @@ public final class SQLiteJournal: Journal {
     }
 
     /// Puts what is pending into a row.
-    private func write(_ operation: String) throws(JournalError) {
+    /// - Parameter isSynced: whether it is to outlive a loss of power where rows need not.
+    private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
         let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span.bytes)
         do throws(SQLiteError) {
+            if isSynced { try file.setSynchronous(.fsync) }
             try file.insert(row, pending.span.bytes)
+            if isSynced { try file.setSynchronous(durability) }
         } catch {
             throw poisoned(.sqlite(operation, error))
         }

@@ -4,7 +4,7 @@ import LoopNode
 /// One service of the project's compose file, as `scripts/compose-services` prints it.
 struct ComposeService: Decodable, Sendable {
     struct Volume: Decodable, Sendable {
-        /// A path on this machine.
+        /// A path on this machine; empty for a volume that only has a name.
         var source: String
         /// The path in the container.
         let target: String
@@ -29,7 +29,15 @@ struct ComposeService: Decodable, Sendable {
     }
 
     /// A path of the container is where its volume's source is on this machine.
-    func word(_ word: String) -> String { volumes.first { $0.target == word }?.source ?? word }
+    func word(_ word: String) -> String {
+        for volume in volumes {
+            if word == volume.target { return volume.source }
+            if let range = word.range(of: volume.target + "/") {
+                return word.replacingCharacters(in: range, with: volume.source + "/")
+            }
+        }
+        return word
+    }
 }
 
 /// What kept the services from being run, for people.

@@ -52,8 +52,17 @@ import Testing
     private func run(site: String? = nil) async throws -> ComposedRun.Verdict {
         var services = try await ComposeService.all()
         if let site {
-            for index in services.indices where !services[index].volumes.isEmpty {
+            for index in services.indices where services[index].name == "site" {
                 services[index].volumes[0].source = site
+            }
+        }
+        // A volume with a name is a new folder.
+        let named = FileManager.default.temporaryDirectory.appending(path: "loop-volumes-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: named) }
+        try FileManager.default.createDirectory(at: named, withIntermediateDirectories: true)
+        for index in services.indices {
+            for volume in services[index].volumes.indices where services[index].volumes[volume].source.isEmpty {
+                services[index].volumes[volume].source = named.path
             }
         }
         let verdict = try await ComposedRun(services: services, scale: ["worker": 2], verdictFrom: "reducer").run()

@@ -30,21 +30,35 @@ final class CheckedSite: Sendable {
 /// A reducer and workers as processes of this machine, over TCP.
 final class ProcessCluster: Sendable {
     let endpoint = freeEndpoint()
-    let reducer: ChildProcess
-    private let folder = TemporaryFolder()
+    private let reducers = Locked<[ChildProcess]>([])
+    private let command: [String]
+    let folder = TemporaryFolder()
     private let lines = Locked<[String]>([])
     private let workers = Locked<[ChildProcess]>([])
 
     init(site: String, silenceLimit: String = "1s", arguments: [String] = []) throws {
+        command =
+            [
+                "linkcheck", "--bind", endpoint, "--silence-limit", silenceLimit, "--json",
+                "\(folder.path)/report.json", "--journal", "\(folder.path)/check.journal", "--relative", site,
+            ] + arguments
+        try startReducer()
+    }
+
+    /// The newest one.
+    var reducer: ChildProcess { reducers.withLock { $0[$0.count - 1] } }
+
+    /// What reducers have said to people.
+    var said: [String] { lines.withLock { $0 } }
+
+    /// Starts the reducer, or starts it again by the same command.
+    func startReducer() throws {
         let lines = lines
-        reducer = try ChildProcess(
+        let reducer = try ChildProcess(
             .init(
-                Executables.path("loop-reducer"),
-                [
-                    "linkcheck", "--bind", endpoint, "--silence-limit", silenceLimit, "--json",
-                    "\(folder.path)/report.json", "--relative", site,
-                ] + arguments,
-                output: .lines { channel, line in if channel == .output { lines.withLock { $0.append(line) } } }))
+                Executables.path("loop-reducer"), command,
+                output: .lines { _, line in lines.withLock { $0.append(line) } }))
+        reducers.withLock { $0.append(reducer) }
     }
 
     @discardableResult

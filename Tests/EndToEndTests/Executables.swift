@@ -83,13 +83,16 @@ final class TemporaryFolder: Sendable {
         fclose(file)
     }
 
-    deinit {
+    deinit { Self.remove(path) }
+
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
         if let folder = opendir(path) {
             while let entry = readdir(folder) {
                 let name = withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
                 }
-                unlink("\(path)/\(name)")
+                if name != "." && name != ".." { remove("\(path)/\(name)") }
             }
             closedir(folder)
         }

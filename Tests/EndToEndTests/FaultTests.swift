@@ -38,6 +38,30 @@ import ZMQ
         #expect(got.json == expected.json)
     }
 
+    @Test func `G3 G4 a reducer that is killed again and again goes on from its journal`() async throws {
+        let site = try CheckedSite(pages: 240, latency: .milliseconds(50))
+        let calm = try ProcessCluster(site: site.url)
+        try calm.startWorker("a", capacity: 8)
+        let expected = try await calm.report()
+        let requests = site.server.requests.values.reduce(0, +)
+
+        let rough = try ProcessCluster(site: site.url)
+        let worker = try rough.startWorker("a", capacity: 8)
+        var seq: UInt64 = 0
+        for life in 1...5 {
+            seq = try await rough.status { $0.epoch == UInt64(life) && $0.seq > seq + 10 }.seq
+            rough.reducer.kill()
+            #expect(await rough.reducer.wait() == .signaled(SIGKILL))
+            try rough.startReducer()
+        }
+        let got = try await rough.report()
+        #expect(got.exit == expected.exit)
+        #expect(got.json == expected.json)
+        #expect(worker.status == nil || worker.status == .exited(0) || worker.status == .signaled(SIGKILL))
+        // Effects that ran went on: nothing was fetched a second time.
+        #expect(site.server.requests.values.reduce(0, +) == 2 * requests)
+    }
+
     @Test func `G11 garbage on all three sockets changes nothing, and is counted`() async throws {
         let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
         let calm = try ProcessCluster(site: site.url)

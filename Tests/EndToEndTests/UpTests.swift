@@ -8,13 +8,16 @@ import Testing
     /// One call of loopctl, its output, and the processes it started.
     private final class Up: Sendable {
         let process: ChildProcess
+        /// Where its journal is; removed with it.
+        private let folder: TemporaryFolder
         private let lines = Locked<[String]>([])
 
-        init(_ arguments: [String]) throws {
+        init(_ arguments: [String], in folder: TemporaryFolder = TemporaryFolder()) throws {
             let lines = lines
+            self.folder = folder
             process = try ChildProcess(
                 .init(
-                    Executables.path("loopctl"), ["up"] + arguments,
+                    Executables.path("loopctl"), ["up", "--journal", "\(folder.path)/up.journal"] + arguments,
                     output: .lines { _, line in lines.withLock { $0.append(line) } }))
         }
 
@@ -75,6 +78,37 @@ import Testing
         #expect(await rough.process.wait() == .exited(1))
         #expect(verdict(rough.output) == verdict(calm.output))
         #expect(rough.output.contains("ended by signal 9"))
+        #expect(rough.output.contains("recovered seq"))
+    }
+
+    @Test func `a run that was killed as a whole goes on where it was by the same command`() async throws {
+        let site = try CheckedSite(pages: 120, latency: .milliseconds(50))
+        let arguments = ["linkcheck", "--workers", "2", "--capacity", "4", site.url]
+        let calm = try Up(arguments)
+        #expect(await calm.process.wait() == .exited(1))
+        let calmRequests = site.server.requests.values.reduce(0, +)
+        let folder = TemporaryFolder()
+        let killed = try Up(arguments, in: folder)
+        while site.server.requests.values.reduce(0, +) < calmRequests + 80 {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        killed.process.send(SIGKILL)
+        #expect(await killed.process.wait() == .signaled(SIGKILL))
+        let again = try Up(arguments, in: folder)
+        #expect(await again.process.wait() == .exited(1))
+        #expect(verdict(again.output) == verdict(calm.output))
+        #expect(again.output.contains("recovered seq"))
+        // What was in flight is fetched again, what was known is not: at most what eight places held.
+        #expect(site.server.requests.values.reduce(0, +) <= 2 * calmRequests + 8)
+    }
+
+    @Test func `says why a reducer cannot have its journal, and does not start it again`() async throws {
+        let folder = TemporaryFolder()
+        folder.write("up.journal", "this is no journal, and there is more of it than a header would be")
+        let up = try Up(["linkcheck", "--workers", "1", "http://127.0.0.1:9/"], in: folder)
+        #expect(await up.process.wait() == .exited(2))
+        #expect(up.output.contains("up.journal"))
+        #expect(!up.output.contains("starts again"))
     }
 
     /// What the report says is broken, and where.

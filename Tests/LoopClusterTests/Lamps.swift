@@ -6,6 +6,8 @@ struct Lamps: LoopDefinition {
     static let name = "lamps"
     static let schema = 2
     var policy = EffectPolicy()
+    /// Called while a mine is reduced, or while the query looks at a lamp named "mine": where another loop would trap.
+    var onMine: @Sendable () -> Void = {}
 
     struct State: Codable, Equatable, Sendable {
         var burning: [String: Int] = [:]
@@ -17,6 +19,7 @@ struct Lamps: LoopDefinition {
         case light(String, Int)
         case darken(String)
         case note
+        case mine(Int)
         case finish
     }
 
@@ -27,15 +30,24 @@ struct Lamps: LoopDefinition {
         case .light(let name, let strength): state.burning[name] = strength
         case .darken(let name): state.burning[name] = nil
         case .note: state.notes += 1
+        case .mine:
+            onMine()
+            state.notes += 1
         case .finish: state.isOver = true
         }
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [
+        let onMine = onMine
+        return [
             Feedback(
                 name: "lamps", placement: .workers, policy: policy,
-                query: { KeyedQuery<State, Event, String, Int> { $0.burning } }, effect: { (_: Int, _) in .none })
+                query: {
+                    KeyedQuery<State, Event, String, Int> { state in
+                        if state.burning["mine"] != nil { onMine() }
+                        return state.burning
+                    }
+                }, effect: { (_: Int, _) in .none })
         ]
     }
 

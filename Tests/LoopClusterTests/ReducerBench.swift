@@ -1,26 +1,37 @@
 import LoopCluster
 import LoopCore
 import LoopWire
+import Testing
 
 /// A reducer machine on a bench: hands in what arrives, and takes what each turn journals and sends.
 struct ReducerBench {
     var machine: ReducerMachine<Lamps>
     var records: [Record] = []
+    /// What the newest turn said of records that are missing.
+    var lost: HistoryLost?
     /// Milliseconds on both clocks.
     var time: Int64 = 10_000
     static let history = History(0x1234)
     let coder = CBORCoder()
+    /// What a replay of the records so far gives; compared with the machine after every turn.
+    private var replayed: JournaledState<Lamps>
 
     init(
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
-        history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000
+        history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000,
+        note: CrashNote? = nil, onMine: @escaping @Sendable () -> Void = {}
     ) throws {
         self.time = time
         machine = ReducerMachine(
-            definition: Lamps(policy: policy), configuration: configuration, coder: CBORCoder(), history: history,
-            seed: 1, at: ReducerBench.moment(time))
-        for record in records { try machine.replay(record) }
-        machine.begin(nonce: 7, at: ReducerBench.moment(time))
+            definition: Lamps(policy: policy, onMine: onMine), configuration: configuration, coder: CBORCoder(),
+            history: history, seed: 1, at: ReducerBench.moment(time))
+        machine.crashNote = note
+        replayed = JournaledState(definition: Lamps(policy: policy), coder: CBORCoder(), history: history)
+        for record in records {
+            try machine.replay(record)
+            try replayed.apply(record)
+        }
+        machine.begin(nonce: UInt64(7 + records.count), at: ReducerBench.moment(time))
         self.records = records
     }
 
@@ -37,12 +48,26 @@ struct ReducerBench {
     {
         time += milliseconds
         let now = ReducerBench.moment(time)
+        if machine.hasDeferred { machine.takeDeferred(at: now) }
         receive(&machine, now)
         machine.advance(to: now)
         let ready = machine.ready()
         records += ready.records
+        lost = ready.historyLost
+        for record in ready.records { replay(record) }
         let position = ready.position
+        #expect(replayed.position == position && replayed.digest() == machine.core.digest())
+        defer { machine.turnIsDurable() }
         return ready.release(JournalReceipt(through: position))
+    }
+
+    /// Every conversation's records give the machine's state again. (G8.)
+    private mutating func replay(_ record: Record) {
+        do {
+            try replayed.apply(record)
+        } catch {
+            Issue.record("\(record) cannot be replayed: \(error)")
+        }
     }
 
     mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {

@@ -18,7 +18,8 @@ import Testing
         let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
         let frame = PeerFrame(
             history: ReducerBench.history, epoch: Epoch(number: 1, nonce: 7), session: SessionID(1),
-            message: .welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+            message: .welcome(
+                watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["lamps"]))
         #expect(welcome == [.inbox(alice, frame)])
         #expect(bench.records.last == .sessionOpened(SessionID(1), alice))
         let assigned = bench.say(.claim(SessionID(1), bench.machine.epoch, []), from: alice)

@@ -5,7 +5,11 @@ import Testing
 
 @Suite struct `Command lines of loopctl` {
     @Test(arguments: [
-        ([], "loopctl needs to be told what to do: up, status, ready, tail, send, serve; see loopctl --help"),
+        (
+            [],
+            "loopctl needs to be told what to do: up, status, ready, tail, send, parked, quarantine, history, state, "
+                + "verify, trim, serve; see loopctl --help"
+        ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (
@@ -13,7 +17,6 @@ import Testing
             "--reducer cannot be '7710': it takes an endpoint such as tcp://HOST:PORT or ipc://PATH"
         ),
         (["tail", "--count", "0"], "--count cannot be '0': it takes a whole number of at least 1"),
-        (["send"], #"EVENT is missing; it is the event as JSON, such as '{"add":{"_0":3}}'"#),
         (
             ["serve", ".", "--bind", "8080"],
             "--bind cannot be '8080': it takes an address such as 127.0.0.1:8080 or [::1]:8080"
@@ -23,6 +26,11 @@ import Testing
     func `that cannot be meant so are answered with one line`(words: [String], line: String) {
         let error = #expect(throws: UsageError.self) { try ControlProgram.command.parse(words) }
         #expect(error?.description == line)
+    }
+
+    @Test(arguments: [["send"], ["send", "--flush"], ["send", "--outbox", "f"], ["send", "{"], ["send", "1", "2"]])
+    func `of send need an event, or an outbox to flush`(words: [String]) async {
+        #expect(await ControlProgram.run(words, environment: [:]) == 64)
     }
 
     @Test func `options come from the environment too, and the command line overrules it`() throws {

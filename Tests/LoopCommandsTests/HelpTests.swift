@@ -18,6 +18,14 @@ import Testing
                               checks.
                   tail        Print transitions as they happen.
                   send        Send one event, and print the seq at which it was applied.
+                  parked      List the effects that failed for good, or run one again.
+                  quarantine  List events that were set aside; look into one, apply it after
+                              all, or drop it.
+                  history     Print the records of the journal.
+                  state       Print the state, also as it was after an earlier transition.
+                  verify      Replay the journal, and compare with its snapshots and state
+                              hashes.
+                  trim        Forget the journal's records before a seq.
                   serve       Serve a folder as a web site.
 
                 General:
@@ -39,41 +47,53 @@ import Testing
                 again what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left
                 running.
 
+                What is interrupted is not lost: the loop is kept in a journal, and the same command in the same
+                folder goes on where it was.
+
                 For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback
-                for as long as the check runs.
+                for as long as the check runs, at the same port each time.
 
                 Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), 2 could
                 not run, 64 wrong usage, 130 stopped.
 
                 Arguments:
-                  LOOP                  the loop's name, such as linkcheck
-                  [ARGUMENT…]           the loop's own options and arguments: see loop-reducer LOOP --help
+                  LOOP                        the loop's name, such as linkcheck
+                  [ARGUMENT…]                 the loop's own options and arguments: see loop-reducer LOOP --help
 
                 Processes:
-                  --workers N           how many worker processes are started [default: 4, env: LOOP_WORKERS]
-                  --capacity N          how many effects each worker holds at once [env: LOOP_CAPACITY]
-                  --quiet               show no progress, and what the processes say only when they fail
-                                        [env: LOOP_QUIET]
-                  --reducer-exe PATH    the reducer's program; else loop-reducer beside loopctl
-                                        [env: LOOP_REDUCER_EXE]
-                  --worker-exe PATH     the workers' program; else loop-effect beside loopctl [env: LOOP_WORKER_EXE]
+                  --workers N                 how many worker processes are started [default: 4, env: LOOP_WORKERS]
+                  --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
+                  --quiet                     show no progress, and what the processes say only when they fail
+                                              [env: LOOP_QUIET]
+                  --reducer-exe PATH          the reducer's program; else loop-reducer beside loopctl
+                                              [env: LOOP_REDUCER_EXE]
+                  --worker-exe PATH           the workers' program; else loop-effect beside loopctl
+                                              [env: LOOP_WORKER_EXE]
 
                 Reducer:
-                  --bind ENDPOINT       where peers find the reducer; without it tcp://127.0.0.1:7710 where that is
-                                        free, else any free ports [env: LOOP_BIND]
-                  --insecure            allow an address that other machines can reach, although there are no keys
-                                        yet [env: LOOP_INSECURE]
-                  --silence-limit TIME  how long a worker may be silent before its effects run elsewhere
-                                        [env: LOOP_SILENCE_LIMIT]
-                  --json FILE           write the loop's outcome to this file, as JSON [env: LOOP_JSON]
+                  --bind ENDPOINT             where peers find the reducer; without it tcp://127.0.0.1:7710 where
+                                              that is free, else any free ports [env: LOOP_BIND]
+                  --insecure                  allow an address that other machines can reach, although there are no
+                                              keys yet [env: LOOP_INSECURE]
+                  --silence-limit TIME        how long a worker may be silent before its effects run elsewhere
+                                              [env: LOOP_SILENCE_LIMIT]
+                  --journal FILE              where the reducer keeps the loop, so that the same command goes on
+                                              with it; memory: nowhere; without it LOOP.journal in the working
+                                              directory [env: LOOP_JOURNAL]
+                  --durability fsync|os|none  what must have happened to a record before anybody hears of it;
+                                              without it fsync [env: LOOP_DURABILITY]
+                  --wait                      wait for a journal that another reducer holds [env: LOOP_WAIT]
+                  --json FILE                 write the loop's outcome to this file, as JSON [env: LOOP_JSON]
 
                 General:
-                  -h, --help            show this text
-                  --version             show the version
+                  -h, --help                  show this text
+                  --version                   show the version
                 """)
     }
 
-    @Test(arguments: ["status", "ready", "tail", "send", "serve", "up"])
+    @Test(arguments: [
+        "status", "ready", "tail", "send", "parked", "quarantine", "history", "state", "verify", "trim", "serve", "up",
+    ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))
     }

@@ -3,48 +3,79 @@ import LoopTesting
 import Testing
 
 @Suite struct `The simulated cluster` {
+    /// Short seeds: a build for debugging takes its time. `make simulate` runs long ones.
     @Test(arguments: 0..<UInt64(4))
     func `keeps every promise under faults`(part: UInt64) {
-        let report = Simulation.run(seeds: part * 15..<part * 15 + 15)
+        let report = Simulation.run(seeds: part * 10..<part * 10 + 10, seconds: 10)
         #expect(report.failures.isEmpty, "\(report.failures.map(\.description).joined(separator: "\n"))")
         #expect(report.uncheckedPromises == [])
         #expect(report.eventCount > 1000)
         #expect(report.faultCount > 100)
     }
 
-    @Test(arguments: [5, 16, 20, 21, 73, 123, 229, 232, 384, 2305, 2389] as [UInt64])
-    func `passes the seeds that once found a bug`(seed: UInt64) {
-        let failure = Simulation.run(SimulatedCluster(seed: seed))
-        #expect(failure == nil, "\(failure.map(\.description) ?? "")")
-    }
-
     @Test func `goes the same way again for the same seed`() throws {
         for seed in [3, 11, 42] as [UInt64] {
-            let first = SimulatedCluster(seed: seed)
-            let second = SimulatedCluster(seed: seed)
+            let scenario = Scenario(seed: seed, seconds: 6)
+            let first = SimulatedCluster(scenario, records: true)
+            let second = SimulatedCluster(scenario, records: true)
+            let unread = SimulatedCluster(scenario)
             try first.run()
             try second.run()
-            #expect(first.transcript.hash == second.transcript.hash)
-            #expect(first.transcript.text == second.transcript.text)
+            try unread.run()
+            let transcript = try #require(first.transcript)
+            #expect(transcript.count > 500)
+            #expect(transcript.hash == second.transcript?.hash)
+            #expect(transcript.text == second.transcript?.text)
             #expect(first.stepCount == second.stepCount)
+            #expect(first.stepCount == unread.stepCount)
+            #expect(unread.transcript == nil)
         }
     }
 
     @Test func `goes another way for another seed`() throws {
-        let first = SimulatedCluster(seed: 3)
-        let second = SimulatedCluster(seed: 4)
+        let first = SimulatedCluster(Scenario(seed: 3, seconds: 4), records: true)
+        let second = SimulatedCluster(Scenario(seed: 4, seconds: 4), records: true)
         try first.run()
         try second.run()
-        #expect(first.transcript.hash != second.transcript.hash)
+        #expect(first.transcript?.hash != second.transcript?.hash)
     }
 
-    @Test func `shows a failure with its seed, step, transcript and the command that repeats it`() throws {
-        let failure = try #require(
-            Simulation.run(SimulatedCluster(seed: 0, breaking: [.duplicatesAreDropped])))
+    @Test func `draws the same other faults when one is left out`() throws {
+        var scenario = Scenario(seed: 5, seconds: 8)
+        let all = SimulatedCluster(scenario)
+        try all.run()
+        scenario.withoutFaults = Set(0..<all.faultsDrawn)
+        let none = SimulatedCluster(scenario)
+        try none.run()
+        #expect(all.faultCounts.values.reduce(0, +) > 0)
+        #expect(none.faultCounts == [:])
+        #expect(none.faultsDrawn == all.faultsDrawn)
+    }
+}
+
+@Suite struct `A failure of the simulator` {
+    /// The first seed whose failure it is, so that the tests need none by number.
+    static let found = Simulation.hunt([.duplicatesAreDropped], seeds: 0..<50, seconds: 10)
+
+    @Test func `is shown with its seed, step, transcript and the command that repeats it`() throws {
+        let failure = try #require(Self.found?.failure)
         let lines = failure.description.split(separator: "\n")
-        #expect(lines.first?.hasPrefix("seed 0, step \(failure.step), second \(failure.time): G") == true)
-        #expect(lines.last == "again: loop-simulate --first-seed 0 --seeds 1")
+        #expect(
+            lines.first?.hasPrefix("seed \(failure.seed), step \(failure.step), second \(failure.time): G") == true)
+        #expect(lines.last == "again: loop-simulate --first-seed \(failure.seed) --seeds 1 --seconds 10")
         #expect(failure.transcript.count == 40)
+    }
+
+    @Test func `shrinks to few faults and steps, always the same`() throws {
+        let failure = try #require(Self.found?.failure)
+        let small = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
+        let again = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
+        #expect(small.failure.violation.promise == failure.violation.promise)
+        #expect(small.faultCount <= 2)
+        #expect(small.failure.transcript.isEmpty == false)
+        #expect(small.description == again.description)
+        let rerun = Simulation.run(SimulatedCluster(small.failure.scenario, breaking: [.duplicatesAreDropped]))
+        #expect(rerun?.step == small.failure.step)
     }
 }
 
@@ -55,7 +86,7 @@ import Testing
     @Test(arguments: quick.indices)
     func `is caught by a checker`(index: Int) throws {
         let mutation = Self.quick[index]
-        let caught = Simulation.hunt(mutation.rules, seeds: 0..<mutation.budget)
+        let caught = Simulation.hunt(mutation.rules, seeds: 0..<mutation.budget, seconds: 20)
         #expect(caught != nil, "\(mutation) was not caught in \(mutation.budget) seeds")
     }
 
@@ -63,5 +94,40 @@ import Testing
         for rule in Rule.allCases where !Mutation.heldByUnitTests.contains(rule) {
             #expect(Mutation.all.contains { $0.rules.contains(rule) }, "\(rule)")
         }
+    }
+}
+
+@Suite struct `The simulator's command line` {
+    @Test(
+        arguments: [
+            (["--seed", "3"], "unknown option --seed"), (["extra"], "unknown option extra"),
+            (["--seeds"], "--seeds takes a value"), (["--seeds", "many"], "--seeds takes a number from 1, not many"),
+            (["--seeds", "0"], "--seeds takes a number from 1, not 0"),
+            (["--without-faults", "3-"], "--without-faults takes numbers such as 0-3,7, not 3-"),
+            (
+                ["--first-seed", "18446744073709551615", "--seeds", "1"],
+                "--first-seed 18446744073709551615 --seeds 1 go beyond the largest seed"
+            ),
+        ])
+    func `refuses what it does not know`(arguments: [String], reason: String) {
+        #expect(throws: SimulateCommand.Mistake(reason: reason)) { try SimulateCommand(arguments) }
+    }
+
+    @Test func `tells what was run and checked in its last line`() throws {
+        var lines: [String] = []
+        let command = try SimulateCommand(["--seeds", "6", "--seconds", "6"])
+        let code = command.run { lines.append($0) }
+        let last = try #require(lines.last)
+        #expect(code == 0, "\(last)")
+        #expect(last.hasPrefix("6 seeds, "))
+        for word in ["simulated seconds", "events", "faults (burst ", "checks: G1 ", "PROGRESS 6", "0 violations"] {
+            #expect(last.contains(word), "\(last)")
+        }
+    }
+
+    @Test(arguments: [([1, 2, 3, 7, 9, 10], "1-3,7,9-10"), ([0], "0"), ([], "")] as [(Set<Int>, String)])
+    func `writes and reads sets of numbers`(numbers: Set<Int>, text: String) {
+        #expect(NumberRanges(numbers).description == text)
+        if !text.isEmpty { #expect(NumberRanges(text)?.numbers == numbers) }
     }
 }

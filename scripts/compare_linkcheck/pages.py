@@ -105,7 +105,8 @@ class Pages:
         report = self.work / "report.json"
         report.unlink(missing_ok=True)
         command = [
-            self.loopctl, "up", "linkcheck", url, "--workers", workers, "--quiet", "--json", report, *more]
+            self.loopctl, "up", "linkcheck", url, "--workers", workers, "--quiet", "--json", report,
+            "--journal", self.work / "check.journal", *more]
         seconds = processes.run(command, seconds_max, good=(0, 1), log=self.work / "loopctl.log")
         return json.loads(report.read_text()), seconds
 

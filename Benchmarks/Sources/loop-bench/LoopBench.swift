@@ -5,7 +5,10 @@ import LoopNode
 @main
 enum LoopBench {
     static let groups: [CaseGroup] =
-        [.window4096, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess, .encoding, .decoding]
+        [
+            .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess,
+            .encoding, .decoding,
+        ]
         + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {

@@ -14,15 +14,19 @@ public struct Ready: ~Copyable {
     public let deadline: MonotonicTime
     /// The loop's end, once it has come.
     public let outcome: Outcome?
+    /// Acknowledged records are missing: the machine serves nobody until it is told `beginHistory`.
+    public let historyLost: HistoryLost?
     private let messages: [Outbound]
 
     init(
-        records: [Record], position: UInt64, deadline: MonotonicTime, outcome: Outcome?, messages: [Outbound]
+        records: [Record], position: UInt64, deadline: MonotonicTime, outcome: Outcome?, historyLost: HistoryLost?,
+        messages: [Outbound]
     ) {
         self.records = records
         self.position = position
         self.deadline = deadline
         self.outcome = outcome
+        self.historyLost = historyLost
         self.messages = messages
     }
 

@@ -209,8 +209,10 @@ extension DefinitionRecord {
             $0.u64(fingerprint)
             $0.varint(schema)
             $0.u64(initial)
-            $0.varint(UInt64(feedbacks.count))
+            $0.varint(UInt64(initialState.count))
         }
+        output += initialState
+        output.number(feedbacks.count)
         for name in feedbacks { output.string(name) }
     }
 
@@ -218,6 +220,7 @@ extension DefinitionRecord {
         fingerprint = try reader.u64("fingerprint")
         schema = try reader.varint()
         initial = try reader.u64("initial state's hash")
+        initialState = Array(try reader.shortPrefixed())
         let count = try reader.varint()
         // Each name takes a byte at least: a count that is too large is known before anything is allocated.
         guard count <= reader.remaining else {
@@ -305,9 +308,13 @@ extension [UInt8] {
         }
     }
 
+    fileprivate mutating func number(_ value: Int) {
+        append(addingCapacity: 10) { (span: inout OutputSpan<UInt8>) in span.varint(UInt64(value)) }
+    }
+
     /// Appends the count of the bytes, and the bytes.
     fileprivate mutating func string(_ text: String) {
-        append(addingCapacity: 10) { (span: inout OutputSpan<UInt8>) in span.varint(UInt64(text.utf8.count)) }
+        number(text.utf8.count)
         append(contentsOf: text.utf8)
     }
 }

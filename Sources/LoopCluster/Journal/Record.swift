@@ -29,19 +29,36 @@ public enum Record: Equatable, Sendable {
     case historyBegun(History, WallTime)
 }
 
+extension Record {
+    /// Whether it gives out a number that must not be given again in this history: an epoch's, a session's. It outlives a
+    /// loss of power whatever the journal promises of other records. Else a peer that was welcomed under a number that the
+    /// journal has lost would speak in the name of the next one that gets it, until the loss is noticed.
+    public var outlivesPower: Bool {
+        switch self {
+        case .epochBegun, .sessionOpened, .historyBegun: true
+        default: false
+        }
+    }
+}
+
 /// Which definition makes the transitions from here on.
 public struct DefinitionRecord: Equatable, Sendable {
     public var fingerprint: UInt64
     public var schema: UInt64
     /// A hash of the encoded initial state: a loop with other arguments is another run.
     public var initial: UInt64
+    /// The encoded initial state, in a journal's first record: who replays it need not be told the arguments. Else empty.
+    public var initialState: [UInt8]
     /// The names of all feedbacks this journal has seen; a feedback's number is its position, and is never reused.
     public var feedbacks: [String]
 
-    public init(fingerprint: UInt64, schema: UInt64, initial: UInt64, feedbacks: [String]) {
+    public init(
+        fingerprint: UInt64, schema: UInt64, initial: UInt64, initialState: [UInt8] = [], feedbacks: [String]
+    ) {
         self.fingerprint = fingerprint
         self.schema = schema
         self.initial = initial
+        self.initialState = initialState
         self.feedbacks = feedbacks
     }
 }

@@ -14,8 +14,23 @@ package struct Outbox: Equatable, Sendable {
     /// The newest number that was handed to the socket since the last going back.
     package private(set) var sent: UInt64 = 0
     package private(set) var byteCount = 0
+    /// Numbers up to this one may have left, in this process or in an earlier one.
+    package private(set) var offered: UInt64 = 0
+    /// What is added to a number of this session to get the one under which its sender knows the entry: that one goes on
+    /// where entries go over to another session.
+    package private(set) var base: UInt64 = 0
 
     package init() {}
+
+    /// The outbox that an earlier process left.
+    package init(resuming stream: PeerStream) {
+        entries = stream.entries
+        settled = stream.settled
+        sent = stream.settled
+        offered = stream.offered
+        base = stream.base
+        byteCount = entries.reduce(0) { $0 + $1.payload.count + Entry.overhead }
+    }
 
     package var last: UInt64 { settled + UInt64(entries.count - head) }
     package var isEmpty: Bool { entries.count == head }
@@ -41,6 +56,7 @@ package struct Outbox: Equatable, Sendable {
         }
         let first = sent + 1
         sent += UInt64(end - start)
+        offered = max(offered, sent)
         return (first, Array(entries[start..<end]))
     }
 
@@ -64,6 +80,31 @@ package struct Outbox: Equatable, Sendable {
             head = 0
         }
         return done
+    }
+
+    /// The session is gone. What may have left is nobody's any more; what never left begins the next session's stream,
+    /// unless it speaks for an effect, which went with the session.
+    /// - Returns: what is nobody's any more, with the numbers its senders know.
+    package mutating func loseSession() -> [(number: UInt64, entry: Entry)] {
+        let all = unsettled.map { (number: base + $0.number, entry: $0.entry) }
+        let firstKept = all.lastIndex { $0.number <= base + offered || $0.entry.effect != nil }.map { $0 + 1 } ?? 0
+        var next = Outbox()
+        next.base = firstKept < all.count ? all[firstKept].number - 1 : base + last
+        for (_, entry) in all[firstKept...] { _ = next.accept(entry) }
+        self = next
+        return Array(all[..<firstKept])
+    }
+
+    /// The entries above a number whose outcome is not known.
+    package func entries(after number: UInt64) -> [Entry] {
+        guard number < last else { return [] }
+        return Array(entries[(head + Int(max(number, settled) - settled))...])
+    }
+
+    /// The entry under a number whose outcome is not known; nil: there is none.
+    package func entry(_ number: UInt64) -> Entry? {
+        guard number > settled, number <= last else { return nil }
+        return entries[head + Int(number - settled) - 1]
     }
 
     /// Every entry whose outcome is not known, with its number.

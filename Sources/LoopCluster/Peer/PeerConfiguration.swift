@@ -10,6 +10,8 @@ public struct PeerConfiguration: Sendable {
     public var schema: UInt64
     /// 0 for a peer without a definition.
     public var fingerprint: UInt64
+    /// The definition's feedbacks, "name@placement"; none for a peer without a definition.
+    public var feedbacks: [String]
     /// The groups of effects it serves; none for a peer that only sends.
     public var groups: [String]
     /// How many effects it may hold at once.
@@ -26,7 +28,8 @@ public struct PeerConfiguration: Sendable {
     public var repeatInterval: Duration
 
     public init(
-        peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, groups: [String] = [],
+        peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
+        groups: [String] = [],
         capacity: Int = 0, name: String = "", outboxEntriesMax: Int = 4096, outboxEntriesReserved: Int = 512,
         outboxBytesMax: Int = 32 << 20, repeatInterval: Duration = .milliseconds(200)
     ) {
@@ -34,6 +37,7 @@ public struct PeerConfiguration: Sendable {
         self.loop = loop
         self.schema = schema
         self.fingerprint = fingerprint
+        self.feedbacks = feedbacks
         self.groups = groups
         self.capacity = capacity
         self.name = name

@@ -162,7 +162,7 @@ extension PeerMachine {
 
     private mutating func accept(_ entry: Entry) -> UInt64 {
         if outbox.isEmpty { progressAt = now }
-        return outbox.accept(entry)
+        return outbox.base + outbox.accept(entry)
     }
 
     // MARK: To the socket
@@ -173,7 +173,7 @@ extension PeerMachine {
             return nil
         }
         return Batch(
-            loop: loop, history: history, session: session, settled: outbox.settled,
+            loop: loop, history: history, session: session, settled: settledForGood,
             applied: applied, first: first, entries: entries)
     }
 

@@ -37,9 +37,14 @@ public struct PeerMachine: Sendable {
     var silenceLimit = Duration.seconds(3)
     var tickInterval = Duration.milliseconds(500)
     var eventBytesMax = Int.max
+    /// The names behind the feedbacks' numbers, as the reducer has last said.
+    private var feedbacks: [String] = []
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
+    /// Of a stream that outlives its process: how far the outcomes are on disk. The reducer is told no more than that,
+    /// for it forgets the outcomes of what is settled. nil: the stream ends with the process.
+    private(set) var keptSettled: UInt64?
     /// When an outcome was last heard, or the oldest entry was accepted.
     var progressAt = MonotonicTime.zero
     /// When entries were last to be sent again.
@@ -86,11 +91,57 @@ public struct PeerMachine: Sendable {
         heardAt = now
     }
 
+    /// A sender that goes on with the stream of an earlier process: the same peer, in the same session. It claims nothing.
+    ///
+    /// After every input, and before any action is done and any batch is pushed, the shell writes down what has changed of
+    /// ``stream(after:)``, and says so by ``kept(settled:)``.
+    public init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
+        self.init(configuration: configuration, at: now)
+        history = stream.history
+        epoch = stream.epoch
+        session = stream.session
+        outbox = Outbox(resuming: stream)
+        keptSettled = stream.settled
+    }
+
+    /// What is to be kept of the stream: with the entries whose number, as their sender knows it, is above this one.
+    public func stream(after number: UInt64) -> PeerStream {
+        var stream = PeerStream()
+        // Nothing is left where the process may go, and the session is retired.
+        if stage == .over, outbox.isEmpty {
+            stream.base = outbox.base + outbox.last
+            return stream
+        }
+        (stream.history, stream.epoch, stream.session) = (history, epoch, session)
+        (stream.base, stream.settled) = (outbox.base, outbox.settled)
+        // Whoever has joined may push all that there is.
+        stream.offered = stage == .joined ? outbox.last : outbox.offered
+        stream.entries = outbox.entries(after: number > outbox.base ? number - outbox.base : 0)
+        return stream
+    }
+
+    /// How many entries there are, as their sender counts them.
+    public var lastNumber: UInt64 { outbox.base + outbox.last }
+    /// Up to which number, as their sender counts them, the outcomes are known.
+    public var settledNumber: UInt64 { outbox.base + outbox.settled }
+
+    /// The stream is on disk with outcomes up to this number of the session.
+    public mutating func kept(settled: UInt64) { keptSettled = settled }
+
+    /// Every outcome up to here is known for good.
+    var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
+
     public var isJoined: Bool { stage == .joined }
     public var isOver: Bool { stage == .over }
 
+    /// The name of the feedback that an effect belongs to; nil: the reducer has not told.
+    public func feedbackName(of effect: EffectID) -> String? {
+        effect.feedback < feedbacks.count ? feedbacks[Int(effect.feedback)] : nil
+    }
+
     /// The wishes of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
+        if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
     }
@@ -154,7 +205,7 @@ public struct PeerMachine: Sendable {
         guard needsAssignments || needsOutcomes, now >= nextRequest else { return }
         nextRequest = now + configuration.repeatInterval
         if needsAssignments { actions.append(.send(.assignmentsRequest(session, epoch))) }
-        if needsOutcomes { actions.append(.send(.outcomesRequest(session, after: outbox.settled))) }
+        if needsOutcomes { actions.append(.send(.outcomesRequest(session, after: settledForGood))) }
     }
 
     /// An entry that stays unconsumed for the limit while ticks come: the PUSH does not deliver.
@@ -178,12 +229,12 @@ public struct PeerMachine: Sendable {
         Greeting(
             peer: configuration.peer, session: session, history: history, epoch: epoch, watermark: outbox.settled,
             schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
-            groups: configuration.groups, name: configuration.name)
+            groups: configuration.groups, name: configuration.name, feedbacks: configuration.feedbacks)
     }
 
     private var heartbeat: Heartbeat {
         Heartbeat(
-            session: session, epoch: epoch, echo: echo, applied: applied, settled: outbox.settled,
+            session: session, epoch: epoch, echo: echo, applied: applied, settled: settledForGood,
             capacity: capacity)
     }
 
@@ -228,8 +279,8 @@ public struct PeerMachine: Sendable {
         case .busy(let retryAfter):
             if stage == .greeting { nextStep = now + retryAfter }
             return
-        case .welcome(let watermark, let silenceLimit, let tickInterval):
-            return welcome(frame, watermark, silenceLimit, tickInterval)
+        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
+            return welcome(frame, watermark, silenceLimit, tickInterval, feedbacks)
         default: break
         }
         guard isCurrent(frame) else { return }
@@ -255,7 +306,8 @@ public struct PeerMachine: Sendable {
             droppedCount += 1
             return false
         }
-        if frame.history != history || frame.epoch.number > epoch.number {
+        // An epoch of the same number and another nonce is one of a journal that has lost this one.
+        if frame.history != history || frame.epoch.number > epoch.number || isOtherEpoch(frame.epoch) {
             if stage == .joined || stage == .claiming { enter(.greeting) }
             return false
         }
@@ -265,6 +317,8 @@ public struct PeerMachine: Sendable {
         }
         return true
     }
+
+    private func isOtherEpoch(_ other: Epoch) -> Bool { other.number == epoch.number && other.nonce != epoch.nonce }
 
     private mutating func connect(_ introduction: Introduction) {
         guard stage == .introducing else { return }
@@ -282,7 +336,8 @@ public struct PeerMachine: Sendable {
     }
 
     private mutating func welcome(
-        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration
+        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration,
+        _ feedbacks: [String]
     ) {
         if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
             droppedCount += 1
@@ -298,6 +353,7 @@ public struct PeerMachine: Sendable {
         session = frame.session
         self.silenceLimit = silenceLimit
         self.tickInterval = tickInterval
+        self.feedbacks = feedbacks
         if frame.epoch != epoch {
             epoch = frame.epoch
             applied = 0
@@ -341,8 +397,9 @@ public struct PeerMachine: Sendable {
         guard watermark > outbox.settled else { return }
         var outcomes: [UInt64: EntryOutcome] = [:]
         for item in notable { outcomes[item.number] = item.outcome }
+        let base = outbox.base
         for (number, entry) in outbox.settle(upTo: watermark) {
-            settle(number, entry, outcomes[number] ?? .applied(.initial))
+            settle(base + number, entry, outcomes[number] ?? .applied(.initial))
         }
         progressAt = now
         pushRebuilds = 0
@@ -367,13 +424,18 @@ public struct PeerMachine: Sendable {
         }
     }
 
-    /// The session is gone, with its history or by its own end: nothing is known of what was not settled.
+    /// The session is gone, with its history or by its own end: nothing is known of what was not settled. What a sender
+    /// keeps and has never sent goes over to the next session.
     private mutating func loseSession() {
-        for (number, _) in outbox.unsettled {
-            actions.append(.settled(number: number, .refused(.historyChanged)))
+        var lost = outbox.unsettled
+        if keptSettled != nil {
+            lost = outbox.loseSession()
+            keptSettled = 0
+        } else {
+            outbox = Outbox()
         }
+        for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        outbox = Outbox()
         finished = []
         session = .none
         epoch = .none
@@ -419,8 +481,9 @@ public struct PeerMachine: Sendable {
 
     /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
     private mutating func endUnheard() {
+        let base = outbox.base
         for (number, _) in outbox.settle(upTo: outbox.last) {
-            actions.append(.settled(number: number, .refused(.ended)))
+            actions.append(.settled(number: base + number, .refused(.ended)))
         }
         endIfEmpty()
     }

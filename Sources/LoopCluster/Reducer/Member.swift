@@ -12,6 +12,10 @@ struct Member: Sendable {
     var route: Route
     var groups: [String]
     var capacity: Int
+    /// The schema in which it encodes events; 0: it has no definition, and encodes them in the reducer's.
+    var schema: UInt64 = 0
+    /// The numbers of the feedbacks it may run, where its definition is an older one; nil: all of its groups.
+    var feedbacks: Set<UInt32>?
     var hasJoined = false
     /// The newest numbered inbox message sent.
     var number: UInt64 = 0
@@ -32,8 +36,10 @@ struct Member: Sendable {
     var resendAskedAt: MonotonicTime?
     var completedCount: UInt64 = 0
 
-    func canHold(_ group: String, at now: MonotonicTime) -> Bool {
+    /// Whether it could run effects of a feedback, which are placed in a group.
+    func canHold(_ feedback: UInt32, in group: String, at now: MonotonicTime) -> Bool {
         hasJoined && capacity > 0 && leaseEnds > now && groups.contains(group)
+            && feedbacks?.contains(feedback) ?? true
     }
 }
 

@@ -18,6 +18,8 @@ public struct ReducerConfiguration: Sendable {
     public var sessionRetention: Duration
     /// How often the whole state is published, at most.
     public var updatesPerSecond: Double
+    /// Whether hashes of the state go into the journal, for whoever replays it.
+    public var stateHashes: Bool
     /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
     public var publisher: String
     public var collector: String
@@ -25,8 +27,7 @@ public struct ReducerConfiguration: Sendable {
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
         capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600),
-        updatesPerSecond: Double = 10, publisher: String = "",
-        collector: String = ""
+        updatesPerSecond: Double = 10, stateHashes: Bool = true, publisher: String = "", collector: String = ""
     ) {
         self.silenceLimit = silenceLimit
         self.eventBytesMax = eventBytesMax
@@ -35,6 +36,7 @@ public struct ReducerConfiguration: Sendable {
         self.sessionsMax = sessionsMax
         self.sessionRetention = sessionRetention
         self.updatesPerSecond = updatesPerSecond
+        self.stateHashes = stateHashes
         self.publisher = publisher
         self.collector = collector
     }
@@ -55,6 +57,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case refusedAttempt
     case refusedUndecodable
     case refusedEnded
+    case refusedQuarantined
     case refusedOther
     case greetingRefused
     case sessionsFull
@@ -65,19 +68,14 @@ public enum Counter: String, CaseIterable, Sendable {
     case effectTimedOut
     case effectParked
     case stateTransferBusy
-}
-
-/// What a local and a remote definition must have in common: the feedbacks, their order and their placements.
-public struct DefinitionFingerprint: Equatable, Sendable {
-    public let value: UInt64
-    /// One line for each feedback: "name@placement".
-    public let feedbacks: [String]
-
-    public init<Definition: LoopDefinition>(of definition: Definition) {
-        feedbacks = definition.feedbacks.map { "\($0.name)@\($0.placement)" }
-        let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks
-        value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
-    }
+    /// Events that were set aside because the process ended in them.
+    case quarantined
+    /// Events in which the process had ended once, and which survived alone in a turn.
+    case reducedAlone
+    /// Batches that were to wait for such a turn, and had no room: they come again.
+    case deferredDropped
+    /// Greetings that name what this journal does not have.
+    case historyLost
 }
 
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.

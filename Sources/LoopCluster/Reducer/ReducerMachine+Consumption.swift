@@ -5,6 +5,11 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ batch: Batch, at now: Moment) {
         self.now = Moment.max(self.now, now)
+        guard loss == nil else { return }
+        if mustWait { putOff(batch, from: 0) } else { consume(batch) }
+    }
+
+    mutating func consume(_ batch: Batch) {
         guard batch.history == core.history || breaks(.batchesNameTheirHistory) else { return count(.foreignHistory) }
         guard let watermark = core.sessions[batch.session]?.watermark, let member = members[batch.session] else {
             return count(.unknownSession)
@@ -27,11 +32,41 @@ extension ReducerMachine {
                 break
             }
             let verdict = early.isEmpty ? verdict(on: entry, of: batch.session) : early[offset]
-            consume(entry, number, of: batch.session, verdict)
+            if poison.isWatching {
+                guard consumeWatched(entry, number, of: batch.session, verdict) else {
+                    putOff(batch, from: offset)
+                    break
+                }
+            } else {
+                consume(entry, number, of: batch.session, verdict)
+            }
             consumed = number
+            if poison.isAlone {
+                putOff(batch, from: offset + 1)
+                break
+            }
         }
         // A duplicate is acknowledged again too: its sender has not heard of the first time.
         if toAcknowledge.last != batch.session { toAcknowledge.append(batch.session) }
+    }
+
+    /// Consumes an entry, unless it is a suspect that must wait for a turn of its own.
+    private mutating func consumeWatched(
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
+    ) -> Bool {
+        let suspicion = verdict == nil && entry.kind == .event ? suspicion(of: entry, number, of: session) : .none
+        if case .alone = suspicion {
+            guard records.isEmpty else { return false }
+            count(.reducedAlone)
+            poison.isAlone = true
+        }
+        if let suspect = suspect(entry, number, of: session) { poison.survivors.append(suspect) }
+        switch suspicion {
+        case .none, .alone: consume(entry, number, of: session, verdict)
+        case .poison(let suspect): setAside(entry, number, of: session, suspect)
+        case .known: refuse(entry, number, of: session, .quarantined)
+        }
+        return true
     }
 
     /// Why an entry may not be applied, judged against everything applied before it; nil: it may.
@@ -74,6 +109,7 @@ extension ReducerMachine {
         case .attempt: count(.refusedAttempt)
         case .undecodable: count(.refusedUndecodable)
         case .ended: count(.refusedEnded)
+        case .quarantined: count(.refusedQuarantined)
         default: count(.refusedOther)
         }
         // Only an attempt that this reducer can have granted is voided, and none that another session holds.
@@ -93,16 +129,22 @@ extension ReducerMachine {
 
     private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID) {
         if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
-        guard let event = try? core.coder.decode(Definition.Event.self, from: Array(entry.payload)) else {
+        core.note?.enter(session, number, entry.effect, entry.payload)
+        defer { core.note?.leave() }
+        guard let (event, bytes) = try? decodeEvent(entry.payload, from: session) else {
             return refuse(entry, number, of: session, .undecodable)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: entry.payload)
-        let changes = write(.event(record), event: event)
-        for change in changes { follow(change) }
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
+        apply(record, event)
         // An effect whose own event ended it is done, although its completion will come too late to count.
         if let effect = entry.effect, core.effects[effect] == nil { members[session]?.completedCount += 1 }
+    }
+
+    mutating func apply(_ record: EventRecord, _ event: Definition.Event) {
+        let changes = write(.event(record), event: event)
+        for change in changes { follow(change) }
         if subscriptions.transitions > 0 { note(record) }
     }
 
@@ -116,7 +158,7 @@ extension ReducerMachine {
     private mutating func fail(_ entry: Entry, _ number: EntryNumber, _ failure: Failure) {
         guard let effect = entry.effect, let live = core.effects[effect] else { return }
         count(.effectFailed)
-        let retry = core.feedbacks[Int(effect.feedback)].policy.retry
+        let retry = policy(of: effect).retry
         var delay = retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
         if failure.isFinal { delay = nil }
         if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }

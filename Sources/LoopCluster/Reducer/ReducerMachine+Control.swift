@@ -5,6 +5,7 @@ public import LoopWire
 extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
+        guard serves(message) else { return }
         if let session = message.session { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
@@ -28,6 +29,16 @@ extension ReducerMachine {
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    public mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
+        messages.append(
+            .inbox(
+                peer,
+                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+    }
+
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         if name != "" && name != Definition.name {
             count(.greetingRefused)
@@ -43,34 +54,20 @@ extension ReducerMachine {
         }
     }
 
-    /// Why a peer may not be let in, or nil.
-    private func objection(to greeting: Greeting, _ route: Route) -> Refused? {
-        if greeting.schema != 0 && greeting.schema != UInt64(Definition.schema) {
-            return Refused(.schema, reducer: "\(Definition.schema)", peer: "\(greeting.schema)")
-        }
-        if greeting.fingerprint != 0 && greeting.fingerprint != fingerprint.value {
-            return Refused(
-                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
-        }
-        if route != .local && greeting.groups.contains(localGroup) {
-            let others = Set(groups).subtracting([localGroup]).sorted().joined(separator: ", ")
-            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
-        }
-        return nil
-    }
-
     private mutating func greet(_ greeting: Greeting, _ route: Route) {
         if let refused = objection(to: greeting, route) {
             count(.greetingRefused)
             reply(.refused(refused), to: route)
             return
         }
+        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
         guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
             reply(.busy(retryAfter: .seconds(1)), to: route)
             return
         }
         let capacity = min(Int(greeting.capacity), configuration.capacityMax)
+        let feedbacks = runnable(by: greeting)
         if members[session] == nil {
             members[session] = Member(
                 peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
@@ -81,11 +78,13 @@ extension ReducerMachine {
         members[session]?.name = greeting.name
         members[session]?.groups = Array(greeting.groups.prefix(64))
         members[session]?.capacity = capacity
+        members[session]?.schema = greeting.schema
+        members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
         send(
             .welcome(
                 watermark: watermark, silenceLimit: configuration.silenceLimit,
-                tickInterval: configuration.tickInterval),
+                tickInterval: configuration.tickInterval, feedbacks: core.table.names),
             to: session)
         if outcome != nil { announceEnd(to: session) }
     }

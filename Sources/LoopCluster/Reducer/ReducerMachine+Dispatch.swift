@@ -10,17 +10,21 @@ extension ReducerMachine {
     }
 
     private func notBefore(_ effect: LiveEffect) -> MonotonicTime? {
-        guard let time = effect.retryAt, time > now.wall else { return nil }
-        return now.monotonic + .milliseconds(time.milliseconds - now.wall.milliseconds)
+        // A clock that was set back must not make the wait longer than it was meant to be.
+        let wall = max(now.wall, core.time)
+        guard let time = effect.retryAt, time > wall else { return nil }
+        return now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
     }
 
     /// Hands effects to members with room, those with the smallest share in use first.
     mutating func grant() {
         guard scheduler.waitingCount > 0 else { return }
         var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
-        let groups = groups
-        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: groups[Int($0)]) }) {
-            guard let session = room.take(groups[Int(effect.feedback)]), let live = core.effects[effect] else {
+        let table = core.table
+        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0, in: table.group($0)) }) {
+            guard let session = room.take(effect.feedback, in: table.group(effect.feedback)),
+                let live = core.effects[effect]
+            else {
                 scheduler.remove(effect)
                 continue
             }
@@ -43,7 +47,7 @@ extension ReducerMachine {
     }
 
     mutating func watchTimeout(of effect: EffectID, _ attempt: Attempt) {
-        guard let timeout = core.feedbacks[Int(effect.feedback)].policy.timeout else { return }
+        guard let timeout = policy(of: effect).timeout else { return }
         timeouts.push(AttemptDeadline(time: now.monotonic + timeout, effect: effect, attempt: attempt))
     }
 
@@ -68,7 +72,8 @@ extension ReducerMachine {
                 .attemptEnded(
                     AttemptEnd(
                         effect: effect, upTo: attempt, cause: cause,
-                        next: delay.map { .retry(now.wall + $0) } ?? .parked, message: message, entry: entry)))
+                        next: delay.map { .retry(max(now.wall, core.time) + $0) } ?? .parked, message: message,
+                        entry: entry)))
         }
         if let delay {
             scheduler.requeue(effect, notBefore: delay > .zero ? now.monotonic + delay : nil)
@@ -86,7 +91,7 @@ extension ReducerMachine {
                 continue
             }
             count(.effectTimedOut)
-            let policy = core.feedbacks[Int(effect.feedback)].policy
+            let policy = policy(of: effect)
             let delay = policy.retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
             let limit = policy.timeout.map { "\($0)" } ?? ""
             end(effect, .timedOut, retryIn: delay, message: "no end within \(limit)", failed: true)
@@ -121,9 +126,11 @@ extension ReducerMachine {
                 continue
             }
             for effect in member.effects.sorted() {
-                let group = groups[Int(effect.feedback)]
+                let group = core.table.group(effect.feedback)
                 guard let attempt = owners[effect]?.attempt,
-                    members.contains(where: { $0.key != session && $0.value.canHold(group, at: now.monotonic) })
+                    members.contains(where: {
+                        $0.key != session && $0.value.canHold(effect.feedback, in: group, at: now.monotonic)
+                    })
                 else { continue }
                 count(.leaseExpired)
                 end(effect, .unresponsive, retryIn: .zero, message: "", failed: false)
@@ -160,8 +167,8 @@ extension ReducerMachine {
 private struct Room {
     private struct Place {
         let session: SessionID
-        var used: Int
         let capacity: Int
+        let feedbacks: Set<UInt32>?
     }
 
     private var places: [String: [Place]] = [:]
@@ -176,21 +183,22 @@ private struct Room {
             used[session] = member.effects.count
             for group in member.groups {
                 places[group, default: []].append(
-                    Place(session: session, used: member.effects.count, capacity: member.capacity))
+                    Place(session: session, capacity: member.capacity, feedbacks: member.feedbacks))
             }
         }
     }
 
-    func hasRoom(for group: String) -> Bool {
-        places[group]?.contains { (used[$0.session] ?? 0) < $0.capacity } ?? false
+    func hasRoom(for feedback: UInt32, in group: String) -> Bool {
+        places[group]?.contains { (used[$0.session] ?? 0) < $0.capacity && $0.feedbacks?.contains(feedback) ?? true }
+            ?? false
     }
 
     /// The member of the group with the smallest share of its capacity in use; it holds one more from here on.
-    mutating func take(_ group: String) -> SessionID? {
+    mutating func take(_ feedback: UInt32, in group: String) -> SessionID? {
         var best: (session: SessionID, share: Double)?
         for place in places[group] ?? [] {
             let held = used[place.session] ?? 0
-            guard held < place.capacity else { continue }
+            guard held < place.capacity, place.feedbacks?.contains(feedback) ?? true else { continue }
             let share = Double(held) / Double(place.capacity)
             if best.map({ share < $0.share }) ?? true { best = (place.session, share) }
         }

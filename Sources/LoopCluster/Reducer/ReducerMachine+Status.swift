@@ -15,14 +15,16 @@ extension ReducerMachine {
         report.seq = core.seq.value
         report.uptimeMilliseconds = (now.monotonic - startedAt).wholeNanoseconds / 1_000_000
         report.eventsPerSecond = rate.perSecond(core.seq, at: now.monotonic)
-        report.isReady = outcome == nil
-        report.notReadyBecause = outcome == nil ? nil : "the loop has ended"
+        report.notReadyBecause = outcome == nil ? loss?.description : "the loop has ended"
+        report.isReady = report.notReadyBecause == nil
         report.progress = core.definition.progress(of: core.state)
         report.exitCode = outcome?.exitCode
         // A report is one message: of very many peers it names the oldest.
         report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
         report.feedbacks = feedbackCounts()
         report.parked = parked()
+        report.quarantined = core.quarantine.count
+        report.warnings = warnings()
         for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }
         return report
     }
@@ -41,8 +43,10 @@ extension ReducerMachine {
 
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
         var counts = core.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
+        var positions: [UInt32: Int] = [:]
+        for (position, number) in core.table.numbers.enumerated() { positions[number] = position }
         for (id, effect) in core.effects {
-            let feedback = Int(id.feedback)
+            guard let feedback = positions[id.feedback] else { continue }
             switch effect.status {
             case .open where owners[id] != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
@@ -53,12 +57,25 @@ extension ReducerMachine {
         return counts
     }
 
+    /// What somebody should do something about.
+    private func warnings() -> [String] {
+        var warnings: [String] = []
+        if let loss { warnings.append(loss.description) }
+        if let newest = core.quarantine.keys.max(), let record = core.quarantine[newest] {
+            let count = core.quarantine.count == 1 ? "1 EVENT IS" : "\(core.quarantine.count) EVENTS ARE"
+            warnings.append(
+                "\(count) QUARANTINED: the newest ended the reducer \(record.crashes) times in \(record.phase); see:"
+                    + " loopctl quarantine list")
+        }
+        return warnings
+    }
+
     /// The first hundred by name.
     private func parked() -> [StatusReport.Parked] {
         let parked = core.effects.compactMap { id, effect -> StatusReport.Parked? in
             guard case .parked(let message) = effect.status else { return nil }
             return StatusReport.Parked(
-                effect: id, feedback: core.feedbacks[Int(id.feedback)].name, failures: Int(effect.failures),
+                effect: id, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
                 message: message)
         }
         return Array(parked.sorted { $0.effect < $1.effect }.prefix(100))

@@ -11,8 +11,6 @@ public import LoopWire
 /// acknowledgements, ticks, updates), Status.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     public let configuration: ReducerConfiguration
-    let fingerprint: DefinitionFingerprint
-    let groups: [String]
     package var brokenRules = BrokenRules()
 
     package internal(set) var core: JournaledState<Definition>
@@ -46,6 +44,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
 
+    // Events that end the process; acknowledged records that are missing; how often the state is hashed.
+    var poison = PoisonWatch()
+    var loss: HistoryLost?
+    var hashing = StateHashing()
+
     // Administration: what only the journal can answer waits for the shell.
     var journalRequests: [JournalRequest] = []
 
@@ -70,15 +73,21 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         definition: Definition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
         seed: UInt64, at now: Moment
     ) {
+        self.init(
+            recovered: JournaledState(definition: definition, coder: coder, history: history),
+            configuration: configuration, seed: seed, at: now)
+    }
+
+    /// A machine on what a journal has given: a snapshot, and the records after it. Ends with `begin`.
+    /// - Parameter seed: of the jitter in delays.
+    package init(
+        recovered core: JournaledState<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment
+    ) {
         self.configuration = configuration
         self.now = now
-        fingerprint = DefinitionFingerprint(of: definition)
-        core = JournaledState(definition: definition, coder: coder, history: history)
-        groups = core.feedbacks.map(\.placement.group)
+        self.core = core
         random = SeededRandom(seed: seed)
-        var policies: [UInt32: EffectPolicy] = [:]
-        for (number, feedback) in core.feedbacks.enumerated() { policies[UInt32(number)] = feedback.policy }
-        scheduler = EffectScheduler(policies: policies)
+        scheduler = EffectScheduler(policies: [:])
         startedAt = now.monotonic
         advancedAt = now.monotonic
         graceEnds = now.monotonic
@@ -86,7 +95,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     }
 
     /// Applies a record of the journal, before `begin`.
-    public mutating func replay(_ record: Record) throws { try core.apply(record) }
+    public mutating func replay(_ record: Record) throws {
+        if case .event(let event) = record { core.note?.enterReplay(position: core.position + 1, seq: event.seq) }
+        defer { core.note?.leave() }
+        try core.apply(record)
+    }
 
     /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
     public mutating func begin(nonce: UInt64, at now: Moment) {
@@ -95,20 +108,27 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         advancedAt = now.monotonic
         nextTick = now.monotonic
         let isFirst = core.epoch == .none
-        write(
-            .definition(
-                DefinitionRecord(
-                    fingerprint: fingerprint.value, schema: UInt64(Definition.schema), initial: core.initialHash,
-                    feedbacks: core.feedbacks.map(\.name))))
+        let earlierAttempts = JournaledState<Definition>.allAttempts(of: core.epoch)
+        let changes = write(.definition(core.ownDefinition))
+        scheduler = EffectScheduler(policies: core.table.policies)
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
-        let open = core.effects.filter { $0.value.status == .open }
-        if isFirst {
-            for id in open.keys.sorted() { schedule(id) }
-        } else {
-            unclaimed = Set(open.keys)
+        let open = Set(core.effects.filter { $0.value.status == .open }.keys)
+        // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
+        let new = open.intersection(
+            changes.compactMap { change in
+                switch change {
+                case .started(let id): id
+                case .updated(let id) where core.effects[id]?.floor == earlierAttempts: id
+                case .updated, .cancelled: nil
+                }
+            })
+        for id in (isFirst ? open : new).sorted() { schedule(id) }
+        if !isFirst {
+            unclaimed = open.subtracting(new)
             awaited = Set(core.sessions.keys)
             graceEnds = now.monotonic + configuration.silenceLimit
         }
+        reviewSuspects()
         noticeOutcome()
     }
 
@@ -128,7 +148,8 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// Ends the turn: grants what can be granted, and hands out records and messages.
     public mutating func ready() -> Ready {
         noticeOutcome()
-        if outcome == nil { grant() }
+        hashState()
+        if outcome == nil && loss == nil { grant() }
         flushCommands()
         flushAcknowledgements()
         // Who follows the state sees the last one, however recent the one before.
@@ -137,12 +158,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         publishTransitions()
         // Behind everything else: the sender of the event that ended the loop learns that it was applied.
         if hasNewOutcome { publishNewEnd() }
+        if loss != nil { withholdMessages() }
+        poison.isAlone = false
         defer {
             records.removeAll(keepingCapacity: true)
             messages.removeAll(keepingCapacity: true)
         }
         return Ready(
-            records: records, position: core.position, deadline: deadline, outcome: outcome, messages: messages)
+            records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
+            messages: messages)
     }
 
     /// The loop's end, once it has come.
@@ -152,6 +176,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     public func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
 
     public var fingerprintValue: UInt64 { fingerprint.value }
+    var fingerprint: DefinitionFingerprint { core.fingerprint }
     public var history: History { core.history }
     public var epoch: Epoch { core.epoch }
     public var seq: Seq { core.seq }
@@ -170,6 +195,8 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
             preconditionFailure("a record that this machine made cannot be applied: \(record): \(error)")
         }
     }
+
+    func policy(of effect: EffectID) -> EffectPolicy { core.feedback(of: effect)?.policy ?? EffectPolicy() }
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 
@@ -190,6 +217,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     }
 
     private var deadline: MonotonicTime {
+        if hasDeferred { return now.monotonic }
         var earliest = nextTick
         if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
         if let time = timeouts.top?.time { earliest = min(earliest, time) }

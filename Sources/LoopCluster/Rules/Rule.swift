@@ -45,6 +45,28 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case leasesRunFromTheEcho
     /// 6: a worker without ticks greets anew with a new subscription.
     case silenceIsNoticed
+    /// 3: after a failed append nothing that depended on it leaves, and the machine is thrown away.
+    case failedJournalsAreLeft
+    /// 7: a recovery replays the records behind the snapshot.
+    case recordsFollowTheSnapshot
+    /// 7: a snapshot holds the sessions and how far they are consumed.
+    case snapshotsHoldSessions
+    /// 7: a snapshot holds which attempts are void.
+    case snapshotsHoldFloors
+    /// 7: a snapshot holds how each effect stands: open, completed, parked.
+    case snapshotsHoldStatus
+    /// 1: a session's number is not given again, also after a recovery.
+    case sessionNumbersGrow
+    /// 1: an epoch has a random part.
+    case epochsHaveANonce
+    /// 7: a peer that knows more than the journal shows that records are missing.
+    case lostHistoryIsNoticed
+    /// 7: a journal belongs to one process at a time.
+    case journalsHaveOneOwner
+    /// 8: an event in which the process ended once is tried again, alone.
+    case suspectsAreTriedAgain
+    /// 8: an event in which the process ended twice is set aside.
+    case poisonIsSetAside
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -5,10 +5,16 @@ import LoopWire
 
 /// `loopctl send`: one event, and the seq at which it was applied.
 enum SendCommand {
-    static let event = Positional("EVENT", .string, help: #"the event as JSON, such as '{"add":{"_0":3}}'"#)
+    static let event = Positional(
+        optional: "EVENT", .string, help: #"the event as JSON, such as '{"add":{"_0":3}}'"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),
         help: "how long the outcome may take", environment: .variable("LOOP_CTL_TIMEOUT"))
+    static let outbox = Option(
+        optional: "outbox", .string.named("FILE"),
+        help: "keep the event in this file until its outcome is known; what an earlier run left there is sent first")
+    static let flush = Option(
+        flag: "flush", help: "send what is left in the outbox; EVENT may be left out", environment: .none)
 
     static let subcommand = Subcommand(
         command: Command(
@@ -17,33 +23,38 @@ enum SendCommand {
                 An event is written as its type is coded: an enum's case is an object of one entry, named for the case, that \
                 holds the case's values by their labels (_0, _1, … where they have none).
 
+                With --outbox the event is on disk before it leaves. If no outcome comes in time, or this program is \
+                ended, the event stays there; the next call with the same file sends it, under the number it had, so \
+                that it is applied once however often it is sent.
+
                 Exit codes: 0 applied, 1 refused, 2 the outcome is not known, 64 wrong usage.
                 """,
-            groups: [OptionGroup("Connection", [ConnectionOptions.reducer, timeout])], positionals: [event]),
+            groups: [
+                OptionGroup("Connection", [ConnectionOptions.reducer, timeout]),
+                OptionGroup("Outbox", [outbox, flush]),
+            ], positionals: [event]),
         run: run)
+
+    /// What became of it all.
+    private struct Report: Sendable {
+        var left: [LeftOver] = []
+        /// Of the event; nil: there was none to send.
+        var outcome: Result<Seq, SendRefusal>?
+    }
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        let bytes: [UInt8]
-        do {
-            bytes = try CBOR.fromJSON(text: arguments[event])
-        } catch {
-            throw UsageError(message: "EVENT cannot be read: \(error)", hint: "it is one JSON document, in quotes")
-        }
-        let (reducer, limit) = (arguments[ConnectionOptions.reducer], arguments[timeout])
+        let event = try encoded(arguments)
+        let (reducer, limit, outbox) = (arguments[ConnectionOptions.reducer], arguments[timeout], arguments[outbox])
         let connection = try RemoteConnection(
-            loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, stopLimit: .zero)
-        let tooLate = CommandError(
-            "no outcome from \(reducer) within \(limit): whether the event is applied is not known; is the reducer running?"
-        )
-        let outcome: Result<Seq, any Error> = await withTaskGroup(of: Result<Seq, any Error>.self) { group in
-            group.addTask {
-                do throws(SendRefusal) {
-                    return .success(try await connection.send(bytes, confirmed: true))
-                } catch {
-                    return .failure(error)
-                }
-            }
+            loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
+            stopLimit: outbox == nil ? .zero : .milliseconds(250))
+        let fate =
+            outbox.map { "what is not settled stays in \($0), and goes out with the next loopctl send --outbox \($0)" }
+            ?? "whether the event is applied is not known"
+        let tooLate = CommandError("no outcome from \(reducer) within \(limit): \(fate); is the reducer running?")
+        let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
+            group.addTask { await send(event, by: connection) }
             group.addTask {
                 try? await Task.sleep(for: limit)
                 return .failure(tooLate)
@@ -54,16 +65,71 @@ enum SendCommand {
             await connection.close()
             return first
         }
-        switch outcome {
+        let report = try result.get()
+        for line in report.left.map(text) {
+            if event == nil { StandardOutput.line(line) } else { StandardError.line("loopctl: \(line)") }
+        }
+        switch report.outcome {
         case .success(let seq):
             StandardOutput.line("\(seq.value)")
             return 0
-        case .failure(let refusal as SendRefusal):
+        case .failure(let refusal):
             if let failure = connection.failure { throw failure }
             StandardError.line("loopctl: \(refusal)")
             return 1
-        case .failure(let error):
-            throw error
+        case nil:
+            if report.left.isEmpty { StandardOutput.line("nothing was left over") }
+            return report.left.allSatisfy(\.isApplied) ? 0 : 1
         }
+    }
+
+    private static func encoded(_ arguments: ParsedArguments) throws(UsageError) -> [UInt8]? {
+        if arguments[flush], arguments[outbox] == nil {
+            throw UsageError(message: "--flush is for an outbox", hint: "name it: --outbox FILE")
+        }
+        guard let text = arguments[event] else {
+            if arguments[flush] { return nil }
+            throw UsageError(message: "EVENT is missing", hint: "it is \(event.declaration.help)")
+        }
+        do {
+            return try CBOR.fromJSON(text: text)
+        } catch {
+            throw UsageError(message: "EVENT cannot be read: \(error)", hint: "it is one JSON document, in quotes")
+        }
+    }
+
+    /// What was left over goes first, since it stands before the event in the stream.
+    private static func send(_ event: [UInt8]?, by connection: RemoteConnection) async -> Result<Report, any Error> {
+        var report = Report()
+        if let event {
+            do throws(SendRefusal) {
+                report.outcome = .success(try await connection.send(event, confirmed: true))
+            } catch {
+                report.outcome = .failure(error)
+            }
+        }
+        do throws(NodeError) {
+            report.left = try await connection.leftOver()
+        } catch {
+            return .failure(error)
+        }
+        return .success(report)
+    }
+
+    /// One line on an event that an earlier run had left.
+    static func text(_ left: LeftOver) -> String {
+        let outcome =
+            switch left.outcome {
+            case .applied(let seq?): "applied at seq \(seq.value)"
+            case .applied(nil): "applied"
+            case .refused(let refusal): "\(refusal)"
+            }
+        return "left over, number \(left.number), \(outcome): \(JSONText.document(left.event))"
+    }
+}
+
+extension LeftOver {
+    fileprivate var isApplied: Bool {
+        if case .applied = outcome { true } else { false }
     }
 }

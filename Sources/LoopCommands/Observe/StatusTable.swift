@@ -9,7 +9,7 @@ struct StatusTable {
 
     /// Sections with a blank line between them, without a line's end behind the last.
     var text: String {
-        [head, peers, feedbacks, parked, counters].compactMap { $0 }.joined(separator: "\n\n")
+        [head, warnings, peers, feedbacks, parked, counters].compactMap { $0 }.joined(separator: "\n\n")
     }
 
     private var head: String {
@@ -26,6 +26,10 @@ struct StatusTable {
         }
         if let code = report.exitCode { lines.append("ended with exit code \(code)") }
         return lines.joined(separator: "\n")
+    }
+
+    private var warnings: String? {
+        report.warnings.isEmpty ? nil : report.warnings.map { "WARNING: \($0)" }.joined(separator: "\n")
     }
 
     private var peers: String? {

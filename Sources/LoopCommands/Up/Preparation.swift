@@ -21,7 +21,7 @@ struct Preparation: Sendable {
             loop: "linkcheck",
             help: """
                 For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback for as \
-                long as the check runs.
+                long as the check runs, at the same port each time.
                 """,
             prepare: serveSite)
     ]
@@ -43,10 +43,20 @@ struct Preparation: Sendable {
             }
             return nil
         }
-        let server = try SiteServer(folder: site.folder)
+        let server = try serve(site.folder)
         let url = "http://127.0.0.1:\(server.port)/\(site.start)"
         request.loopArguments = site.arguments(request.loopArguments, url: url)
         return Prepared(line: "serving \(site.folder) at \(url)", stop: { server.stop() })
+    }
+
+    /// At the folder's own port where that is free: the site's address is part of what a check is about, so an
+    /// interrupted check can go on only at the same one.
+    private static func serve(_ folder: String) throws(SiteServerError) -> SiteServer {
+        do {
+            return try SiteServer(folder: folder, port: SitePort.port(of: folder))
+        } catch  where error.code == .addressUnavailable {
+            return try SiteServer(folder: folder)
+        }
     }
 
     private static func fileKind(_ path: String) -> LocalSite.FileKind {

@@ -18,6 +18,14 @@ enum UpCommand {
         help: "where peers find the reducer; without it tcp://127.0.0.1:7710 where that is free, else any free ports")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
+    static let journal = Option(
+        optional: "journal", .string.named("FILE"),
+        help: "where the reducer keeps the loop, so that the same command goes on with it; memory: nowhere; without it "
+            + "LOOP.journal in the working directory")
+    static let durability = Option(
+        optional: "durability", .choice(["fsync", "os", "none"]),
+        help: "what must have happened to a record before anybody hears of it; without it fsync")
+    static let wait = Option(flag: "wait", help: "wait for a journal that another reducer holds")
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
     static let reducerProgram = Option(
@@ -35,6 +43,9 @@ enum UpCommand {
                 Starts one reducer and its workers as processes of this machine, shows how far they are, starts again \
                 what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left running.
 
+                What is interrupted is not lost: the loop is kept in a journal, and the same command in the same folder \
+                goes on where it was.
+
                 \(Preparation.all.map(\.help).joined(separator: " "))
 
                 Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), \
@@ -42,7 +53,7 @@ enum UpCommand {
                 """,
             groups: [
                 OptionGroup("Processes", [workers, capacity, quiet, reducerProgram, workerProgram]),
-                OptionGroup("Reducer", [bind, insecure, silenceLimit, json]),
+                OptionGroup("Reducer", [bind, insecure, silenceLimit, journal, durability, wait, json]),
             ],
             positionals: [loop, rest], passesThrough: true),
         run: run)
@@ -77,6 +88,10 @@ struct UpRequest: Equatable {
     var silenceLimit: String?
     var bind: String?
     var isInsecure = false
+    /// As the reducer takes them; nil: its own default.
+    var journal: String?
+    var durability: String?
+    var waitsForJournal = false
     var json: String?
     var reducerProgram: String?
     var workerProgram: String?
@@ -103,6 +118,9 @@ struct UpRequest: Equatable {
         silenceLimit = arguments[UpCommand.silenceLimit]
         bind = arguments[UpCommand.bind]
         isInsecure = arguments[UpCommand.insecure]
+        journal = arguments[UpCommand.journal]
+        durability = arguments[UpCommand.durability]
+        waitsForJournal = arguments[UpCommand.wait]
         json = arguments[UpCommand.json]
         reducerProgram = arguments[UpCommand.reducerProgram]
         workerProgram = arguments[UpCommand.workerProgram]

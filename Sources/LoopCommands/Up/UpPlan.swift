@@ -26,6 +26,9 @@ struct UpPlan: Equatable, Sendable {
         var options = ["--bind", bind]
         if request.isInsecure { options.append("--insecure") }
         if let limit = request.silenceLimit { options += ["--silence-limit", limit] }
+        if let journal = request.journal { options += ["--journal", journal] }
+        if let durability = request.durability { options += ["--durability", durability] }
+        if request.waitsForJournal { options.append("--wait") }
         if let file = request.json { options += ["--json", file] }
         reducerArguments = [request.loop] + options + request.loopArguments
         workerOptions = request.capacity.map { ["--capacity", String($0)] } ?? []

@@ -10,8 +10,13 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// The loop's name, the same in every process; part of every address. At most 64 bytes of UTF-8.
     static var name: String { get }
 
-    /// The version of `State` and `Event` as they are encoded; peers of another version are refused.
+    /// The version of `State` and `Event` as they are encoded, at least 1. Peers of a newer version are refused, and those
+    /// of one older than `oldestSchema`.
     static var schema: Int { get }
+
+    /// The oldest schema whose states and events `migrateState` and `migrateEvent` can read; `schema` unless said
+    /// otherwise.
+    static var oldestSchema: Int { get }
 
     /// The state before the first event.
     var initial: State { get }
@@ -30,16 +35,34 @@ public protocol LoopDefinition<State, Event>: Sendable {
 
     /// How far a loop that is a job has come, for people. Nil: it does not say.
     func progress(of state: State) -> Progress?
+
+    /// The state that an older definition of this loop has left in a snapshot, in the present schema. Decodes it as it is
+    /// unless said otherwise.
+    /// - Parameter schema: the one that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Throws: anything, where it cannot be read; the reducer then does not start.
+    func migrateState(_ old: Encoded, from schema: Int) throws -> State
+
+    /// An event of a worker or sender that still has an older definition, in the present schema. Decodes it as it is unless
+    /// said otherwise.
+    /// - Parameter schema: the one that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Throws: anything, where it cannot be read; the event is then refused as undecodable.
+    func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event
 }
 
 extension LoopDefinition {
     public static var schema: Int { 1 }
+
+    public static var oldestSchema: Int { schema }
 
     public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
 
     public func outcome(of state: State) -> Outcome? { nil }
 
     public func progress(of state: State) -> Progress? { nil }
+
+    public func migrateState(_ old: Encoded, from schema: Int) throws -> State { try old.decode(State.self) }
+
+    public func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event { try old.decode(Event.self) }
 }
 
 /// What a reducer may know beside state and event; the same again at replay.

@@ -13,6 +13,8 @@ public enum EffectChange: Sendable {
 /// before starts.
 public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     private var queries: [any FeedbackQuery<State, Event>]
+    /// The number of each query's feedback.
+    private var numbers: [UInt32]
 
     /// - Parameters:
     ///   - feedbacks: in the order of their declaration; a feedback's number is its position unless `numbers` says
@@ -22,10 +24,13 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     ///     by their description.
     public init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
         queries = []
+        self.numbers = []
         for (position, feedback) in feedbacks.enumerated() {
             guard var query = feedback.makeQuery?() else { continue }
-            query.prepare(feedback: numbers?[position] ?? UInt32(position), coder: coder)
+            let number = numbers?[position] ?? UInt32(position)
+            query.prepare(feedback: number, coder: coder)
             queries.append(query)
+            self.numbers.append(number)
         }
     }
 
@@ -33,6 +38,49 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         for position in queries.indices {
             queries[position].advance(state: state, event: event, seq: seq, into: &changes)
+        }
+    }
+}
+
+/// Memories: how an evaluator goes on in another process, and how one takes over from another definition's.
+extension Evaluator {
+    /// What every query remembers, by feedback number. Equal for evaluators that saw the same transitions.
+    /// - Throws: what encoding a request or a key throws; `QueryMemoryError` where its type is not `Codable`.
+    package func memory(_ coder: any ValueCoder) throws -> [UInt32: QueryMemory] {
+        var memories: [UInt32: QueryMemory] = [:]
+        for (position, number) in numbers.enumerated() { memories[number] = try queries[position].memory(coder) }
+        return memories
+    }
+
+    /// Goes on from what an evaluator of the same feedbacks remembered at `state`: from here on both change alike.
+    /// - Throws: `QueryMemoryError`, or what decoding throws, where a memory is not one of this definition.
+    package mutating func restore(_ memories: [UInt32: QueryMemory], state: State, coder: any ValueCoder) throws {
+        guard Set(memories.keys) == Set(numbers) else {
+            throw QueryMemoryError("there are memories of \(memories.count) queries for \(numbers.count)")
+        }
+        for (position, number) in numbers.enumerated() {
+            if let memory = memories[number] { try queries[position].restore(memory, state: state, coder: coder) }
+        }
+    }
+
+    /// Takes up what another definition's queries remember, as far as that can be read; a request or key that cannot be
+    /// read is cancelled. Feedbacks without a memory are as in a loop that has not started. `reconcile` follows.
+    package mutating func adopt(
+        _ memories: [UInt32: QueryMemory], coder: any ValueCoder, into changes: inout [EffectChange]
+    ) {
+        for (position, number) in numbers.enumerated() {
+            if let memory = memories[number] { queries[position].adopt(memory, coder: coder, into: &changes) }
+        }
+    }
+
+    /// Asks every query for the state as it is, without a transition: what is wanted goes on, what is not is cancelled, and
+    /// what is new starts. Kept keys are all told as updates; whoever knows their requests knows which are news.
+    /// - Parameter firstIndex: of the effects that start now, beyond that of any effect that started at this seq.
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        for position in queries.indices {
+            queries[position].reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
         }
     }
 }
@@ -49,4 +97,26 @@ package protocol FeedbackQuery<State, Event>: Sendable {
 
     /// Cancels what the query has started, because what it is a query of has gone.
     mutating func cancelAll(into changes: inout [EffectChange])
+
+    /// The type of its keys, or of its requests, that no process but this one could read; nil: there is none.
+    var uncodable: String? { get }
+
+    /// What it must remember to go on elsewhere.
+    func memory(_ coder: any ValueCoder) throws -> QueryMemory
+
+    /// Goes on from what the same query remembered at `state`, after `prepare`.
+    mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws
+
+    /// Takes up what another definition's query of this name remembered, as far as that can be read. A request that cannot
+    /// be read is cancelled: nobody could fulfil it.
+    mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange])
+
+    /// Asks for the state as it is, without a transition.
+    mutating func reconcile(state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
+}
+
+extension FeedbackQuery {
+    static func cancel(_ effects: [EffectID], into changes: inout [EffectChange]) {
+        for id in effects.sorted() { changes.append(.cancel(id)) }
+    }
 }

@@ -11,7 +11,8 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     private let order: KeyOrder<Key>
     private var feedback: UInt32 = 0
     private var coder: (any ValueCoder)?
-    private var wanted: [Key: Request] = [:]
+    /// What was last asked for; nil: not known, because another definition asked for it.
+    private var wanted: [Key: Request]? = [:]
     private var live: [Key: EffectID] = [:]
 
     package init(requests: @escaping @Sendable (State) -> [Key: Request]) where Request: Equatable {
@@ -28,10 +29,16 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 
     package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         let now = requests(state)
-        if isUnchanged(wanted, now) { return }
+        if let wanted, isUnchanged(wanted, now) { return }
+        follow(now, seq: seq, firstIndex: 0, into: &changes)
+    }
+
+    private mutating func follow(
+        _ now: [Key: Request], seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         cancelVanished(now, into: &changes)
         updateChanged(now, into: &changes)
-        startNew(now, seq: seq, into: &changes)
+        startNew(now, seq: seq, firstIndex: firstIndex, into: &changes)
         wanted = now
     }
 
@@ -41,39 +48,108 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     }
 
     private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var vanished: [(key: Key, id: EffectID)] = []
-        for (key, id) in live where now[key] == nil { vanished.append((key, id)) }
-        vanished.sort { $0.id < $1.id }
-        for (key, id) in vanished {
-            live[key] = nil
-            changes.append(.cancel(id))
+        var keys: [Key] = []
+        var vanished: [EffectID] = []
+        for (key, id) in live where now[key] == nil {
+            keys.append(key)
+            vanished.append(id)
         }
+        for key in keys { live[key] = nil }
+        Self.cancel(vanished, into: &changes)
     }
 
     private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var changed: [(id: EffectID, request: Request)] = []
+        // Not of the generic type, which would make sorting many of them several times as slow.
+        var changed: [(id: EffectID, request: any Sendable)] = []
         for (key, id) in live {
-            if let old = wanted[key], let new = now[key], !isSame(old, new) { changed.append((id, new)) }
+            guard let new = now[key] else { continue }
+            if let old = wanted?[key], isSame(old, new) { continue }
+            changed.append((id, new))
         }
         changed.sort { $0.id < $1.id }
         for (id, request) in changed { changes.append(.update(id, request: request)) }
     }
 
-    private mutating func startNew(_ now: [Key: Request], seq: Seq, into changes: inout [EffectChange]) {
+    private mutating func startNew(
+        _ now: [Key: Request], seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
         if live.count == now.count { return }
         let new = order.sorted(now.keys.filter { live[$0] == nil }, coder: coder)
         for (index, key) in new.enumerated() {
             guard let request = now[key] else { continue }
-            let id = EffectID(feedback: feedback, seq: seq, index: UInt32(index))
+            let id = EffectID(feedback: feedback, seq: seq, index: firstIndex &+ UInt32(truncatingIfNeeded: index))
             live[key] = id
             changes.append(.start(id, request: request))
         }
+    }
+
+    // MARK: Memory
+
+    /// Whether it is known what was last asked for.
+    var isCertain: Bool { wanted != nil }
+
+    package var uncodable: String? {
+        order.coding == nil ? "\(Key.self)" : RequestCoding(Request.self) == nil ? "\(Request.self)" : nil
+    }
+
+    package func memory(_ coder: any ValueCoder) throws -> QueryMemory {
+        guard let coding = order.coding else { throw QueryMemoryError.notCodable(Key.self, "keys") }
+        var remembered: [QueryMemory.Remembered] = []
+        remembered.reserveCapacity(live.count)
+        for (key, id) in live {
+            remembered.append(QueryMemory.Remembered(bytes: try coding.encode(key, coder), id: id))
+        }
+        remembered.sort { $0.id < $1.id }
+        return .keyed(remembered)
+    }
+
+    package mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws {
+        guard case .keyed(let remembered) = memory else { throw QueryMemoryError.otherForm }
+        live = [:]
+        live.reserveCapacity(remembered.count)
+        for one in remembered {
+            let key = try read(one.bytes, coder)
+            guard live.updateValue(one.id, forKey: key) == nil else {
+                throw QueryMemoryError("it remembers the key \(key) twice")
+            }
+        }
+        // What it would have asked for at this state; where that is not what runs, its code is another one now.
+        let now = requests(state)
+        wanted = now.count == live.count && now.keys.allSatisfy { live[$0] != nil } ? now : nil
+    }
+
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        guard case .keyed(let remembered) = memory.innermost else {
+            return Self.cancel(memory.effects, into: &changes)
+        }
+        var unreadable: [EffectID] = []
+        for one in remembered {
+            if let key = try? read(one.bytes, coder), live[key] == nil {
+                live[key] = one.id
+            } else {
+                unreadable.append(one.id)
+            }
+        }
+        Self.cancel(unreadable, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        wanted = nil
+        follow(requests(state), seq: seq, firstIndex: firstIndex, into: &changes)
+    }
+
+    private func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Key {
+        guard let coding = order.coding else { throw QueryMemoryError.notCodable(Key.self, "keys") }
+        guard let key = try coding.decode(bytes, coder) as? Key else { throw QueryMemoryError.otherForm }
+        return key
     }
 }
 
 /// Orders keys by their encoded bytes, so that every process numbers the same starts alike.
 package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
-    private let coding = RequestCoding(Key.self)
+    let coding = RequestCoding(Key.self)
 
     package init() {}
 
@@ -81,9 +157,15 @@ package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
     package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
         if keys.count < 2 { return keys }
         if let coder, let coding {
-            let encoded = keys.map { key in (key: key, bytes: (try? coding.encode(key, coder)) ?? []) }
-            return encoded.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.key)
+            var encoded: [(position: Int, bytes: [UInt8])] = []
+            for (position, key) in keys.enumerated() {
+                encoded.append((position, (try? coding.encode(key, coder)) ?? []))
+            }
+            encoded.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            return encoded.map { keys[$0.position] }
         }
-        return keys.map { (key: $0, text: String(describing: $0)) }.sorted { $0.text < $1.text }.map(\.key)
+        var described = keys.enumerated().map { (position: $0, text: String(describing: $1)) }
+        described.sort { $0.text < $1.text }
+        return described.map { keys[$0.position] }
     }
 }

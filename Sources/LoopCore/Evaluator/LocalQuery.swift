@@ -47,4 +47,41 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
         base?.cancelAll(into: &changes)
         base = nil
     }
+
+    // MARK: Memory
+
+    package var uncodable: String? { makeBase().uncodable }
+
+    package func memory(_ coder: any ValueCoder) throws -> QueryMemory { .part(try base?.memory(coder)) }
+
+    package mutating func restore(_ memory: QueryMemory, state: Whole, coder: any ValueCoder) throws {
+        guard case .part(let remembered) = memory else { throw QueryMemoryError.otherForm }
+        base = nil
+        guard let remembered else { return }
+        guard let part = value(state) else { throw QueryMemoryError("it remembers a part that is not there") }
+        var query = makeBase()
+        query.prepare(feedback: feedback, coder: self.coder)
+        try query.restore(remembered, state: part, coder: coder)
+        base = query
+    }
+
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        var inner: QueryMemory? = memory
+        if case .part(let part) = memory { inner = part }
+        guard let inner else { return }
+        var query = makeBase()
+        query.prepare(feedback: feedback, coder: self.coder)
+        query.adopt(inner, coder: coder, into: &changes)
+        base = query
+    }
+
+    package mutating func reconcile(
+        state: Whole, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        guard let part = value(state) else { return cancelAll(into: &changes) }
+        var query = base ?? makeBase()
+        if base == nil { query.prepare(feedback: feedback, coder: coder) }
+        query.reconcile(state: part, seq: seq, firstIndex: firstIndex, into: &changes)
+        base = query
+    }
 }

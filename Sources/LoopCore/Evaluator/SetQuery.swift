@@ -3,7 +3,8 @@
 package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Sendable>: FeedbackQuery {
     private let requests: @Sendable (State) -> Set<Request>
     private var keyed = KeyedQuery<[Request: Request], Event, Request, Request>(requests: { $0 })
-    private var wanted: Set<Request> = []
+    /// What was last asked for; nil: not known.
+    private var wanted: Set<Request>? = []
 
     package init(requests: @escaping @Sendable (State) -> Set<Request>) { self.requests = requests }
 
@@ -15,12 +16,39 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
         let now = requests(state)
         if now == wanted { return }
         wanted = now
-        let keys = Dictionary(uniqueKeysWithValues: now.map { ($0, $0) })
-        keyed.advance(state: keys, event: event, seq: seq, into: &changes)
+        keyed.advance(state: Self.keys(now), event: event, seq: seq, into: &changes)
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) {
         keyed.cancelAll(into: &changes)
         wanted = []
+    }
+
+    // MARK: Memory
+
+    package var uncodable: String? { keyed.uncodable }
+
+    package func memory(_ coder: any ValueCoder) throws -> QueryMemory { try keyed.memory(coder) }
+
+    package mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws {
+        let now = requests(state)
+        try keyed.restore(memory, state: Self.keys(now), coder: coder)
+        wanted = keyed.isCertain ? now : nil
+    }
+
+    package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
+        keyed.adopt(memory, coder: coder, into: &changes)
+    }
+
+    package mutating func reconcile(
+        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        let now = requests(state)
+        wanted = now
+        keyed.reconcile(state: Self.keys(now), seq: seq, firstIndex: firstIndex, into: &changes)
+    }
+
+    private static func keys(_ requests: Set<Request>) -> [Request: Request] {
+        Dictionary(uniqueKeysWithValues: requests.map { ($0, $0) })
     }
 }

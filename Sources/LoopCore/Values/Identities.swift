@@ -46,4 +46,13 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
 
     /// `feedback.seq.index`, as tools print and read it.
     public var description: String { "\(feedback).\(seq).\(index)" }
+
+    /// Reads what `description` writes; nil for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let feedback = UInt32(parts[0]), let seq = UInt64(parts[1]),
+            let index = UInt32(parts[2]), EffectID(feedback: feedback, seq: Seq(seq), index: index).description == text
+        else { return nil }
+        self.init(feedback: feedback, seq: Seq(seq), index: index)
+    }
 }

@@ -89,8 +89,13 @@ final class JournalFile {
             }
             // Appended bytes are new ones: nothing is overwritten before it is given free.
             try database.execute("PRAGMA secure_delete = OFF")
-            try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
+            try setSynchronous(durability)
         }
+    }
+
+    /// What the next rows promise. A row that is synced takes those before it along.
+    func setSynchronous(_ durability: Durability) throws(SQLiteError) {
+        try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
     }
 
     // MARK: Meta

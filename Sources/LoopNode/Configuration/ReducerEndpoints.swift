@@ -1,3 +1,5 @@
+public import LoopCluster
+
 /// The three addresses of a reducer, derived from the one that people give.
 ///
 /// `tcp://H:P` stands for ROUTER at P, PUB at P+1 and PULL at P+2 (port 0: any three free ports); `ipc://PATH` and
@@ -75,8 +77,14 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     /// The journal refused something; nothing that depends on it has left.
     case journal(String)
 
+    /// Acknowledged records are missing from a journal that promised to keep them.
+    case historyLost(HistoryLost)
+
     public var description: String {
         switch self {
+        case .historyLost(let lost):
+            "\(lost); the disk has lost what it said was synced, or the journal is an older copy: put the newest copy in its"
+                + " place, or pass --durability os once to begin a new history with what is there"
         case .endpoint(let endpoint, let why): "cannot use the address \(endpoint): \(why)"
         case .notSecured(let endpoint):
             "binding \(endpoint) lets everybody who can reach it send events and see the state;"

@@ -6,7 +6,8 @@ import LoopWire
 /// Runs the bodies of effects as Swift tasks, for a node that hears of them as grants.
 protocol EffectRunner: Sendable {
     /// Starts the body of a granted effect; what it sends and how it ends goes to the port.
-    func start(_ grant: Grant, port: EffectPort) -> RunningEffect
+    /// - Parameter feedback: the name of the effect's feedback; nil: it is not known.
+    func start(_ grant: Grant, of feedback: String?, port: EffectPort) -> RunningEffect
 }
 
 /// One body that runs: it can be given a newer request, and cancelled.
@@ -36,21 +37,21 @@ struct EffectPort: Sendable {
 struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
     typealias Event = Definition.Event
 
-    let feedbacks: [Feedback<Definition.State, Event>]
-    let coder: any ValueCoder
+    /// By name, which is the same in every process; numbers are the journal's.
+    private let feedbacks: [String: Feedback<Definition.State, Event>]
+    private let coder: any ValueCoder
 
     init(_ definition: Definition, coder: any ValueCoder) {
-        feedbacks = definition.feedbacks
+        feedbacks = Dictionary(definition.feedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.coder = coder
     }
 
-    func start(_ grant: Grant, port: EffectPort) -> RunningEffect {
-        let number = Int(grant.effect.feedback)
-        guard feedbacks.indices.contains(number), let coding = feedbacks[number].requestCoding else {
-            port.end(Failure(message: "this node has no feedback number \(number) whose requests it can read"))
+    func start(_ grant: Grant, of name: String?, port: EffectPort) -> RunningEffect {
+        guard let feedback = name.flatMap({ feedbacks[$0] }), let coding = feedback.requestCoding else {
+            let what = name.map { "\"\($0)\"" } ?? "number \(grant.effect.feedback)"
+            port.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
             return RunningEffect(update: { _ in }, cancel: {})
         }
-        let feedback = feedbacks[number]
         let request: any Sendable
         do {
             request = try coding.decode(grant.request, coder)

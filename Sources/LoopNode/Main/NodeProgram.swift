@@ -12,14 +12,16 @@ public struct NodeProgram: Sendable {
     /// A program of one loop need not be told its name.
     private let leavesNameOut: Bool
     private let run: @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
+    private let others: [NodeSubcommand]
 
     init(
         _ name: String, abstract: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
-        leavesNameOut: Bool,
+        leavesNameOut: Bool, others: [NodeSubcommand] = [],
         run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
     ) {
         self.loops = loops
         self.run = run
+        self.others = others
         self.leavesNameOut = leavesNameOut
         let commands = loops.map { loop in
             Command(
@@ -29,7 +31,7 @@ public struct NodeProgram: Sendable {
                         "run", abstract: abstract,
                         groups: (takesArguments ? loop.groups : []) + groups,
                         positionals: takesArguments ? loop.positionals : [])
-                ], defaultSubcommand: "run")
+                ] + others.map(\.command), defaultSubcommand: "run")
         }
         command = Command(
             name, abstract: abstract,
@@ -54,6 +56,9 @@ public struct NodeProgram: Sendable {
                 guard let loop = loops.first(where: { $0.name == parsed.path.first }) else {
                     throw UsageError(message: "no loop is named", hint: "see --help")
                 }
+                if let other = others.first(where: { $0.command.name == parsed.path.last }) {
+                    return try other.run(loop, parsed)
+                }
                 return try await run(loop, parsed, signals)
             }
         } catch let error as UsageError {
@@ -70,6 +75,17 @@ public struct NodeProgram: Sendable {
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
         fflush(nil)
         exit(code)
+    }
+}
+
+/// What a node's program does with a loop beside running it.
+struct NodeSubcommand: Sendable {
+    let command: Command
+    let run: @Sendable (RunnableLoop, ParsedArguments) throws -> Int32
+
+    init(_ command: Command, run: @escaping @Sendable (RunnableLoop, ParsedArguments) throws -> Int32) {
+        self.command = command
+        self.run = run
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import LoopCluster
 import LoopCore
 import LoopOptions
 
@@ -16,8 +17,17 @@ public enum ReducerProgram {
         "local-capacity", .int(in: 1...100_000), default: 256,
         help: "how many effects run at once in the reducer's own process")
     static let journal = Option(
-        "journal", .choice(["memory"]), default: "memory",
-        help: "where events are kept; memory lasts as long as the process")
+        optional: "journal", .string.named("FILE"),
+        help: "where events are kept: a file, by default LOOP.journal; or memory, which lasts as long as the process")
+    static let durability = Option(
+        "durability", .choice(Durability.allCases.map(\.rawValue)), default: Durability.fsync.rawValue,
+        help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
+    static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
+    static let reinterpret = Option(
+        flag: "reinterpret", help: "replay events that another version of the program wrote, whatever comes of it")
+    static let snapshotEvery = Option(
+        "snapshot-every", .int(in: 100...1_000_000_000), default: 100_000,
+        help: "how many records may have to be replayed at a start; more where the state is large")
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
 
@@ -26,25 +36,38 @@ public enum ReducerProgram {
     public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, journal, json])
+        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, json])
+        let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
-            groups: [node], loops: loops, takesArguments: true, leavesNameOut: leavesNameOut
+            groups: [node, keeping], loops: loops, takesArguments: true, leavesNameOut: leavesNameOut,
+            others: JournalCommands.all
         ) { loop, arguments, signals in
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
             configuration.isInsecure = arguments[insecure]
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
+            switch arguments[journal] {
+            case "memory"?: configuration.journal = .memory
+            case let path: configuration.journal = .file(path)
+            }
+            configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
+            configuration.waitsForJournal = arguments[wait]
+            configuration.reinterprets = arguments[reinterpret]
+            configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
+            let file = arguments[json]
+            configuration.onOutcome = { try report($0, to: file) }
             guard let outcome = try await loop.runReducer(arguments, configuration, signals) else {
                 // Stopped before its verdict, so that 0 would be one: as if SIGTERM had ended it.
                 return 143
             }
-            return try report(outcome, to: arguments[json])
+            return outcome.exitCode
         }
     }
 
-    private static func report(_ outcome: Outcome, to file: String?) throws -> Int32 {
+    private static func report(_ outcome: Outcome, to file: String?) throws {
         print(outcome.text)
+        fflush(nil)
         if let file {
             let document = outcome.json ?? "null"
             guard let handle = fopen(file, "w") else {
@@ -55,7 +78,6 @@ public enum ReducerProgram {
                 throw NodeError.system("could not write \(file): \(String(cString: strerror(errno)))")
             }
         }
-        return outcome.exitCode
     }
 }
 

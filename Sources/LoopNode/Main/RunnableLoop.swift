@@ -8,6 +8,7 @@ public struct RunnableLoop: Sendable {
     let groups: [OptionGroup]
     let positionals: [any DeclaredPositional]
     let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalWatch) async throws -> Outcome?
+    let tools: JournalTools
     let runWorker: @Sendable (EffectNodeConfiguration, SignalWatch) async throws -> NodeEnd
 
     /// - Parameters:
@@ -25,6 +26,7 @@ public struct RunnableLoop: Sendable {
         self.abstract = abstract
         self.groups = groups
         self.positionals = positionals
+        tools = JournalTools(worker)
         runReducer = { arguments, configuration, signals in
             let node = try ReducerNode(try reducer(arguments), configuration: configuration)
             let watch = try SignalThread(signals) { node.stop() }

@@ -71,9 +71,10 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         let (definition, configuration, mailbox, stoppedAt) = (definition, configuration, mailbox, stoppedAt)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
+            let fingerprint = DefinitionFingerprint(of: definition)
             let peer = PeerConfiguration(
                 peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
-                schema: UInt64(Definition.schema), fingerprint: DefinitionFingerprint(of: definition).value,
+                schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 2 * configuration.capacity)
             let driver = PeerDriver(

@@ -4,9 +4,23 @@ import LoopWire
 
 /// What the threads of a process leave for the thread that owns a peer's sockets.
 enum PeerMail: Sendable {
-    case event([UInt8], effect: EffectID?, Attempt, waiter: UInt64?)
+    case event([UInt8], effect: EffectID?, Attempt, waiter: EventWaiter?)
     case ended(EffectID, Attempt, Failure?)
     case stop
+}
+
+/// Who waits for what of an event that was handed over, by a ticket of the gate.
+enum EventWaiter: Sendable, Equatable {
+    /// Until it is on disk.
+    case kept(UInt64)
+    /// Until its outcome is known.
+    case outcome(UInt64)
+
+    var ticket: UInt64 {
+        switch self {
+        case .kept(let ticket), .outcome(let ticket): ticket
+        }
+    }
 }
 
 /// Lets events into the outbox while there is room, and holds their senders while there is none (G10).
@@ -29,15 +43,19 @@ final class OutboxGate: Sendable {
 
     private let countMax: Int
     private let bytesMax: Int
+    /// Whether an event is accepted only once it is on disk.
+    private let keeps: Bool
     private let state: Locked<Occupancy>
 
-    init(countMax: Int, bytesMax: Int) {
+    init(countMax: Int, bytesMax: Int, keeps: Bool = false) {
         self.countMax = countMax
         self.bytesMax = bytesMax
+        self.keeps = keeps
         state = Locked(Occupancy())
     }
 
-    /// Hands an event over; returns when it is accepted or, if `confirmed`, when its outcome is known.
+    /// Hands an event over; returns when it is accepted (and on disk, where events are kept) or, if `confirmed`, when its
+    /// outcome is known.
     func send(
         _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?, confirmed: Bool,
         post: (PeerMail) -> Bool
@@ -47,7 +65,7 @@ final class OutboxGate: Sendable {
             leave(bytes: payload.count)
             throw SendRefusal(.cancelled)
         }
-        guard confirmed else {
+        guard confirmed || keeps else {
             guard post(.event(payload, effect: effect?.id, effect?.attempt ?? .none, waiter: nil)) else {
                 leave(bytes: payload.count)
                 throw closure
@@ -57,7 +75,8 @@ final class OutboxGate: Sendable {
         let ticket = newTicket()
         let result = await withCheckedContinuation { continuation in
             state.withLock { $0.confirmations[ticket] = continuation }
-            if !post(.event(payload, effect: effect?.id, effect?.attempt ?? .none, waiter: ticket)) {
+            let waiter = confirmed ? EventWaiter.outcome(ticket) : .kept(ticket)
+            if !post(.event(payload, effect: effect?.id, effect?.attempt ?? .none, waiter: waiter)) {
                 leave(bytes: payload.count)
                 resolve(ticket, .failure(closure))
             }
@@ -157,7 +176,7 @@ final class OutboxGate: Sendable {
         for waiting in resumed { waiting.resume(returning: nil) }
     }
 
-    /// The outcome of a confirmed event is known.
+    /// What was waited for has come: an event is on disk, or its outcome is known.
     func resolve(_ ticket: UInt64, _ result: Result<Seq, SendRefusal>) {
         let waiting = state.withLock { $0.confirmations.removeValue(forKey: ticket) }
         waiting?.resume(returning: result)

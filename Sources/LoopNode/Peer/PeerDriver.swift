@@ -14,12 +14,36 @@ struct PeerDriver {
     private var mail: [PeerMail] = []
     private(set) var refusedCount: UInt64 = 0
 
+    // Of a sender that outlives its process.
+    private let outbox: OutboxFile?
+    private let leftOver: LeftOverBook?
+    private var loopName: String
+    /// Who waits for entries to be on disk, that will be with the next commit.
+    private var unkept: [UInt64] = []
+
     init(
         configuration: PeerConfiguration, runner: (any EffectRunner)?, mailbox: Mailbox<PeerMail>, gate: OutboxGate,
         at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, at: now)
+        outbox = nil
+        leftOver = nil
+        loopName = configuration.loop
         self.runner = runner
+        self.mailbox = mailbox
+        self.gate = gate
+    }
+
+    /// A sender that goes on with what its file holds, and runs no effects.
+    init(
+        configuration: PeerConfiguration, resuming stream: PeerStream, of outbox: OutboxFile, leftOver: LeftOverBook,
+        mailbox: Mailbox<PeerMail>, gate: OutboxGate, at now: MonotonicTime
+    ) {
+        machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
+        self.outbox = outbox
+        self.leftOver = leftOver
+        loopName = configuration.loop
+        runner = nil
         self.mailbox = mailbox
         self.gate = gate
     }
@@ -61,16 +85,22 @@ struct PeerDriver {
             taken: count, bytes: bytes, outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
     }
 
-    private mutating func accept(_ payload: [UInt8], _ effect: (EffectID, Attempt)?, _ waiter: UInt64?) {
+    private mutating func accept(_ payload: [UInt8], _ effect: (EffectID, Attempt)?, _ waiter: EventWaiter?) {
         let effect = effect.map { (id: $0.0, attempt: $0.1) }
-        switch machine.send(payload[...], of: effect, wantsSeq: waiter != nil) {
+        var wantsSeq = false
+        if case .outcome = waiter { wantsSeq = true }
+        switch machine.send(payload[...], of: effect, wantsSeq: wantsSeq) {
         case .accepted(let number):
-            if let waiter { confirmations[number] = waiter }
+            switch waiter {
+            case .outcome(let ticket): confirmations[number] = ticket
+            case .kept(let ticket): unkept.append(ticket)
+            case nil: break
+            }
         case .full:
             // The gate lets in no more than the outbox holds.
-            refuse(waiter, SendRefusal(.overloaded))
+            refuse(waiter?.ticket, SendRefusal(.overloaded))
         case .refused(let refusal):
-            refuse(waiter, refusal)
+            refuse(waiter?.ticket, refusal)
         }
     }
 
@@ -82,7 +112,18 @@ struct PeerDriver {
     /// Takes notice of time, does what concerns this process, and returns what concerns the sockets.
     mutating func turn(at now: MonotonicTime) -> [PeerAction] {
         machine.advance(to: now)
-        return machine.takeActions().filter { action in !handle(action) }
+        let rest = machine.takeActions().filter { action in !handle(action) }
+        leftOver?.settle(upTo: machine.settledNumber)
+        return rest
+    }
+
+    /// Puts on disk what must be there before anything is sent. After each turn, before its actions are done.
+    mutating func keep(at now: MonotonicTime, isLast: Bool = false) throws(OutboxError) {
+        guard let outbox else { return }
+        try outbox.commit(machine, loop: loopName, at: now, isLast: isLast)
+        machine.kept(settled: outbox.head.settled)
+        for ticket in unkept { gate.resolve(ticket, .success(.initial)) }
+        unkept.removeAll(keepingCapacity: true)
     }
 
     private mutating func handle(_ action: PeerAction) -> Bool {
@@ -103,7 +144,10 @@ struct PeerDriver {
         case .refused(let refused):
             gate.close(SendRefusal(.ended, detail: refused.description))
             return false
-        case .send, .connect, .rebuildPush: return false
+        case .connect(let introduction):
+            loopName = introduction.name
+            return false
+        case .send, .rebuildPush: return false
         }
         return true
     }
@@ -118,12 +162,14 @@ struct PeerDriver {
         bodies[grant.effect] = (
             grant.attempt,
             runner.start(
-                grant, port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
+                grant, of: machine.feedbackName(of: grant.effect),
+                port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
         )
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
         let waiter = confirmations.removeValue(forKey: number)
+        leftOver?.settle(number, LeftOver.Outcome(outcome))
         switch outcome {
         case .applied(let seq):
             if let waiter { gate.resolve(waiter, .success(seq)) }
@@ -136,5 +182,15 @@ struct PeerDriver {
     mutating func cancelBodies() {
         for body in bodies.values { body.effect.cancel() }
         bodies = [:]
+    }
+}
+
+extension LeftOver.Outcome {
+    fileprivate init(_ outcome: EntryOutcome) {
+        self =
+            switch outcome {
+            case .applied(let seq): .applied(seq == .initial ? nil : seq)
+            case .refused(let reason): .refused(SendRefusal(reason))
+            }
     }
 }

@@ -53,6 +53,12 @@ struct PeerShell: ~Copyable {
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
     mutating func run(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
         defer { driver.cancelBodies() }
+        let end = try live(stopLimit: stopLimit, isStopping: isStopping)
+        try driver.keep(at: SystemClock.monotonic, isLast: true)
+        return end
+    }
+
+    private mutating func live(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
         while true {
             let now = SystemClock.monotonic
             var deadline = driver.machine.deadline
@@ -81,7 +87,9 @@ struct PeerShell: ~Copyable {
             for action in observer.takeActions() { try perform(action) }
             self.observer = observer
         }
-        for action in driver.turn(at: now) {
+        let actions = driver.turn(at: now)
+        try driver.keep(at: now)
+        for action in actions {
             if let end = try perform(action) { return end }
         }
         try flush()

@@ -1,7 +1,5 @@
 import LoopCluster
 public import LoopCore
-import LoopJournal
-import LoopLock
 import LoopWire
 import ZMQ
 
@@ -36,7 +34,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public func run() async throws -> Outcome? {
         let (definition, configuration, mailbox) = (definition, configuration, mailbox)
         return try await NodeThread.run("loop-reducer") {
-            var shell = try ReducerShell(definition, configuration: configuration, mailbox: mailbox)
+            var shell = try ReducerShell.start(definition, configuration: configuration, mailbox: mailbox)
             return try shell.run()
         }
     }
@@ -56,10 +54,16 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
                     "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
                         + " Loop can give it; let it be a RemoteLoop that observes and sends")
             }
+            let uncodable = feedback.makeQuery?().uncodable
             if feedback.makeQuery != nil && feedback.requestCoding == nil {
                 throw .definition(
                     "the requests of the feedback \"\(feedback.name)\" cannot be handed to an effect node:"
                         + " their type is not Codable")
+            }
+            if let uncodable {
+                throw .definition(
+                    "what the feedback \"\(feedback.name)\" asks for cannot be kept in a journal: its keys are of type"
+                        + " \(uncodable), which is not Codable")
             }
         }
     }
@@ -68,4 +72,6 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
+    case snapshotWritten(Result<SnapshotEntry, JournalError>)
+    case answer(JournalRequest, AdministrationAnswer)
 }

@@ -1,3 +1,5 @@
+public import LoopCluster
+public import LoopCore
 public import ZMQ
 
 /// How a reducer node runs.
@@ -6,6 +8,16 @@ public struct ReducerNodeConfiguration: Sendable {
     public var bind: String
     /// Binds beyond this machine although there are no keys: everybody who reaches the address may take part.
     public var isInsecure: Bool
+    /// Where events are kept; by default the file `<loop>.journal` in the working directory.
+    public var journal: JournalPlace
+    /// What an acknowledgement promises.
+    public var durability: Durability
+    /// Waits for the journal while another reducer has it, instead of refusing to start.
+    public var waitsForJournal: Bool
+    /// Replays events under another definition than the one that wrote them, whatever comes of it.
+    public var reinterprets: Bool
+    /// A snapshot is made every so many records; less often where the state is large.
+    public var snapshotInterval: UInt64
     /// How long a worker may be silent before its effects may be given to others.
     public var silenceLimit: Duration
     /// How many effects run at once in the reducer's own process, for feedbacks that are placed there.
@@ -16,22 +28,34 @@ public struct ReducerNodeConfiguration: Sendable {
     public var context: ZMQContext?
     /// Called once, with the bound address, when peers can connect.
     public var onListening: @Sendable (String) -> Void
+    /// Told the loop's outcome before the journal is marked as that of a run that has ended: what throws, or does not
+    /// come back, is told it again at the next start.
+    public var onOutcome: (@Sendable (Outcome) throws -> Void)?
     /// Where lines for people go.
     public var log: @Sendable (String) -> Void
 
     public init(
-        bind: String = "tcp://127.0.0.1:7710", isInsecure: Bool = false, silenceLimit: Duration = .seconds(3),
+        bind: String = "tcp://127.0.0.1:7710", isInsecure: Bool = false,
+        journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
+        reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
         localCapacity: Int = 256, farewell: Duration = .seconds(2), context: ZMQContext? = nil,
         onListening: @escaping @Sendable (String) -> Void = { _ in },
+        onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) {
         self.bind = bind
         self.isInsecure = isInsecure
+        self.journal = journal
+        self.durability = durability
+        self.waitsForJournal = waitsForJournal
+        self.reinterprets = reinterprets
+        self.snapshotInterval = snapshotInterval
         self.silenceLimit = silenceLimit
         self.localCapacity = localCapacity
         self.farewell = farewell
         self.context = context
         self.onListening = onListening
+        self.onOutcome = onOutcome
         self.log = log
     }
 }

@@ -1,227 +1,253 @@
 import LoopCluster
 import LoopCore
-import LoopJournal
 import LoopWire
 import ZMQ
 
-/// The sockets of a reducer and the thread that owns them. One turn at a time: wait, drain, advance, persist, send.
+/// A reducer's thread. One turn at a time: wait, drain, advance, persist, send.
+///
+///     serving ── the journal fails ──▶ failed ── a try succeeds ──▶ serving
+///        │                               │ answers status: not ready, and why
+///        └── the loop ends, or stop ─────┴──▶ over
+///
+/// After a failed append or sync the journal's descriptor is never trusted again, nor the machine that is ahead of it:
+/// both are thrown away, and built anew from what the journal has.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
+    private let definition: Definition
     private let configuration: ReducerNodeConfiguration
-    private let context: ZMQContext
     private let mailbox: Mailbox<ReducerMail>
     private let log: NodeLog
-    private let loop: LoopID
-    private var machine: ReducerMachine<Definition>
-    private var journal: any Journal
-    private var local: LocalPeer?
-
-    private var router: Socket
-    private var publisher: Socket
-    private var collector: Socket
-    private var polls: PollSet
-    private var message = Message()
-    private var sender = RoutingID()
+    private var sockets: ReducerSockets
+    private var localItem: PollSet.Item?
+    /// Nil while the journal has failed.
+    private var service: ReducerService<Definition>?
+    private var failure: JournalFailure?
+    /// Outlives the machine, which writes into it.
+    private let crashNote: CrashNoteFile?
+    private let note: CrashNote?
     private var mail: [ReducerMail] = []
-    private var malformedSeen: UInt64 = 0
 
-    /// How much one turn takes from the collector, so that control is never far away.
-    private static var messagesPerTurn: Int { 1024 }
-    private static var bytesPerTurn: Int { 8 << 20 }
-
-    init(
+    /// Opens the journal and the sockets, and recovers.
+    static func start(
         _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>
-    ) throws {
+    ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
-        let context = try configuration.context ?? ZMQContext()
-        let endpoints = try ReducerEndpoints(bind: configuration.bind)
-        var router = try Socket(.router, in: context, options: .reducer)
-        var publisher = try Socket(.xpub, in: context, options: .reducer)
-        var collector = try Socket(.pull, in: context, options: .reducer)
-        let bound = try router.bind(endpoints.router)
-        let boundPublisher = try publisher.bind(endpoints.publisher)
-        let boundCollector = try collector.bind(endpoints.collector)
-        var polls = PollSet()
-        polls.add(router)
-        polls.add(publisher)
-        polls.add(collector)
-        polls.add(descriptor: mailbox.descriptor)
-
-        let now = SystemClock.now
-        var machine = ReducerMachine(
-            definition: definition,
-            configuration: ReducerConfiguration(
-                silenceLimit: configuration.silenceLimit,
-                publisher: ReducerEndpoints.advertised(boundPublisher),
-                collector: ReducerEndpoints.advertised(boundCollector)),
-            coder: CBORCoder(), history: History(SystemRandom.uint64()), seed: SystemRandom.uint64(), at: now)
-        machine.begin(nonce: SystemRandom.uint64(), at: now)
-        var local: LocalPeer?
-        if definition.feedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
-            let peer = try LocalPeer(
-                definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
-                at: now.monotonic)
-            polls.add(descriptor: peer.descriptor)
-            local = peer
+        // First the journal: who waits for it must not hold the addresses.
+        let journal = try Self.open(configuration, log)
+        var sockets = try ReducerSockets(
+            bind: configuration.bind, loop: LoopID(name: Definition.name),
+            context: configuration.context ?? ZMQContext(), log: log)
+        sockets.watch(descriptor: mailbox.descriptor)
+        if !ReducerEndpoints.isLocal(sockets.bound) {
+            log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
-        if !ReducerEndpoints.isLocal(bound) {
-            log.note("\(bound) can be reached from other machines, and there are no keys (--insecure)")
-        }
-        log.note("listening at \(bound), history \(machine.history), epoch \(machine.epoch)")
-        self.configuration = configuration
-        self.context = context
-        self.mailbox = mailbox
-        self.log = log
-        loop = LoopID(name: Definition.name)
-        self.machine = machine
-        journal = MemoryJournal(history: machine.history)
-        self.local = local
-        self.router = router
-        self.publisher = publisher
-        self.collector = collector
-        self.polls = polls
-        configuration.onListening(bound)
+        let file = try crashNote(beside: journal, configuration, log)
+        let note: CrashNote? =
+            switch file {
+            case .some(let file): file.note
+            case .none: nil
+            }
+        var shell = ReducerShell(
+            definition: definition, configuration: configuration, mailbox: mailbox, log: log, sockets: sockets,
+            crashNote: file, note: note)
+        try shell.serve(journal)
+        configuration.onListening(shell.sockets.bound)
+        return shell
     }
 
+    private init(
+        definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>, log: NodeLog,
+        sockets: consuming ReducerSockets, crashNote: consuming CrashNoteFile?, note: CrashNote?
+    ) {
+        self.definition = definition
+        self.configuration = configuration
+        self.mailbox = mailbox
+        self.log = log
+        self.sockets = sockets
+        self.crashNote = crashNote
+        self.note = note
+    }
+
+    /// Runs until the loop ends or it is told to stop.
     mutating func run() throws -> Outcome? {
         var deadline = MonotonicTime.zero
         var endsAt: MonotonicTime?
         while true {
-            let isBusy = local?.hasWork ?? false
-            try polls.wait(
+            let isBusy = service?.hasWork ?? false
+            try sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
             // A verdict that was reached is told, also when the farewell is cut short.
-            if isToldToStop() { return machine.end }
-            let outcome = try turn(&deadline)
-            guard let outcome else { continue }
+            if try takeMail() { return try end(with: service?.machine.end) }
+            guard let turn = try turn() else {
+                deadline = failure?.retryAt ?? .zero
+                continue
+            }
+            deadline = turn.deadline
+            guard let outcome = turn.outcome else { continue }
             let now = SystemClock.monotonic
             let ends = endsAt ?? now + configuration.farewell
             endsAt = ends
-            if now >= ends || machine.memberCount(besides: local?.peer) == 0 { return outcome }
+            if now >= ends || service?.machine.memberCount(besides: service?.local?.peer) == 0 {
+                return try end(with: outcome)
+            }
             deadline = min(deadline, ends)
         }
     }
 
-    /// - Returns: the loop's outcome, once it has one.
-    private mutating func turn(_ deadline: inout MonotonicTime) throws -> Outcome? {
-        try drainRouter()
-        try drainSubscriptions()
-        try drainCollector()
-        countMalformed()
-        let now = SystemClock.now
-        if var local {
-            local.turn(&machine, at: now)
-            self.local = local
+    /// - Returns: nil while the journal has failed.
+    private mutating func turn() throws -> ReducerService<Definition>.TurnEnd? {
+        guard service != nil else {
+            try answerWhileFailed()
+            try recoverIfDue()
+            return nil
         }
-        machine.advance(to: now)
-        let ready = machine.ready()
-        deadline = ready.deadline
-        let outcome = ready.outcome
-        let receipt: JournalReceipt
         do {
-            receipt = try journal.append(ready.records, through: ready.position)
-        } catch {
-            throw NodeError.journal("\(error)")
+            let end = try service!.turn(&sockets)
+            if let lost = end.historyLost { try service!.goOn(without: lost) }
+            return end
+        } catch let error as JournalError {
+            try fail(error)
+            return nil
         }
-        for outbound in ready.release(receipt) { try send(outbound, at: now.monotonic) }
+    }
+
+    private mutating func end(with outcome: Outcome?) throws -> Outcome? {
+        if let outcome {
+            // First told, then marked: a reducer killed in between tells it again.
+            try configuration.onOutcome?(outcome)
+            try service?.markEnded()
+        }
+        service?.finish()
         return outcome
     }
 
-    private mutating func isToldToStop() -> Bool {
+    /// - Returns: whether it is told to stop.
+    private mutating func takeMail() throws -> Bool {
         mailbox.takeAll(into: &mail)
         defer { mail.removeAll() }
-        return !mail.isEmpty
-    }
-
-    /// Control is drained whole before anybody's lease is judged.
-    private mutating func drainRouter() throws {
-        let now = SystemClock.now
-        var count = 0
-        while count < 16_384, try router.receive(from: &sender, into: &message) {
-            count += 1
-            let bytes = message.copy()
-            if let version = Wire.foreignVersion(of: bytes[...]) {
-                machine.refuse(protocolVersion: version, .router(sender.bytes))
-                continue
-            }
-            do {
-                let request = try ToReducer(bytes: bytes[...], loop: loop)
-                machine.receive(request, from: .router(sender.bytes), at: now)
-            } catch {
-                machine.count(.malformedFrame)
-                log.malformed("a peer's control connection", error)
-            }
-        }
-    }
-
-    /// The publisher hears who subscribes: a byte 1 or 0 and the topic.
-    private mutating func drainSubscriptions() throws {
-        while try publisher.receive(into: &message) {
-            let bytes = message.copy()
-            guard let first = bytes.first, let topic = try? Topic(bytes: bytes[1...]) else { continue }
-            let change = first == 1 ? 1 : -1
-            switch topic {
-            case .updates(loop):
-                machine.subscriptions.updates = max(0, machine.subscriptions.updates + change)
-                if change > 0 { machine.publishStateAgain() }
-            case .transitions(loop):
-                machine.subscriptions.transitions = max(0, machine.subscriptions.transitions + change)
-            default: break
-            }
-        }
-    }
-
-    private mutating func drainCollector() throws {
-        let now = SystemClock.now
-        var messages = 0
-        var bytes = 0
-        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, try collector.receive(into: &message) {
-            messages += 1
-            bytes += message.count
-            do {
-                let batch = try Batch(bytes: message.copy()[...])
-                guard batch.loop == loop else {
-                    machine.count(.malformedFrame)
-                    continue
+        for letter in mail {
+            switch letter {
+            case .stop: return true
+            case .answer(let request, let answer): service?.answer(answer, to: request)
+            case .snapshotWritten(let result):
+                do {
+                    try service?.snapshotWritten(result)
+                } catch let error as JournalError {
+                    try fail(error)
                 }
-                machine.receive(batch, at: now)
-            } catch {
-                machine.count(.malformedFrame)
-                log.malformed("a peer's batches", error)
             }
+        }
+        return false
+    }
+
+    // MARK: The journal
+
+    private static func open(_ configuration: ReducerNodeConfiguration, _ log: NodeLog) throws -> any Journal {
+        do {
+            return try configuration.journal.open(
+                JournalPlace.Opening(
+                    loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
+                    note: log.note))
+        } catch {
+            throw NodeError.journal("\(error)")
         }
     }
 
-    /// Messages of several frames never reach a machine; the sockets count them.
-    private mutating func countMalformed() {
-        let total = router.malformedMessages + collector.malformedMessages
-        if total > malformedSeen { machine.count(.malformedFrame, total - malformedSeen) }
-        malformedSeen = total
+    /// The note of what an earlier process died of, where the journal is a file.
+    private static func crashNote(
+        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog
+    ) throws -> CrashNoteFile? {
+        guard let path = configuration.journal.path(Definition.name) else { return nil }
+        let file = try CrashNoteFile(path: "\(path)-note")
+        if let line = try file.begin(history: journal.history) { log.note(line) }
+        return file
     }
 
-    private mutating func send(_ outbound: Outbound, at now: MonotonicTime) throws {
-        switch outbound {
-        // What is for the local peer never touches a socket.
-        case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
-        case .reply(.local, let frame): local?.receiveReply(frame, at: now)
-        case .inbox(let peer, let frame):
-            _ = try publisher.send(frame.bytes(topic: .inbox(loop, peer)))
-        case .publish(let topic, let frame):
-            _ = try publisher.send(frame.bytes(topic: topic))
-        case .reply(.router(let id), let frame):
-            if try router.send(frame.bytes(topic: nil), to: RoutingID(id)) != .sent {
-                machine.count(.unreachablePeer)
-            }
+    private mutating func serve(_ opened: any Journal) throws {
+        var journal = opened
+        let mailbox = mailbox
+        do {
+            let service = try ReducerService(
+                definition, configuration: configuration, journal: journal, note: note,
+                addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
+                post: { mailbox.post($0) })
+            if let item = localItem { sockets.unwatch(item) }
+            localItem = nil
+            if let local = service.local { localItem = sockets.watch(descriptor: local.descriptor) }
+            let machine = service.machine
+            log.note("listening at \(sockets.bound), history \(machine.history), epoch \(machine.epoch)")
+            self.service = service
+        } catch {
+            journal.close()
+            throw error
         }
+    }
+
+    /// Nothing that depended on the failed records has left, and nothing will.
+    private mutating func fail(_ error: JournalError) throws {
+        service?.abandon()
+        if let item = localItem { sockets.unwatch(item) }
+        localItem = nil
+        service = nil
+        guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
+        let tries = failure.map { $0.tries + 1 } ?? 1
+        let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
+        if failure?.error != error {
+            log.note("\(error); not ready, trying again from the journal until it can be written")
+        }
+        failure = JournalFailure(error: error, tries: tries, retryAt: SystemClock.monotonic + delay)
+    }
+
+    private mutating func recoverIfDue() throws {
+        guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
+        do {
+            let journal = try configuration.journal.open(
+                JournalPlace.Opening(
+                    loop: Definition.name, durability: configuration.durability, waits: false, note: log.note))
+            try serve(journal)
+            // The epoch's first records show whether the journal can be written.
+            _ = try service?.turn(&sockets)
+            log.note("the journal can be written again")
+            self.failure = nil
+        } catch let error as JournalError {
+            try fail(error)
+        }
+    }
+
+    private mutating func answerWhileFailed() throws {
+        guard let failure else { return }
+        let report = failure.report(loop: Definition.name, schema: UInt64(Definition.schema))
+        let document = try CBOR.encode(report)
+        var routes: [[UInt8]] = []
+        try sockets.drainControl { request, route, _ in
+            if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
+        }
+        for id in routes {
+            let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
+            _ = try sockets.reply(frame, to: id)
+        }
+        _ = try sockets.drainSubscriptions()
     }
 }
 
-extension SocketOptions {
-    /// A reducer's sockets: one slow peer fills its own queue only.
-    static var reducer: SocketOptions {
-        var options = SocketOptions()
-        options.messageBytesMax = Wire.messageBytesMax
-        options.sendMessagesMax = 2000
-        options.receiveMessagesMax = 4096
-        return options
+/// Why a reducer does not serve, and when it tries again.
+private struct JournalFailure {
+    let error: JournalError
+    let tries: Int
+    let retryAt: MonotonicTime
+
+    func report(loop: String, schema: UInt64) -> StatusReport {
+        var report = StatusReport(loop: loop, schema: schema)
+        report.notReadyBecause = "\(error)"
+        return report
+    }
+}
+
+extension JournalError.Kind {
+    /// Whether it may be well again later.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .full, .readOnly, .failedDisk, .locked: true
+        case .corrupt, .foreign, .misuse: false
+        }
     }
 }

@@ -23,50 +23,69 @@ public final class RemoteConnection: Sendable {
     }
 
     private let mailbox: Mailbox<PeerMail>
-    private let gate = OutboxGate(countMax: 4096, bytesMax: 16 << 20)
+    private let gate: OutboxGate
     private let observers = Locked(Observers())
     private let stoppedAt = Locked<MonotonicTime?>(nil)
+    private let leftOverBook: LeftOverBook?
     private let thread: NodeThread
 
     /// - Parameters:
     ///   - loop: the loop's name; empty for whichever answers.
     ///   - schema: 0 for any.
+    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
+    ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
+    /// - Throws: where the file cannot be used, and where the system refuses something.
     public init(
         loop: String, schema: UInt64 = 0, reducer: String, name: String, observing: Observing,
-        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
+        outbox: String? = nil, stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
+        gate = OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
+        let opened = Monitor<Result<LeftOverBook?, NodeError>?>(nil)
         do {
             let mailbox = try Mailbox<PeerMail>()
             self.mailbox = mailbox
             let context = try context ?? ZMQContext()
             let (gate, observers, stoppedAt) = (gate, observers, stoppedAt)
             thread = try NodeThread("loop-remote") {
+                let resumed: ResumedOutbox?
+                do {
+                    resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
+                    opened.withLock { $0 = .success(resumed?.leftOver) }
+                    opened.broadcast()
+                } catch {
+                    opened.withLock { $0 = .failure(.system("\(error)")) }
+                    opened.broadcast()
+                    return
+                }
                 do {
                     let now = SystemClock.monotonic
                     let configuration = PeerConfiguration(
-                        peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: loop,
-                        schema: schema, name: name, outboxEntriesMax: 8192)
-                    let observer: ObserverMachine? =
-                        switch observing {
-                        case .nothing: nil
-                        case .states: ObserverMachine(states: true, transitions: false, at: now)
-                        case .transitions: ObserverMachine(states: false, transitions: true, at: now)
+                        peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
+                        loop: resumed?.loop ?? loop, schema: schema, name: name, outboxEntriesMax: 8192)
+                    let driver =
+                        if let resumed {
+                            PeerDriver(
+                                configuration: configuration, resuming: resumed.stream, of: resumed.file,
+                                leftOver: resumed.leftOver, mailbox: mailbox, gate: gate, at: now)
+                        } else {
+                            PeerDriver(
+                                configuration: configuration, runner: nil, mailbox: mailbox, gate: gate, at: now)
                         }
                     var shell = try PeerShell(
-                        context: context, endpoint: reducer,
-                        driver: PeerDriver(
-                            configuration: configuration, runner: nil, mailbox: mailbox, gate: gate, at: now),
-                        observer: observer, log: NodeLog(name: "observer", write: log),
-                        observed: { Self.tell(observers, $0) })
+                        context: context, endpoint: reducer, driver: driver, observer: observing.machine(at: now),
+                        log: NodeLog(name: "observer", write: log), observed: { Self.tell(observers, $0) })
                     let end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+                    resumed?.leftOver.fail(.system("the connection was closed before the outcome was known"))
                     if case .loopEnded(let exitCode, let text) = end {
                         Self.tell(observers, .ended(exitCode: exitCode, text: text))
                     } else {
                         Self.tell(observers, .ended(exitCode: 0, text: ""))
                     }
                 } catch {
-                    observers.withLock { $0.failure = error as? NodeError ?? .system("\(error)") }
+                    let failure = error as? NodeError ?? .system("\(error)")
+                    observers.withLock { $0.failure = failure }
+                    resumed?.leftOver.fail(failure)
                     gate.close(SendRefusal(.ended, detail: "\(error)"))
                     Self.tell(observers, .ended(exitCode: 2, text: "\(error)"))
                 }
@@ -74,6 +93,8 @@ public final class RemoteConnection: Sendable {
         } catch {
             throw .system("\(error)")
         }
+        let result = opened.wait(until: { $0 != nil }, then: { $0 })
+        leftOverBook = try (result ?? .success(nil)).get()
     }
 
     deinit {
@@ -107,7 +128,16 @@ public final class RemoteConnection: Sendable {
         for body in bodies { body(action) }
     }
 
-    /// Hands an encoded event over.
+    /// What became of the events that an earlier process had left in the outbox; waits until all of it is known. Empty
+    /// without an outbox file.
+    /// - Throws: where the connection ended before.
+    public func leftOver() async throws(NodeError) -> [LeftOver] {
+        guard let leftOverBook else { return [] }
+        return try await leftOverBook.all()
+    }
+
+    /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
+    /// whatever becomes of this process; without one, as long as this process lives.
     /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
     public func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
         let mailbox = mailbox
@@ -119,5 +149,15 @@ public final class RemoteConnection: Sendable {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
         _ = mailbox.post(.stop)
         await thread.join()
+    }
+}
+
+extension RemoteConnection.Observing {
+    fileprivate func machine(at now: MonotonicTime) -> ObserverMachine? {
+        switch self {
+        case .nothing: nil
+        case .states: ObserverMachine(states: true, transitions: false, at: now)
+        case .transitions: ObserverMachine(states: false, transitions: true, at: now)
+        }
     }
 }

@@ -3,7 +3,7 @@ struct Bounded: Checker {
     static let promise = Promise.bounded
     private(set) var checkCount = 0
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         guard case .measured(let entries, let entriesMax, let lag, let lagMax) = observation else { return }
         checkCount += 1
         if entries > entriesMax {

@@ -9,17 +9,17 @@ struct DurableBeforeVisible: Checker {
     private var history = History.none
     private var seq: UInt64 = 0
     private var epoch = Epoch.none
-    private var watermarks: [SessionID: UInt64] = [:]
+    private var watermarks = SessionTable<UInt64>()
     /// The highest attempt of each effect that a frame told of, and the highest one that is void.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began(let history):
             self = DurableBeforeVisible(checkCount: checkCount)
             self.history = history
-        case .journaled(_, let record): note(record)
+        case .journaled(let journaled): note(journaled.record)
         case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
             try check(frame)
         default: break
@@ -32,6 +32,10 @@ struct DurableBeforeVisible: Checker {
         if let (session, number) = record.entry { watermarks[session] = number }
         switch record {
         case .event(let event): seq = event.seq.value
+        case .historyBegun(let history, _):
+            self.history = history
+            watermarks = SessionTable()
+            granted = [:]
         case .epochBegun(let epoch, _): self.epoch = epoch
         case .sessionOpened(let session, _): watermarks[session] = 0
         case .attemptEnded(let end): floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
@@ -46,7 +50,7 @@ struct DurableBeforeVisible: Checker {
         if frame.history != history { throw visible("history \(frame.history)", "\(history)") }
         if frame.epoch != epoch { throw visible("epoch \(frame.epoch)", "\(epoch)") }
         switch frame.message {
-        case .welcome(let watermark, _, _): try check(watermark, of: frame.session)
+        case .welcome(let watermark, _, _, _): try check(watermark, of: frame.session)
         case .tick(let tick): try check(tick.watermark, of: frame.session)
         case .acknowledgement(let ack), .outcomes(let ack):
             try check(ack.watermark, of: frame.session)

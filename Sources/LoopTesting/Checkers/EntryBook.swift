@@ -3,30 +3,75 @@ import LoopCore
 import LoopWire
 
 /// Which entry stands behind a session's number: what several checkers need to read a journal.
-struct EntryBook: Sendable {
-    struct Key: Hashable, Sendable {
-        let history: History
-        let session: SessionID
-        let number: UInt64
+package struct EntryBook: Sendable {
+    /// All entries, by their id.
+    private var entries: [SentEntry] = []
+    /// The ids of each session's entries, by their number; 0: never seen.
+    private var streams: [History: SessionTable<[Int]>] = [:]
+    private var newest: (history: History, streams: SessionTable<[Int]>) = (.none, SessionTable())
+
+    package init() {}
+
+    package var count: Int { entries.count }
+
+    /// Nothing is known of an id that was never given.
+    package subscript(id: Int) -> SentEntry? {
+        entries.indices.contains(id - 1) ? entries[id - 1] : nil
     }
 
-    private(set) var entries: [UInt64: SentEntry] = [:]
-    private var ids: [Key: UInt64] = [:]
-
-    /// - Returns: false if the number already stands for another entry.
-    mutating func note(_ observation: Observation) -> Bool {
+    mutating func note(_ observation: Observation) throws(Violation) {
         switch observation {
-        case .accepted(let entry): entries[entry.id] = entry
-        case .sent(let history, let session, let number, let id):
-            let key = Key(history: history, session: session, number: number)
-            if let known = ids[key], known != id { return false }
-            ids[key] = id
+        case .accepted(let entry):
+            precondition(entry.id == entries.count + 1, "entry \(entry.id) was accepted after \(entries.count)")
+            entries.append(entry)
+        case .sent(let history, let session, let first, let ids):
+            turn(to: history)
+            for (offset, id) in ids.enumerated() { try note(session, first + UInt64(offset), id) }
         default: break
         }
-        return true
+    }
+
+    /// Most that happens is of one history: its table is at hand.
+    private mutating func turn(to history: History) {
+        guard newest.history != history else { return }
+        streams[newest.history] = newest.streams
+        newest = (history, streams.removeValue(forKey: history) ?? SessionTable())
+    }
+
+    private mutating func note(_ session: SessionID, _ number: UInt64, _ id: Int) throws(Violation) {
+        if newest.streams[session] == nil { newest.streams[session] = [] }
+        let known = newest.streams[session]?.noted(id, at: Int(number))
+        if let known = known ?? nil, known != id {
+            throw Violation(
+                .nothingLost, "number \(number) of session \(session) was given to #\(known), then to #\(id)")
+        }
     }
 
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
-        ids[Key(history: history, session: session, number: number)].flatMap { entries[$0] }
+        let table = history == newest.history ? newest.streams : streams[history]
+        guard let ids = table?[session], number < UInt64(ids.count) else { return nil }
+        return self[ids[Int(number)]]
     }
+}
+
+extension [Int] {
+    /// Notes an id at an index, where none is.
+    /// - Returns: the one that was there.
+    fileprivate mutating func noted(_ id: Int, at index: Int) -> Int? {
+        while count <= index { append(0) }
+        if self[index] != 0 { return self[index] }
+        self[index] = id
+        return nil
+    }
+}
+
+extension [Bool] {
+    /// Whether the flag of an id was not set before; it is from here on.
+    mutating func insert(_ id: Int) -> Bool {
+        if count <= id { append(contentsOf: repeatElement(false, count: id + 64 - count)) }
+        defer { self[id] = true }
+        return !self[id]
+    }
+
+    mutating func remove(_ id: Int) { if id < count { self[id] = false } }
 }

@@ -6,66 +6,76 @@ import LoopWire
 struct NothingLost: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
-    private var book = EntryBook()
-    private var fates: [UInt64: EntryOutcome] = [:]
-    private var untold: [UInt64: Int] = [:]
+    /// What the journal says of each entry, by its id.
+    private var fates: [EntryOutcome?] = []
+    private var told: [Bool] = []
+    /// Those whose records were lost from the journal.
+    private var forgotten: [Bool] = []
+    private var dead: Set<Int> = []
     private var hasEndedStreams = false
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
-        if !book.note(observation) {
-            throw Violation(.nothingLost, "a number was given to a second entry: \(observation)")
-        }
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began: hasEndedStreams = true
-        case .accepted(let entry): untold[entry.id] = entry.peer
-        case .died(let peer): untold = untold.filter { $0.value != peer }
-        case .journaled(let history, let record): try journal(history, record)
-        case .told(let id, let outcome): try compare(id, outcome)
+        case .died(let peer): dead.insert(peer)
+        case .journaled(let journaled): try journal(journaled)
+        case .lost(let records):
+            // A sender may still hear what was true then, or that nobody knows any more.
+            hasEndedStreams = true
+            for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
+        case .told(let id, let outcome): try compare(id, outcome, book)
         case .settled:
             checkCount += 1
-            if let id = untold.keys.min() {
-                throw Violation(.nothingLost, "nobody was told what became of \(describe(id))")
+            for id in 1..<book.count + 1 where !(id < told.count && told[id]) {
+                guard let entry = book[id], !dead.contains(entry.peer) else { continue }
+                throw Violation(.nothingLost, "nobody was told what became of \(describe(id, book))")
             }
         default: break
         }
     }
 
-    private mutating func journal(_ history: History, _ record: Record) throws(Violation) {
-        if case .sessionRetired = record { hasEndedStreams = true }
-        guard let (session, number) = record.entry else { return }
-        guard let entry = book.entry(history, session, number) else {
+    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+        switch journaled.record {
+        case .sessionRetired, .historyBegun: hasEndedStreams = true
+        default: break
+        }
+        guard let (session, number) = journaled.record.entry else { return }
+        guard let entry = journaled.entry else {
             throw Violation(.nothingLost, "entry \(number) of session \(session) was never sent")
         }
-        switch record {
+        while fates.count <= entry.id { fates.append(nil) }
+        switch journaled.record {
         case .event(let event): fates[entry.id] = .applied(event.seq)
         case .refused(let refusal): fates[entry.id] = .refused(refusal.reason)
+        case .quarantined: fates[entry.id] = .refused(.quarantined)
         default: fates[entry.id] = .applied(.initial)
         }
     }
 
-    private mutating func compare(_ id: UInt64, _ outcome: EntryOutcome) throws(Violation) {
+    private mutating func compare(_ id: Int, _ outcome: EntryOutcome, _ book: EntryBook) throws(Violation) {
         checkCount += 1
-        untold[id] = nil
+        _ = told.insert(id)
         // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
-        let fate = fates[id]
+        if id < forgotten.count, forgotten[id] { return }
+        let fate = id < fates.count ? fates[id] : nil
         let agrees =
             switch (outcome, fate) {
             case (.applied(let seq), .applied(let applied)):
-                seq == applied || seq == .initial && book.entries[id]?.wantsSeq != true
+                seq == applied || seq == .initial && book[id]?.wantsSeq != true
             case (.refused(let reason), .refused(let why)): reason == why
             default: false
             }
         if !agrees {
             throw Violation(
                 .nothingLost,
-                "a sender was told \(outcome) of \(describe(id)); the journal says \(fate.map { "\($0)" } ?? "nothing")"
-            )
+                "a sender was told \(outcome) of \(describe(id, book));"
+                    + " the journal says \(fate.map { "\($0)" } ?? "nothing")")
         }
     }
 
-    private func describe(_ id: UInt64) -> String {
-        guard let entry = book.entries[id] else { return "entry #\(id)" }
+    private func describe(_ id: Int, _ book: EntryBook) -> String {
+        guard let entry = book[id] else { return "entry #\(id)" }
         return "\(entry.kind) #\(id) of peer \(entry.peer)\(entry.effect.map { ", effect \($0)" } ?? "")"
     }
 }

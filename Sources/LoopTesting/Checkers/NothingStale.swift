@@ -17,23 +17,31 @@ struct NothingStale: Checker {
         var live: EffectID?
     }
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began:
             slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
             over = []
-        case .journaled(_, .event(let record)):
-            if let effect = record.effect { try demand(effect, record.session, record.number) }
-            guard let event = try? SlotCoder().decode(SlotEvent.self, from: Array(record.bytes)) else { return }
-            apply(event, at: record.seq)
-        case .journaled(_, .completed(let session, let number, let effect, _)):
-            try demand(effect, session, number)
-            over.insert(effect)
-        case .journaled(_, .attemptEnded(let end)):
-            if let entry = end.entry { try demand(end.effect, entry.session, entry.number) }
-            if end.next == .parked { over.insert(end.effect) }
+        case .journaled(let journaled): try journal(journaled)
         case .left(.inbox(_, let frame)):
             if case .commands(_, let commands) = frame.message { try demandWanted(commands) }
+        default: break
+        }
+    }
+
+    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+        switch journaled.record {
+        case .event(let record):
+            if let effect = record.effect { try demand(effect, record.session, record.number) }
+            if let event = journaled.event { apply(event, at: record.seq) }
+        case .completed(let session, let number, let effect, _):
+            try demand(effect, session, number)
+            over.insert(effect)
+        case .attemptEnded(let end):
+            if let entry = end.entry { try demand(end.effect, entry.session, entry.number) }
+            if end.next == .parked { over.insert(end.effect) }
+        case .operatorAction(let action):
+            if case .retryParked(let effect) = action.what { over.remove(effect) }
         default: break
         }
     }
@@ -69,7 +77,7 @@ struct NothingStale: Checker {
             slot.isWanted = true
         case .off, .finish: slot.isWanted = false
         case .bump: slot.version += 1
-        case .step: break
+        case .step, .poison: break
         }
         let restarts = (event.slot == 2 || event.slot == 3) && slot.version != old.version
         if !slot.isWanted || restarts { slot.live = nil }

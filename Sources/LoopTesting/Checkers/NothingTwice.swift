@@ -6,39 +6,47 @@ import LoopWire
 struct NothingTwice: Checker {
     static let promise = Promise.nothingTwice
     private(set) var checkCount = 0
-    private var book = EntryBook()
-    private var consumed: Set<UInt64> = []
-    private var applied: Set<UInt64> = []
-    private var events: Set<UInt64> = []
+    /// By the ids of entries, and of the events in them.
+    private var consumed: [Bool] = []
+    private var applied: [Bool] = []
+    private var events: [Bool] = []
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
-        _ = book.note(observation)
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began: consumed = []
-        case .journaled(let history, let record):
-            if case .event(let event) = record { try noteEvent(event) }
-            guard let (session, number) = record.entry, let entry = book.entry(history, session, number) else {
-                return
+        case .lost(let records):
+            for record in records {
+                if let entry = record.entry {
+                    consumed.remove(entry.id)
+                    applied.remove(entry.id)
+                }
+                if let event = record.event { events.remove(Int(event.id)) }
             }
+        case .journaled(let journaled):
+            if case .event(let record) = journaled.record { try noteEvent(journaled.event, at: record.seq) }
+            guard let entry = journaled.entry else { return }
             checkCount += 1
-            if !consumed.insert(entry.id).inserted {
-                throw Violation(.nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(record)")
+            if !consumed.insert(entry.id) {
+                throw Violation(
+                    .nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(journaled.record)")
             }
-            if case .refused = record { return }
-            if !applied.insert(entry.id).inserted {
-                throw Violation(.nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(record)")
+            switch journaled.record {
+            case .refused, .quarantined: return
+            default: break
+            }
+            if !applied.insert(entry.id) {
+                throw Violation(
+                    .nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(journaled.record)")
             }
         default: break
         }
     }
 
     /// The event's own id, read from its bytes.
-    private mutating func noteEvent(_ record: EventRecord) throws(Violation) {
-        guard let event = try? SlotCoder().decode(SlotEvent.self, from: Array(record.bytes)) else {
-            throw Violation(.nothingTwice, "event \(record.seq) cannot be read")
-        }
-        if !events.insert(event.id).inserted {
-            throw Violation(.nothingTwice, "the event \(event) was applied a second time, at \(record.seq)")
+    private mutating func noteEvent(_ event: SlotEvent?, at seq: Seq) throws(Violation) {
+        guard let event else { throw Violation(.nothingTwice, "event \(seq) cannot be read") }
+        if !events.insert(Int(event.id)) {
+            throw Violation(.nothingTwice, "the event \(event) was applied a second time, at \(seq)")
         }
     }
 }

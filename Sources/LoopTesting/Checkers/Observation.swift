@@ -13,6 +13,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case replayIsExact = "G8"
     case observersConverge = "G9"
     case bounded = "G10"
+    case poisonIsSetAside = "G11"
     case progress = "PROGRESS"
 }
 
@@ -31,7 +32,8 @@ package struct Violation: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// One numbered entry that a sender accepted, with what only the simulator knows of it.
 package struct SentEntry: Equatable, Sendable {
-    package var id: UInt64
+    /// Counts the accepted entries of a run, from 1.
+    package var id: Int
     /// The position of the sender among all processes that ever were.
     package var peer: Int
     package var kind: Entry.Kind
@@ -43,51 +45,41 @@ package struct SentEntry: Equatable, Sendable {
     package var wantsSeq: Bool
 }
 
+/// A record that became durable, with what stands behind it.
+package struct JournaledRecord: Sendable {
+    package var history: History
+    package var record: Record
+    /// The entry that it consumes, if its sender is known.
+    package var entry: SentEntry?
+    /// The event of an event record; nil: it cannot be read.
+    package var event: SlotEvent?
+}
+
 /// What a run shows to the checkers, in the order in which it happened.
 package enum Observation: Sendable {
     /// A journal was begun.
     case began(History)
-    /// A record became durable.
-    case journaled(History, Record)
+    case journaled(JournaledRecord)
+    /// Records that were not promised to last are gone from the journal's end.
+    case lost([JournaledRecord])
+    /// The reducer's process ended in the reduction of an event, by the event's fault or by chance.
+    case trapped(SlotEvent, isItsFault: Bool)
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
     case accepted(SentEntry)
-    /// An entry was handed to a socket, maybe again.
-    case sent(History, SessionID, number: UInt64, id: UInt64)
+    /// Entries were handed to a socket, maybe again: their ids, in the order of their numbers.
+    case sent(History, SessionID, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned what became of its entry.
-    case told(id: UInt64, EntryOutcome)
+    case told(id: Int, EntryOutcome)
     /// A process died; what it had accepted is nobody's any more.
     case died(peer: Int)
     /// A worker began an attempt.
     case ran(peer: Int, History, Grant)
-    /// The reducer stands between two turns; everything it did is durable.
-    case rested(ReducerSummary)
     /// The sizes of a peer's queues.
     case measured(entries: Int, entriesMax: Int, lag: UInt64, lagMax: UInt64)
     /// The run has settled.
     case settled
-}
-
-/// What a reducer holds that its journal must give again.
-package struct ReducerSummary: Equatable, Sendable {
-    package var history: History
-    package var state: SlotState
-    package var seq: Seq
-    package var time: WallTime
-    package var epoch: Epoch
-    package var effects: [EffectID: LiveEffect]
-    package var watermarks: [SessionID: UInt64]
-
-    package init(_ core: JournaledState<SlotLoop>) {
-        history = core.history
-        state = core.state
-        seq = core.seq
-        time = core.time
-        epoch = core.epoch
-        effects = core.effects
-        watermarks = core.sessions.mapValues(\.watermark)
-    }
 }
 
 /// Watches for one promise. Each is written from the promise alone, not from the machines.
@@ -95,5 +87,5 @@ package protocol Checker: Sendable {
     static var promise: Promise { get }
     /// How often something was compared.
     var checkCount: Int { get }
-    mutating func observe(_ observation: Observation) throws(Violation)
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation)
 }

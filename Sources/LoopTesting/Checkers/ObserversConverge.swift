@@ -9,21 +9,24 @@ struct ObserversConverge: Checker {
     private var state = SlotState()
     private var history = History.none
     private var seq = Seq.initial
-    private var events: [Seq: [UInt8]] = [:]
-    private var states: [Seq: SlotState] = [:]
+    private var events: [Seq: ArraySlice<UInt8>] = [:]
+    /// The states at `firstSeq` and after it.
+    private var states = [SlotState()]
+    private var firstSeq = Seq.initial
     private var noted = Seq.initial
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began(let history):
             self = ObserversConverge(checkCount: checkCount)
             self.history = history
-        case .journaled(_, .event(let record)):
-            guard let event = try? SlotCoder().decode(SlotEvent.self, from: Array(record.bytes)) else { return }
+        case .journaled(let journaled):
+            if case .historyBegun(let begun, _) = journaled.record { history = begun }
+            guard case .event(let record) = journaled.record, let event = journaled.event else { return }
             SlotLoop().reduce(&state, event, Transition(seq: record.seq, time: record.time, seed: history.value))
             seq = record.seq
-            events[seq] = Array(record.bytes)
-            states[seq] = state
+            events[seq] = record.bytes
+            states.append(state)
         case .left(.publish(_, let frame)): try check(frame.message)
         default: break
         }
@@ -36,14 +39,16 @@ struct ObserversConverge: Checker {
         case .update(let seq, let bytes):
             checkCount += 1
             let shown = try? SlotCoder().decode(SlotState.self, from: bytes)
-            if shown != (seq == .initial ? SlotState() : states[seq]) {
+            let index = Int(seq.value) - Int(firstSeq.value)
+            guard states.indices.contains(index), shown == states[index] else {
                 throw Violation(.observersConverge, "the state shown at \(seq) did not exist")
             }
-            states = states.filter { $0.key >= seq }
+            states.removeFirst(index)
+            firstSeq = seq
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1
-                if events.removeValue(forKey: note.seq) != note.event {
+                if events.removeValue(forKey: note.seq) != note.event[...] {
                     throw Violation(.observersConverge, "the event shown at \(note.seq) is not the journal's")
                 }
                 if note.seq <= noted {

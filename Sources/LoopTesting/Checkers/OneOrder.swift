@@ -7,27 +7,32 @@ struct OneOrder: Checker {
     static let promise = Promise.oneOrder
     private(set) var checkCount = 0
     private var seq: UInt64 = 0
-    private var consumed: [SessionID: UInt64] = [:]
+    private var consumed = SessionTable<UInt64>()
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began:
             seq = 0
-            consumed = [:]
-        case .journaled(_, .event(let record)):
+            consumed = SessionTable()
+        case .journaled(let journaled): try journal(journaled.record)
+        default: break
+        }
+    }
+
+    private mutating func journal(_ record: Record) throws(Violation) {
+        switch record {
+        case .event(let record):
             checkCount += 1
             if record.seq.value != seq + 1 {
                 throw Violation(.oneOrder, "event \(record.seq) was journaled after \(seq)")
             }
             seq += 1
-            try consume(record.session, record.number)
-        case .journaled(_, let record):
-            if let (session, number) = record.entry { try consume(session, number) }
-            if case .sessionOpened(let session, _) = record {
-                if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
-                consumed[session] = 0
-            }
-        default: break
+            if record.session != .none { try consume(record.session, record.number) }
+        case .historyBegun: consumed = SessionTable()
+        case .sessionOpened(let session, _):
+            if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
+            consumed[session] = 0
+        default: if let (session, number) = record.entry { try consume(session, number) }
         }
     }
 
@@ -47,10 +52,12 @@ extension Record {
     /// The numbered entry that this record consumes.
     var entry: (session: SessionID, number: UInt64)? {
         switch self {
-        case .event(let record): (record.session, record.number)
+        // An event that an operator had applied is nobody's entry any more.
+        case .event(let record): record.session == .none ? nil : (record.session, record.number)
         case .refused(let record): (record.session, record.number)
         case .completed(let session, let number, _, _): (session, number)
         case .skipped(let session, let number): (session, number)
+        case .quarantined(let record): (record.session, record.number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
         default: nil
         }

@@ -7,10 +7,10 @@ import LoopWire
 struct OneOwner: Checker {
     static let promise = Promise.oneOwner
     private(set) var checkCount = 0
-    private var book = EntryBook()
     private var commits: [EffectID: Commit] = [:]
     private var floors: [EffectID: Attempt] = [:]
     private var runs: [Run: Int] = [:]
+    private var epoch = Epoch.none
 
     private struct Run: Hashable {
         let history: History
@@ -25,8 +25,7 @@ struct OneOwner: Checker {
         var next: Int
     }
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
-        _ = book.note(observation)
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began:
             commits = [:]
@@ -39,26 +38,25 @@ struct OneOwner: Checker {
                     .oneOwner,
                     "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
             }
-        case .journaled(let history, let record): try journal(history, record)
+        case .journaled(let journaled): try journal(journaled)
         default: break
         }
     }
 
-    private mutating func journal(_ history: History, _ record: Record) throws(Violation) {
-        switch record {
+    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+        switch journaled.record {
         case .event(let event):
-            if let effect = event.effect { try commit(history, effect, event.attempt, event.session, event.number) }
-        case .completed(let session, let number, let effect, let attempt):
-            try commit(history, effect, attempt, session, number)
+            if let effect = event.effect { try commit(journaled.entry, effect, event.attempt, event.session) }
+        case .completed(let session, _, let effect, let attempt):
+            try commit(journaled.entry, effect, attempt, session)
         case .attemptEnded(let end):
-            if let entry = end.entry { try commit(history, end.effect, end.upTo, entry.session, entry.number) }
+            if let entry = end.entry { try commit(journaled.entry, end.effect, end.upTo, entry.session) }
             floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
         case .refused(let refusal):
-            guard let effect = refusal.effect, let entry = book.entry(history, refusal.session, refusal.number)
-            else { return }
-            if refusal.reason == .undecodable {
+            guard let effect = refusal.effect, let entry = journaled.entry else { return }
+            if refusal.reason == .undecodable || refusal.reason == .quarantined {
                 // Refused for its bytes, not for its effect: the attempt goes on behind it.
-                try commit(history, effect, entry.attempt, refusal.session, refusal.number)
+                try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1
                 if entry.attempt > floors[effect] ?? .none {
@@ -67,15 +65,20 @@ struct OneOwner: Checker {
                 }
                 floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
             }
+        case .quarantined(let record):
+            if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }
+        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .historyBegun:
+            for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
         default: break
         }
     }
 
     private mutating func commit(
-        _ history: History, _ effect: EffectID, _ attempt: Attempt, _ session: SessionID, _ number: UInt64
+        _ entry: SentEntry?, _ effect: EffectID, _ attempt: Attempt, _ session: SessionID
     ) throws(Violation) {
         checkCount += 1
-        guard let entry = book.entry(history, session, number) else { return }
+        guard let entry else { return }
         if entry.effect != effect || entry.attempt != attempt {
             throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
         }

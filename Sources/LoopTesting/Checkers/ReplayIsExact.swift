@@ -2,31 +2,71 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G8: the journal's records, decoded from their bytes into a second state, give what the reducer holds.
+/// G8: the journal's records, applied one by one to a second state, give what the reducer holds; also where that second
+/// state was written to a snapshot now and then, and went on from there.
 struct ReplayIsExact: Checker {
     static let promise = Promise.replayIsExact
     private(set) var checkCount = 0
+    private var recordCount = 0
     private var shadow: JournaledState<SlotLoop>?
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began(let history):
             shadow = JournaledState(definition: SlotLoop(), coder: SlotCoder(), history: history)
-        case .journaled(_, let record):
+        case .journaled(let journaled):
             do {
-                try shadow?.apply(record)
+                try shadow?.apply(journaled.record)
             } catch {
-                throw Violation(.replayIsExact, "\(record) cannot be replayed: \(error)")
+                throw Violation(.replayIsExact, "\(journaled.record) cannot be replayed: \(error)")
             }
-        case .rested(let live):
-            guard let shadow else { return }
-            checkCount += 1
-            let replayed = ReducerSummary(shadow)
-            if replayed != live {
-                throw Violation(
-                    .replayIsExact, "the reducer holds \(live), its journal gives \(replayed)")
-            }
+            recordCount += 1
+            if recordCount.isMultiple(of: 512) { try goOnFromSnapshot() }
         default: break
         }
+    }
+
+    /// - Parameter wholly: compares everything, by its bytes.
+    mutating func compare(_ live: JournaledState<SlotLoop>, wholly: Bool) throws(Violation) {
+        guard let shadow else { return }
+        checkCount += 1
+        guard live.seq == shadow.seq, live.state == shadow.state, live.epoch == shadow.epoch,
+            live.position == shadow.position
+        else { throw differ(live, shadow) }
+        if wholly, live.digest().hash != shadow.digest().hash { throw differ(live, shadow) }
+    }
+
+    private mutating func goOnFromSnapshot() throws(Violation) {
+        guard let written = shadow else { return }
+        checkCount += 1
+        do {
+            let document = try written.snapshot()
+            let restored = try JournaledState(restoring: document, definition: SlotLoop(), coder: SlotCoder())
+            let differences = try restored.differences(from: written)
+            guard differences.isEmpty, try restored.snapshot() == document else {
+                throw Violation(.replayIsExact, "a snapshot gives other \(differences.joined(separator: ", "))")
+            }
+            shadow = restored
+        } catch let violation as Violation {
+            throw violation
+        } catch {
+            throw Violation(.replayIsExact, "\(written.seq): \(error)")
+        }
+    }
+
+    private func differ(_ live: JournaledState<SlotLoop>, _ replayed: JournaledState<SlotLoop>) -> Violation {
+        let names = (try? live.differences(from: replayed)) ?? []
+        return Violation(
+            .replayIsExact,
+            "the reducer holds another \(names.joined(separator: ", ")): \(summary(live)); its journal gives"
+                + " \(summary(replayed))")
+    }
+
+    private func summary(_ core: JournaledState<SlotLoop>) -> String {
+        let effects = core.effects.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.status) \($0.value.floor)" }
+        let watermarks = core.sessions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.watermark)" }
+        return "seq \(core.seq), position \(core.position) of \(core.history), epoch \(core.epoch),"
+            + " digest \(core.state.digest), effects [\(effects.joined(separator: ", "))],"
+            + " sessions [\(watermarks.joined(separator: ", "))], next \(core.nextSession)"
     }
 }

@@ -1,36 +1,66 @@
-import LoopCore
-
 /// What is to happen when, in virtual time; equal times in the order in which they were noted.
 struct Agenda {
     enum Task {
         case reducerTurn
-        case reducerSynced(life: Int)
-        case reducerStart
-        case peerTurn(Int)
-        case effectStep(peer: Int, run: UInt64)
-        case clientEvent(Int)
+        case reducerSynced(life: UInt32)
+        case reducerStart(life: UInt32)
+        /// The process is there, and its journal has failed.
+        case reducerRetry(life: UInt32)
+        case snapshotWritten(life: UInt32)
+        case peerTurn(Int32)
+        case effectStep(peer: Int32, run: UInt32)
+        case clientEvent(Int32)
         case fault
     }
 
-    private struct Appointment: Comparable, Sendable {
+    private struct Appointment {
         let time: UInt64
-        let order: UInt64
+        let order: UInt32
         let task: Task
 
-        static func < (a: Appointment, b: Appointment) -> Bool {
-            a.time != b.time ? a.time < b.time : a.order < b.order
+        @inline(__always)
+        func isBefore(_ other: Appointment) -> Bool {
+            time != other.time ? time < other.time : order < other.order
         }
-
-        static func == (a: Appointment, b: Appointment) -> Bool { a.order == b.order }
     }
 
-    private var heap = BinaryHeap<Appointment>()
-    private var order: UInt64 = 0
+    /// A heap of which every node has four children: flat, for most appointments are for soon.
+    private var heap: [Appointment] = []
+    private var order: UInt32 = 0
 
     mutating func note(_ task: Task, at time: UInt64) {
         order += 1
-        heap.push(Appointment(time: time, order: order, task: task))
+        let new = Appointment(time: time, order: order, task: task)
+        var place = heap.count
+        heap.append(new)
+        while place > 0 {
+            let parent = (place - 1) / 4
+            guard new.isBefore(heap[parent]) else { break }
+            heap[place] = heap[parent]
+            place = parent
+        }
+        heap[place] = new
     }
 
-    mutating func next() -> (time: UInt64, task: Task)? { heap.pop().map { ($0.time, $0.task) } }
+    mutating func next() -> (time: UInt64, task: Task)? {
+        guard let first = heap.first, let last = heap.popLast() else { return nil }
+        if !heap.isEmpty { sink(last) }
+        return (first.time, first.task)
+    }
+
+    /// Puts an appointment into the place of the first, and lets it sink to where it belongs.
+    private mutating func sink(_ appointment: Appointment) {
+        var place = 0
+        while 4 * place + 1 < heap.count {
+            var least = 4 * place + 1
+            for child in least + 1..<max(least + 1, min(least + 4, heap.count)) where heap[child].isBefore(heap[least])
+            {
+                least = child
+            }
+            guard heap[least].isBefore(appointment) else { break }
+            heap[place] = heap[least]
+            place = least
+        }
+        heap[place] = appointment
+    }
 }

@@ -1,22 +1,36 @@
 import LoopCluster
 import LoopCore
+import LoopWire
 
 /// What goes wrong.
 extension SimulatedCluster {
-    func fault() throws(Violation) {
-        let alive = peers.filter(\.isAlive)
-        guard let kind = plan.faults.randomElement(using: &random),
-            let peer = alive.randomElement(using: &random)
-        else { return }
-        faultCount += 1
-        say("fault: \(kind) at peer \(peer.index)")
+    /// Draws the next fault with its own generator, so that leaving it out leaves all others as they are.
+    func drawFault() throws(Violation) {
+        let number = faultsDrawn
+        faultsDrawn += 1
+        var dice = scenario.dice(of: number)
+        _ = dice.next()
+        let kind = plan.drawFault(&dice)
+        let share = dice.fraction()
+        guard !scenario.withoutFaults.contains(number) else { return }
+        let alive = present.filter(\.isAlive)
+        guard !alive.isEmpty else { return }
+        let peer = alive[min(Int(share * Double(alive.count)), alive.count - 1)]
+        say("fault \(number): \(kind) at peer \(peer.index)")
+        if try fault(kind, peer, &dice) { faultCounts[kind, default: 0] += 1 }
+    }
+
+    /// - Returns: whether there was something to break.
+    private func fault(
+        _ kind: SimulationPlan.Fault, _ peer: SimulatedPeer, _ dice: inout SeededRandom
+    ) throws(Violation) -> Bool {
         switch kind {
-        case .burst: peer.burst = Int.random(in: 2...12, using: &random)
-        case .push: cutPush(of: peer)
+        case .burst: peer.burst = Int.random(in: 2...12, using: &dice)
+        case .push: return cutPush(of: peer, &dice)
         case .subscription:
-            guard peer.isConnected, let last = peer.subscriber.pipes.indices.last else { return }
+            guard peer.isConnected, let last = peer.subscriber.pipes.indices.last else { return false }
             // What was behind the cut is gone; the publisher does not send it again.
-            _ = peer.subscriber.pipes[last].cut(&random)
+            _ = peer.subscriber.pipes[last].cut(&dice)
             peer.subscriber.pipes[last].stalledUntil = stall()
             renewSubscription(of: peer)
         case .dealer: renewRoute(of: peer)
@@ -27,29 +41,72 @@ extension SimulatedCluster {
             peer.collectorLostUntil = now + between(plan.silenceLimit, plan.silenceLimit * 8)
         case .freeze: peer.frozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 4)
         case .kill: try kill(peer)
-        case .stop:
-            guard peer.role == .worker, !peer.isLeaving else { return }
-            peer.isLeaving = true
-            peer.machine.stop(at: time(peer))
-            try settleAccounts(of: peer)
-            wake(peer, at: now)
+        case .stop: return try stop(peer)
         case .reducerFreeze: reducerFrozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 3)
-        case .crash: try crashReducer()
+        case .crash:
+            guard isReducerUp else { return false }
+            try crashReducer()
+        case .crashInReduction: trap.endsAtNext = true
+        case .powerLoss:
+            guard isReducerUp else { return false }
+            try crashReducer(losesPower: true)
+        case .restart: try stopReducer()
         case .slowDisk: isNextAppendSlow = true
+        case .failingDisk: isNextAppendFailing = plan.keeping != .memory
+        case .fullDisk: diskFailsUntil = plan.keeping == .memory ? 0 : now + between(.milliseconds(200), .seconds(6))
+        case .damagedSnapshot: return disk?.damageNewestSnapshot() ?? false
+        case .secondReducer: return try startSecondReducer()
+        case .poison: peer.sendsPoison = true
+        case .clockSet: wallOffset += Int64(between(0, 7_200_000)) - 3_600_000
+        case .administration: return administer(&dice)
         }
+        return true
+    }
+
+    /// An operator asks for something that changes the loop or its journal.
+    private func administer(_ dice: inout SeededRandom) -> Bool {
+        guard isReducerUp, let core = reducer?.core else { return false }
+        let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
+        let quarantined = core.quarantine.keys.sorted()
+        var wishes: [AdministrationRequest] = [.parked, .quarantine, .trim(before: dice.next() % (core.seq.value + 1))]
+        if let effect = parked.randomElement(using: &dice) {
+            wishes.append(.retryParked(effect: effect.description, who: "simulator"))
+        }
+        if let id = quarantined.randomElement(using: &dice) {
+            wishes += [
+                .quarantined(id: id), .retryQuarantined(id: id, who: "simulator"),
+                .dropQuarantined(id: id, who: "simulator"),
+            ]
+        }
+        guard let wish = wishes.randomElement(using: &dice) else { return false }
+        say("an operator asks: \(wish)")
+        operatorRequests.append(wish)
+        wakeReducer(at: now)
+        return true
     }
 
     func stall() -> UInt64 {
         now + ([0, 300, 2000, 6000].randomElement(using: &random) ?? 0) * 1_000_000
     }
 
-    private func cutPush(of peer: SimulatedPeer) {
-        guard let last = peer.pusher.pipes.indices.last else { return }
-        let new = peer.pusher.pipes[last].cut(&random)
+    private func cutPush(of peer: SimulatedPeer, _ dice: inout SeededRandom) -> Bool {
+        guard let last = peer.pusher.pipes.indices.last else { return false }
+        let new = peer.pusher.pipes[last].cut(&dice)
         peer.pusher.pipes[last].stalledUntil = stall()
         peer.pusher.pipes.append(new)
         peer.pusher.dropEmpty()
         wakeReducer(at: now)
+        return true
+    }
+
+    /// A worker is asked to go.
+    private func stop(_ peer: SimulatedPeer) throws(Violation) -> Bool {
+        guard peer.role == .worker, !peer.isLeaving else { return false }
+        peer.isLeaving = true
+        peer.machine.stop(at: time(peer))
+        try settleAccounts(of: peer)
+        wake(peer, at: now)
+        return true
     }
 
     private func kill(_ peer: SimulatedPeer) throws(Violation) {
@@ -64,8 +121,11 @@ extension SimulatedCluster {
     func endFaults() {
         say("the faults end")
         reducerFrozenUntil = 0
+        diskFailsUntil = 0
+        isNextAppendFailing = false
+        trap.endsAtNext = false
         wakeReducer(at: now)
-        for peer in peers {
+        for peer in present {
             peer.frozenUntil = 0
             peer.burst = 0
             for pipe in peer.pusher.pipes.indices { peer.pusher.pipes[pipe].stalledUntil = 0 }

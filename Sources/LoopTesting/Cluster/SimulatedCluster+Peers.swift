@@ -4,12 +4,14 @@ import LoopWire
 
 /// Workers and clients: their processes' turns, and the accounts of what they sent.
 extension SimulatedCluster {
+    private static let fingerprint = DefinitionFingerprint(of: SlotLoop())
+
     func addPeer(_ role: SimulatedPeer.Role) {
         let id = PeerID(high: random.next(), low: random.next())
-        let offset = UInt64.random(in: 0...1_000_000_000_000, using: &random)
+        let offset = between(0, 1_000_000_000_000)
         let configuration = PeerConfiguration(
             peer: id, loop: SlotLoop.name, schema: UInt64(SlotLoop.schema),
-            fingerprint: DefinitionFingerprint(of: SlotLoop()).value,
+            fingerprint: Self.fingerprint.value, feedbacks: Self.fingerprint.feedbacks,
             groups: role == .worker ? [Placement.workers.group] : [], capacity: role == .worker ? plan.capacity : 0,
             name: "\(role) \(peers.count)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
             outboxBytesMax: 1 << 20)
@@ -18,16 +20,17 @@ extension SimulatedCluster {
         let peer = SimulatedPeer(
             index: peers.count, id: id, role: role, machine: machine, clockOffset: offset, route: [])
         peers.append(peer)
+        present.append(peer)
         peersByID[id] = peer.index
         renewRoute(of: peer)
         wake(peer, at: now)
-        if role == .client { agenda.note(.clientEvent(peer.index), at: now + latency()) }
+        if role == .client { agenda.note(.clientEvent(Int32(peer.index)), at: now + latency()) }
     }
 
     /// A DEALER connection is made anew: ROUTER gives it another routing id, and what was under way is gone.
     func renewRoute(of peer: SimulatedPeer) {
         peersByRoute[peer.route] = nil
-        let number = nextID()
+        let number = UInt64(nextID())
         peer.route = withUnsafeBytes(of: number.littleEndian) { [UInt8]($0) }
         peersByRoute[peer.route] = peer.index
         peer.toReducer.removeAll()
@@ -37,7 +40,13 @@ extension SimulatedCluster {
     /// A SUB connection is made anew; the publisher hears of the subscription a little later.
     func renewSubscription(of peer: SimulatedPeer) {
         peer.subscriber.pipes.append(Pipe())
+        subscribe(peer)
+    }
+
+    private func subscribe(_ peer: SimulatedPeer) {
         peer.subscribedAt = now + 2 * latency()
+        peer.isSubscriptionNew = true
+        wakeReducer(at: peer.subscribedAt)
     }
 
     func time(_ peer: SimulatedPeer) -> MonotonicTime { MonotonicTime(nanoseconds: now + peer.clockOffset) }
@@ -46,7 +55,7 @@ extension SimulatedCluster {
         let time = max(time, peer.frozenUntil)
         guard peer.isAlive, time < peer.wakesAt else { return }
         peer.wakesAt = time
-        agenda.note(.peerTurn(peer.index), at: time)
+        agenda.note(.peerTurn(Int32(peer.index)), at: time)
     }
 
     func peerTurn(_ peer: SimulatedPeer) throws(Violation) {
@@ -62,32 +71,37 @@ extension SimulatedCluster {
         guard peer.isAlive else { return }
         let deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
         var next = max(deadline, now + 100_000)
-        for pipe in peer.subscriber.pipes { if let time = pipe.readableAt { next = min(next, max(time, now)) } }
-        if let time = peer.fromReducer.readableAt { next = min(next, max(time, now)) }
+        for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
+        next = min(next, max(peer.fromReducer.readableAt, now))
         wake(peer, at: next)
+        try observe(
+            .measured(
+                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                lagMax: 0))
     }
 
     /// Takes what can be read from SUB's connections and DEALER, in any order.
     private func readAll(_ peer: SimulatedPeer) throws(Violation) {
+        let time = time(peer)
         while peer.isAlive {
-            var sources: [Int?] = peer.subscriber.pipes.indices.filter {
-                peer.subscriber.pipes[$0].isReadable(at: now)
-            }
-            if peer.fromReducer.isReadable(at: now) { sources.append(nil) }
-            guard let source = sources.randomElement(using: &random) else { return }
-            do throws(WireError) {
-                if let pipe = source {
-                    guard let bytes = peer.subscriber.pipes[pipe].popFirst() else { continue }
-                    let (topic, frame) = try PeerFrame.published(bytes[...])
-                    precondition(topic == .inbox(loop, peer.id), "a frame went to the wrong inbox")
-                    peer.machine.receivePublished(frame, at: time(peer))
-                } else if let bytes = peer.fromReducer.popFirst() {
-                    peer.machine.receiveReply(try PeerFrame(bytes: bytes[...]), at: time(peer))
+            let fromReducer = peer.fromReducer.readableAt <= now
+            var count = fromReducer ? 1 : 0
+            for pipe in peer.subscriber.pipes where pipe.readableAt <= now { count += 1 }
+            if count == 0 { return }
+            var choice = pick(count)
+            if fromReducer, choice == count - 1 {
+                guard let frame = peer.fromReducer.popFirst() else { return }
+                peer.machine.receiveReply(frame, at: time)
+            } else {
+                let pipe = peer.subscriber.pipes.firstIndex {
+                    guard $0.readableAt <= now else { return false }
+                    choice -= 1
+                    return choice < 0
                 }
-            } catch {
-                preconditionFailure("the bytes of a reducer's frame cannot be read: \(error)")
+                guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
+                peer.machine.receivePublished(frame, at: time)
+                if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
             }
-            peer.subscriber.dropEmpty()
             try settleAccounts(of: peer)
         }
     }
@@ -96,67 +110,57 @@ extension SimulatedCluster {
     func push(_ peer: SimulatedPeer) throws(Violation) {
         guard !peer.pusher.pipes.isEmpty else { return }
         while peer.isAlive, let batch = peer.machine.nextBatch() {
-            for (offset, entry) in batch.entries.enumerated() {
-                let number = batch.first + UInt64(offset)
-                guard let id = peer.entriesInFlight[number] else {
-                    throw Violation(.nothingLost, "peer \(peer.index) sends \(entry) again after its outcome")
-                }
-                try observe(.sent(batch.history, batch.session, number: number, id: id))
+            let ids = peer.accounts.ids(from: batch.first, count: batch.entries.count)
+            guard ids.count == batch.entries.count, !ids.contains(0) else {
+                throw Violation(.nothingLost, "peer \(peer.index) sends an entry again after its outcome: \(batch)")
             }
-            let last = peer.pusher.pipes.count - 1
-            if peer.pusher.pipes[last].count >= plan.pipeMax {
+            try observe(.sent(batch.history, batch.session, first: batch.first, ids: ids))
+            if peer.pusher.pipes[peer.pusher.pipes.count - 1].count >= plan.pipeMax {
                 peer.machine.couldNotPush(batch)
                 return
             }
-            if peer.isPusherDead { continue }
-            let arrival = now + latency()
-            peer.pusher.pipes[last].append(batch.bytes, arrival: arrival)
-            wakeReducer(at: max(arrival, peer.pusher.pipes[last].stalledUntil))
+            if !peer.isPusherDead { send(batch, from: peer) }
         }
     }
 
     // MARK: Actions and accounts
 
     /// After every call of a machine: notes new entries, does what the machine wishes, and tells outcomes.
-    func settleAccounts(of peer: SimulatedPeer, _ made: [UInt64: SentEntry] = [:]) throws(Violation) {
+    /// - Parameter made: the entry that was just handed to the machine, if it was an event or the end of an effect.
+    func settleAccounts(of peer: SimulatedPeer, _ made: SentEntry? = nil) throws(Violation) {
         try noteNewEntries(of: peer, made)
-        var wishes = peer.machine.takeActions()
-        while !wishes.isEmpty {
+        while true {
+            let wishes = peer.machine.takeActions()
+            if wishes.isEmpty { break }
             for wish in wishes { try fulfil(wish, peer) }
             guard peer.isAlive else { return }
-            try noteNewEntries(of: peer, [:])
-            wishes = peer.machine.takeActions()
+            try noteNewEntries(of: peer, nil)
         }
         let settled = peer.machine.outbox.settled
-        if settled > peer.settledNumber {
-            for number in (peer.settledNumber + 1)...settled {
-                guard let id = peer.entriesInFlight.removeValue(forKey: number) else { continue }
-                try observe(.told(id: id, .applied(.initial)))
-            }
+        if settled > peer.accounts.settled {
+            for id in peer.accounts.settle(upTo: settled) { try observe(.told(id: id, .applied(.initial))) }
+        } else if settled < peer.accounts.settled || peer.machine.outbox.last < peer.accounts.last {
+            // The session was lost, and everything under way was told so: numbers begin anew.
+            peer.accounts = OutboxAccounts()
         }
-        peer.settledNumber = settled
-        peer.lastNumber = peer.machine.outbox.last
-        try observe(
-            .measured(
-                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
-                lagMax: 0))
     }
 
-    private func noteNewEntries(of peer: SimulatedPeer, _ made: [UInt64: SentEntry]) throws(Violation) {
-        if peer.machine.outbox.last < peer.lastNumber { peer.lastNumber = peer.machine.outbox.last }
-        guard peer.machine.outbox.last > peer.lastNumber else { return }
-        for (number, entry) in peer.machine.outbox.unsettled where number > peer.lastNumber {
-            let sent =
-                made[number]
-                ?? SentEntry(
-                    id: nextID(), peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
-                    index: bodyIndex(peer, entry), event: nil, wantsSeq: entry.wantsSeq)
-            if peer.entriesInFlight.updateValue(sent.id, forKey: number) != nil {
-                throw Violation(.nothingLost, "peer \(peer.index) gives the number \(number) a second time")
+    private func noteNewEntries(of peer: SimulatedPeer, _ made: SentEntry?) throws(Violation) {
+        let last = peer.machine.outbox.last
+        while peer.accounts.last < last {
+            guard let entry = peer.machine.outbox.entry(peer.accounts.last + 1) else {
+                throw Violation(.nothingLost, "peer \(peer.index) has no entry \(peer.accounts.last + 1)")
             }
+            var sent =
+                made
+                ?? SentEntry(
+                    id: 0, peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
+                    index: bodyIndex(peer, entry), event: nil, wantsSeq: entry.wantsSeq)
+            entryCount += 1
+            sent.id = entryCount
+            peer.accounts.accept(sent.id)
             try observe(.accepted(sent))
         }
-        peer.lastNumber = peer.machine.outbox.last
     }
 
     private func bodyIndex(_ peer: SimulatedPeer, _ entry: Entry) -> Int {
@@ -165,15 +169,12 @@ extension SimulatedCluster {
 
     private func fulfil(_ wish: PeerAction, _ peer: SimulatedPeer) throws(Violation) {
         switch wish {
-        case .send(let message):
-            let arrival = now + latency()
-            peer.toReducer.append(message.bytes(loop: loop), arrival: arrival)
-            wakeReducer(at: arrival)
+        case .send(let message): send(message, from: peer)
         case .connect:
             peer.isConnected = true
             peer.isSubscriberDead = false
             peer.subscriber = .init(pipes: [Pipe()])
-            peer.subscribedAt = now + 2 * latency()
+            subscribe(peer)
             rebuildPusher(peer)
         case .rebuildPush: rebuildPusher(peer)
         case .run(let grant): try begin(grant, on: peer)
@@ -184,7 +185,7 @@ extension SimulatedCluster {
             guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
             endBody(run, of: peer)
         case .settled(let number, let outcome):
-            guard let id = peer.entriesInFlight.removeValue(forKey: number) else {
+            guard let id = peer.accounts.tell(number) else {
                 throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
             }
             try observe(.told(id: id, outcome))
@@ -211,5 +212,7 @@ extension SimulatedCluster {
         addPeer(peer.role)
     }
 
-    func say(_ text: String) { transcript.note(.word(text), at: now) }
+    func say(_ text: @autoclosure () -> String) {
+        if transcript != nil { transcript?.note(.word(text()), at: now) }
+    }
 }

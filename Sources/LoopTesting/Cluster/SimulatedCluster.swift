@@ -8,8 +8,9 @@ import LoopWire
 /// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
 /// settle within a bounded virtual time. Everything is decided by the seed.
 package final class SimulatedCluster {
-    package let seed: UInt64
+    package let scenario: Scenario
     package let plan: SimulationPlan
+    private let rules: [Rule]
     let brokenRules: BrokenRules
     var random: SeededRandom
     var agenda = Agenda()
@@ -18,26 +19,60 @@ package final class SimulatedCluster {
     package internal(set) var stepCount = 0
     private var stepsAtOnce = 0
     var checkers = Checkers()
-    package internal(set) var transcript = Transcript(limit: 40)
-    package internal(set) var faultCount = 0
+    /// Kept only where somebody will read it: it costs more than the run.
+    package internal(set) var transcript: Transcript?
+    /// How often each kind of fault took place.
+    package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
+    /// How many faults were drawn, also those that were left out or had nothing to break.
+    package internal(set) var faultsDrawn = 0
     package internal(set) var eventCount = 0
-    var ids: UInt64 = 0
+    /// How many messages were sent, in all directions.
+    var messageCount = 0
+    var ids: UInt32 = 0
+    var entryCount = 0
     let loop = LoopID(name: SlotLoop.name)
 
     // The reducer's process.
     var reducer: ReducerMachine<SlotLoop>?
-    var reducerLife = 0
+    /// Told apart from `reducer != nil`, which copies the machine to find out.
+    var isReducerUp = false
+    var reducerLife: UInt32 = 0
+    var restCount = 0
     var unsynced: Unsynced?
+    var isSyncing = false
     var reducerWakesAt = UInt64.max
     var reducerFrozenUntil: UInt64 = 0
     var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
-    var journal = SimulatedJournal(history: .none)
+    var isNextAppendFailing = false
+    /// Until then the disk has no room.
+    var diskFailsUntil: UInt64 = 0
+    var flushedAt: UInt64 = 0
+    /// Where the newest snapshot was begun, and the one that is being written.
+    var snapshotAt: UInt64 = 0
+    var writing: SimulatedDisk.Snapshot?
+    let trap = TrapSwitch()
+    /// What operators ask for in the next turn.
+    var operatorRequests: [AdministrationRequest] = []
+    /// This process's hold on the disk.
+    var journal: SimulatedJournal?
+    var disk: SimulatedDisk?
+    /// The history of the newest record.
     var history = History.none
+
+    // What a report counts.
+    var snapshotsWritten = 0
+    var recoveriesFromSnapshots = 0
+    var journalFailures = 0
+    var tailsLost = 0
+    var historiesBegun = 0
+    var trapCount = 0
 
     // The other processes, dead ones too.
     var peers: [SimulatedPeer] = []
+    /// Those that live, or whose sockets still hold something.
+    var present: [SimulatedPeer] = []
     var peersByID: [PeerID: Int] = [:]
     var peersByRoute: [[UInt8]: Int] = [:]
 
@@ -47,13 +82,22 @@ package final class SimulatedCluster {
         let position: UInt64
         let deadline: MonotonicTime
         let messages: [Outbound]
+        let historyLost: HistoryLost?
     }
 
-    package init(seed: UInt64, breaking rules: [Rule] = []) {
-        self.seed = seed
+    /// - Parameter records: whether the messages are kept for people.
+    package init(_ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false) {
+        self.scenario = scenario
         brokenRules = BrokenRules(rules)
-        random = SeededRandom(seed: seed)
-        plan = SimulationPlan(&random)
+        random = SeededRandom(seed: scenario.seed)
+        plan = SimulationPlan(&random, scenario)
+        self.rules = rules
+        transcript = records ? Transcript(limit: 40) : nil
+    }
+
+    /// The same run from its beginning.
+    package func again(recording records: Bool) -> SimulatedCluster {
+        SimulatedCluster(scenario, breaking: rules, records: records)
     }
 
     var faultsEnd: UInt64 { UInt64(plan.faultPhase.wholeNanoseconds) }
@@ -87,21 +131,24 @@ package final class SimulatedCluster {
 
     private func perform(_ task: Agenda.Task) throws(Violation) {
         switch task {
-        case .reducerStart: try startReducer()
+        case .reducerStart(let life): if life == reducerLife { try startReducer() }
+        case .reducerRetry(let life): try retryJournal(life)
+        case .snapshotWritten(let life): snapshotWritten(life)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): try reducerSynced(life)
-        case .peerTurn(let index): try peerTurn(peers[index])
-        case .effectStep(let peer, let run): try effectStep(peers[peer], run)
-        case .clientEvent(let peer): try clientEvent(peers[peer])
+        case .peerTurn(let index): try peerTurn(peers[Int(index)])
+        case .effectStep(let peer, let run): try effectStep(peers[Int(peer)], run)
+        case .clientEvent(let peer): try clientEvent(peers[Int(peer)])
         case .fault:
             guard isFaulty else { return endFaults() }
-            try fault()
+            try drawFault()
             agenda.note(.fault, at: nextFault())
         }
     }
 
     private func lookWhetherSettled() throws(Violation) -> Bool {
         guard unsettled() == nil else { return false }
+        if let reducer { try checkers.rest(reducer.core, wholly: true) }
         try observe(.settled)
         return true
     }
@@ -112,7 +159,7 @@ package final class SimulatedCluster {
 
     // MARK: Chance
 
-    func nextID() -> UInt64 {
+    func nextID() -> UInt32 {
         ids += 1
         return ids
     }
@@ -121,59 +168,19 @@ package final class SimulatedCluster {
 
     /// A duration between two, in nanoseconds.
     func between(_ least: Duration, _ most: Duration) -> UInt64 {
-        let least = UInt64(least.wholeNanoseconds)
-        let most = UInt64(most.wholeNanoseconds)
-        return most <= least ? least : UInt64.random(in: least...most, using: &random)
+        between(UInt64(least.wholeNanoseconds), UInt64(most.wholeNanoseconds))
     }
 
-    func latency() -> UInt64 { between(.microseconds(50), plan.latencyMax) }
+    func between(_ least: UInt64, _ most: UInt64) -> UInt64 {
+        most <= least ? least : UInt64.random(in: least...most, using: &random)
+    }
 
+    func latency() -> UInt64 { between(50_000, plan.latencyMaxNanoseconds) }
+
+    /// Drawn from the faults' own generator, so that the faults come at the same times whatever happens between them.
     private func nextFault() -> UInt64 {
-        let mean = 1 / plan.faultsPerSecond
-        return now + between(.seconds(mean * 0.2), .seconds(mean * 1.8))
-    }
-
-    // MARK: Whether everything has settled
-
-    /// What is still in motion or wrong; nil: nothing.
-    func unsettled() -> String? {
-        guard let reducer, unsynced == nil else { return "the reducer is busy" }
-        for peer in peers where peer.isAlive {
-            let name = "\(peer.role) \(peer.index)"
-            if !peer.machine.isJoined {
-                return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
-            }
-            if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
-            if peer.frozenUntil > now { return "\(name) stands still" }
-        }
-        if let session = keptInVain(reducer) { return "session \(session) of a process that is gone is kept" }
-        return unsettledEffects(reducer)
-    }
-
-    /// A session that should have been retired by now.
-    private func keptInVain(_ reducer: ReducerMachine<SlotLoop>) -> SessionID? {
-        guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
-        return reducer.core.sessions.keys.sorted().first { session in
-            !peers.contains { $0.isAlive && $0.machine.session == session }
-        }
-    }
-
-    private func unsettledEffects(_ reducer: ReducerMachine<SlotLoop>) -> String? {
-        let bodies = peers.filter(\.isAlive).flatMap(\.bodies.values)
-        for body in bodies {
-            guard let effect = reducer.core.effects[body.effect] else {
-                return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"
-            }
-            if effect.status != .open { return "a body of \(body.effect) runs, which is \(effect.status)" }
-            if bodies.contains(where: { $0.effect == body.effect && $0.run != body.run }) {
-                return "\(body.effect) runs twice"
-            }
-        }
-        for (id, effect) in reducer.core.effects where effect.status == .open {
-            guard let body = bodies.first(where: { $0.effect == id }) else { return "\(id) is wanted and does not run" }
-            if body.request != effect.request { return "\(id) lacks its newest request" }
-            if !body.isEndless { return "\(id) runs and has an end" }
-        }
-        return nil
+        let mean = 1e9 / plan.faultsPerSecond
+        var dice = scenario.dice(of: faultsDrawn)
+        return now + UInt64(mean * (0.2 + 1.6 * dice.fraction()))
     }
 }

@@ -11,7 +11,7 @@ final class SimulatedPeer {
         let effect: EffectID
         let attempt: Attempt
         /// Names this body among all that ever ran.
-        let run: UInt64
+        let run: UInt32
         let slot: Int
         var request: [UInt8]
         var stepsLeft: Int
@@ -26,17 +26,6 @@ final class SimulatedPeer {
         var held: SlotEvent?
     }
 
-    /// One socket with its present connection last; earlier ones may still hold messages.
-    struct Connections {
-        var pipes: [Pipe] = []
-        mutating func dropEmpty() {
-            guard pipes.count > 1 else { return }
-            let last = pipes.removeLast()
-            pipes.removeAll(where: \.isEmpty)
-            pipes.append(last)
-        }
-    }
-
     let index: Int
     let id: PeerID
     let role: Role
@@ -46,16 +35,20 @@ final class SimulatedPeer {
     var isAlive = true
     var isLeaving = false
     var frozenUntil: UInt64 = 0
+    /// Its next event ends the reducer's process.
+    var sendsPoison = false
     var wakesAt = UInt64.max
 
     // Sockets.
-    var subscriber = Connections()
-    var pusher = Connections()
-    var fromReducer = Pipe()
-    var toReducer = Pipe()
+    var subscriber = Connections<PeerFrame>()
+    var pusher = Connections<Batch>()
+    var fromReducer = Pipe<PeerFrame>()
+    var toReducer = Pipe<ToReducer>()
     var isConnected = false
     /// The publisher knows the subscription from here on.
     var subscribedAt = UInt64.max
+    /// The reducer has not heard of the subscription yet.
+    var isSubscriptionNew = false
     var isSubscriberDead = false
     var isPusherDead = false
     /// Until then a new PUSH delivers no more than the old one.
@@ -66,14 +59,12 @@ final class SimulatedPeer {
     var route: [UInt8]
 
     // What runs here.
-    var bodies: [UInt64: Body] = [:]
-    var runs: [EffectID: UInt64] = [:]
+    var bodies: [UInt32: Body] = [:]
+    var runs: [EffectID: UInt32] = [:]
     var isWaitingForRoom = false
 
     // Accounts of the entries whose outcome is not known.
-    var entriesInFlight: [UInt64: UInt64] = [:]
-    var lastNumber: UInt64 = 0
-    var settledNumber: UInt64 = 0
+    var accounts = OutboxAccounts()
 
     init(index: Int, id: PeerID, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]) {
         self.index = index

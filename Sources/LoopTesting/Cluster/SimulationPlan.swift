@@ -1,3 +1,4 @@
+import LoopCluster
 package import LoopCore
 
 /// What one seed draws: the cluster's size and limits, and which faults come how often (swarm testing, Groce 2012: each
@@ -26,12 +27,50 @@ package struct SimulationPlan: Sendable {
         /// The reducer stands still.
         case reducerFreeze
         case crash
+        /// The reducer's process is killed while it reduces some event that is not to blame.
+        case crashInReduction
+        /// The reducer's machine loses power: what was not synced is gone.
+        case powerLoss
+        /// The reducer is stopped gracefully, and started again.
+        case restart
         /// The next append takes long.
         case slowDisk
+        /// The next append fails; some of its records may stand.
+        case failingDisk
+        /// Appends fail for a while.
+        case fullDisk
+        /// The newest snapshot is not what was written.
+        case damagedSnapshot
+        /// Another reducer is started on the same journal.
+        case secondReducer
+        /// A client or an effect sends an event that this build of the loop cannot take.
+        case poison
+        /// The reducer's wall clock is set.
+        case clockSet
+        /// An operator retries, drops, lists or trims.
+        case administration
+
+        /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
+        /// long is rarer than what loses a few messages, so that a cluster works most of the time.
+        var perSecond: Double {
+            switch self {
+            case .burst, .push, .dealer: 0.6
+            case .subscription: 0.3
+            case .deadSubscription, .deadPush, .freeze, .kill, .stop: 0.08
+            case .lostCollector, .crash, .poison: 0.05
+            case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk: 0.03
+            case .reducerFreeze, .fullDisk: 0.02
+            case .damagedSnapshot, .secondReducer, .clockSet: 0.1
+            case .administration: 0.3
+            }
+        }
     }
 
+    /// What the journal promises.
+    package enum Keeping: String, Sendable { case memory, none, os, fsync }
+
     package var silenceLimit: Duration
-    package var isJournalVolatile: Bool
+    package var keeping: Keeping
     package var faults: [Fault]
     /// On average, per second.
     package var faultsPerSecond: Double
@@ -51,16 +90,26 @@ package struct SimulationPlan: Sendable {
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
     package var drainMax: Int
+    /// How many records there are between two snapshots.
+    package var snapshotInterval: UInt64
+    package var hasStateHashes: Bool
+    /// The first start after this virtual time is one of a build that takes every event.
+    package var buildReplacedAt: UInt64
+    /// The share of payloads that no event can be read from.
+    package var garbageShare = 0.02
 
-    package init(_ random: inout SeededRandom) {
+    package init(_ random: inout SeededRandom, _ scenario: Scenario) {
         silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
-        isJournalVolatile = random.fraction() < 0.2
-        let count = Int.random(in: 1...Fault.allCases.count, using: &random)
+        keeping =
+            [.memory, .memory, .none, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
+            ?? .fsync
+        let count = Int.random(in: 3...Fault.allCases.count, using: &random)
         faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
-        faultsPerSecond = [0.5, 2, 5].randomElement(using: &random) ?? 1
-        faultPhase = .seconds(12)
+        let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
+        faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
+        faultPhase = .seconds(scenario.seconds)
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [10, 30, 60].randomElement(using: &random) ?? 10
+        eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 90
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -75,5 +124,35 @@ package struct SimulationPlan: Sendable {
             [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
+        snapshotInterval = [50, 300, 2000].randomElement(using: &random) ?? 300
+        hasStateHashes = random.fraction() < 0.3
+        buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
+        for simplification in scenario.simpler { simplify(simplification) }
     }
+
+    private mutating func simplify(_ simplification: Scenario.Simplification) {
+        switch simplification {
+        case .oneClient: clientCount = 1
+        case .oneWorker: workerCount = 1
+        case .noFailures: failureShare = 0
+        case .noGarbage: garbageShare = 0
+        case .fastNetwork: latencyMax = .milliseconds(1)
+        case .fastDisk: syncMax = .milliseconds(1)
+        case .fewEvents: eventsPerSecond = 10
+        }
+    }
+
+    /// One of the plan's faults, the frequent ones more often.
+    func drawFault(_ dice: inout SeededRandom) -> Fault {
+        var share = dice.fraction() * faults.map(\.perSecond).reduce(0, +)
+        for fault in faults.dropLast() {
+            share -= fault.perSecond
+            if share < 0 { return fault }
+        }
+        return faults[faults.count - 1]
+    }
+
+    var syncMaxNanoseconds: UInt64 { UInt64(syncMax.wholeNanoseconds) }
+    var durability: Durability { Durability(rawValue: keeping.rawValue) ?? .none }
+    var latencyMaxNanoseconds: UInt64 { UInt64(latencyMax.wholeNanoseconds) }
 }

@@ -8,23 +8,29 @@ package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
 
-    package init() {}
+    /// Where reducing ends the simulated process; nil in a loop that is only looked at.
+    private let trap: TrapSwitch?
+
+    package init(trap: TrapSwitch? = nil) { self.trap = trap }
 
     package var initial: SlotState { SlotState() }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
         guard state.slots.indices.contains(event.slot) else { return }
+        var slot = state.slots[event.slot]
         switch event.kind {
         case .on:
-            if !state.slots[event.slot].isWanted { state.slots[event.slot].version += 1 }
-            state.slots[event.slot].isWanted = true
-        case .off, .finish: state.slots[event.slot].isWanted = false
-        case .bump: state.slots[event.slot].version += 1
-        case .step: break
+            if !slot.isWanted { slot.version += 1 }
+            slot.isWanted = true
+        case .off, .finish: slot.isWanted = false
+        case .bump: slot.version += 1
+        case .step, .poison: return
         }
+        if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        trap?.reduces(event)
         reduce(&state, event)
         // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
         var random = transition.random
@@ -41,13 +47,7 @@ package struct SlotLoop: LoopDefinition {
         Feedback(
             name: "updating", placement: .workers, policy: EffectPolicy(retry: SlotLoop.patient),
             query: {
-                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { state in
-                    var wanted: [UInt64: UInt64] = [:]
-                    for slot in 0..<2 where state.slots[slot].isWanted {
-                        wanted[UInt64(slot)] = state.slots[slot].version
-                    }
-                    return wanted
-                }
+                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { $0.updating }
             },
             effect: { (_: UInt64, _) in .none })
     }
@@ -69,13 +69,7 @@ package struct SlotLoop: LoopDefinition {
             policy: EffectPolicy(
                 retry: SlotLoop.patient, timeout: .milliseconds(1500), concurrency: 3, concurrencyPerGroup: 1),
             query: {
-                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { state in
-                    var wanted: [UInt64: UInt64] = [:]
-                    for slot in 4..<SlotLoop.slotCount where state.slots[slot].isWanted {
-                        wanted[UInt64(slot)] = UInt64(slot)
-                    }
-                    return wanted
-                }
+                KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { $0.jobs }
             },
             effect: { (_: UInt64, _) in .none })
         feedback.group = { request in (request as? UInt64).map { "\($0 % 2)" } ?? "" }
@@ -86,15 +80,48 @@ package struct SlotLoop: LoopDefinition {
 }
 
 /// The state of the simulator's loop.
-package struct SlotState: Codable, Equatable, Sendable {
+package struct SlotState: Equatable, Sendable {
     package struct Slot: Codable, Equatable, Sendable {
         package var isWanted = false
         package var version: UInt64 = 0
     }
 
-    package var slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
+    package private(set) var slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
+    /// What slots 0 and 1 want, and what slots 4 to 7 want: follows from the slots, and is kept so that a query costs
+    /// nothing while its slots stay as they are.
+    package private(set) var updating: [UInt64: UInt64] = [:]
+    package private(set) var jobs: [UInt64: UInt64] = [:]
     /// Changes with every event, and with everything a reducer may know of a transition.
     package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    package mutating func set(_ slot: Slot, at index: Int) {
+        slots[index] = slot
+        switch index {
+        case 0, 1: updating[UInt64(index)] = slot.isWanted ? slot.version : nil
+        case 4...: jobs[UInt64(index)] = slot.isWanted ? UInt64(index) : nil
+        default: break
+        }
+    }
+
+    package static func == (a: SlotState, b: SlotState) -> Bool { a.digest == b.digest && a.slots == b.slots }
+}
+
+extension SlotState: Codable {
+    private enum CodingKeys: CodingKey { case slots, digest }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        for (index, slot) in try container.decode([Slot].self, forKey: .slots).enumerated() where index < slots.count {
+            set(slot, at: index)
+        }
+        digest = try container.decode(UInt64.self, forKey: .digest)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(slots, forKey: .slots)
+        try container.encode(digest, forKey: .digest)
+    }
 }
 
 /// One event of the simulator's loop, told apart from all others by its id.
@@ -107,6 +134,8 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case step = 4
         /// An effect says that its slot is no longer wanted.
         case finish = 5
+        /// An event that some builds of the loop cannot take: reducing it ends the process.
+        case poison = 6
     }
 
     package var kind: Kind

@@ -1,9 +1,9 @@
 import LoopCore
 
 /// One connection's one direction: messages arrive in the order in which they were sent, each with a delay.
-struct Pipe {
-    struct Item {
-        var bytes: [UInt8]
+struct Pipe<Message> {
+    private struct Item {
+        var message: Message
         /// Virtual nanoseconds.
         var arrival: UInt64
     }
@@ -14,29 +14,27 @@ struct Pipe {
     var stalledUntil: UInt64 = 0
 
     var count: Int { items.count - head }
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { head == items.count }
 
-    mutating func append(_ bytes: [UInt8], arrival: UInt64) {
-        items.append(Item(bytes: bytes, arrival: max(arrival, items.last?.arrival ?? 0)))
+    mutating func append(_ message: Message, arrival: UInt64) {
+        items.append(Item(message: message, arrival: max(arrival, items.last?.arrival ?? 0)))
     }
 
-    func isReadable(at now: UInt64) -> Bool {
-        head < items.count && stalledUntil <= now && items[head].arrival <= now
-    }
+    /// When the next message can be read; never: `.max`.
+    var readableAt: UInt64 { head < items.count ? max(items[head].arrival, stalledUntil) : .max }
 
-    /// When the next message can be read; nil: there is none.
-    var readableAt: UInt64? { head < items.count ? max(items[head].arrival, stalledUntil) : nil }
-
-    mutating func popFirst() -> [UInt8]? {
+    mutating func popFirst() -> Message? {
         guard head < items.count else { return nil }
-        defer {
-            head += 1
-            if head > 256 || head == items.count {
-                items.removeFirst(head)
-                head = 0
-            }
+        let message = items[head].message
+        head += 1
+        if head == items.count {
+            items.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > 256 {
+            items.removeFirst(head)
+            head = 0
         }
-        return items[head].bytes
+        return message
     }
 
     mutating func removeAll() {
@@ -55,4 +53,19 @@ struct Pipe {
         head = 0
         return new
     }
+}
+
+/// One socket with its present connection last; earlier ones may still hold messages.
+struct Connections<Message> {
+    var pipes: [Pipe<Message>] = []
+
+    /// Forgets earlier connections that hold nothing any more.
+    mutating func dropEmpty() {
+        guard pipes.count > 1 else { return }
+        let last = pipes.removeLast()
+        pipes.removeAll(where: \.isEmpty)
+        pipes.append(last)
+    }
+
+    var isEmpty: Bool { pipes.allSatisfy(\.isEmpty) }
 }

@@ -29,13 +29,17 @@ package struct Mutation: Sendable, CustomStringConvertible {
 
 extension Simulation {
     /// Runs every mutation until it is caught, and prints a line for each.
+    /// - Parameters:
+    ///   - only: the one mutation to run; nil: all.
+    ///   - seconds: how long faults come in each seed.
     /// - Returns: whether all were caught.
-    public static func runMutations(_ print: (String) -> Void) -> Bool {
+    static func runMutations(only: String?, seconds: Int, _ print: (String) -> Void) -> Bool {
         var missed = 0
         // Those that are caught soon first.
-        for mutation in Mutation.all.sorted(by: { $0.budget < $1.budget }) {
-            if let (count, failure) = hunt(mutation.rules, seeds: 0..<mutation.budget) {
-                print("\(mutation): caught after \(count) seeds: \(failure.violation.prefix(160))")
+        for mutation in Mutation.all.sorted(by: { $0.budget < $1.budget })
+        where only == nil || mutation.description == only {
+            if let (count, failure) = hunt(mutation.rules, seeds: 0..<mutation.budget, seconds: seconds) {
+                print("\(mutation): caught after \(count) seeds: \(failure.violation.description.prefix(160))")
             } else {
                 missed += 1
                 print("\(mutation): NOT CAUGHT in \(mutation.budget) seeds")

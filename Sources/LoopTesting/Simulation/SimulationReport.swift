@@ -4,7 +4,8 @@ import LoopCore
 public struct SimulationReport: Sendable, CustomStringConvertible {
     public private(set) var seedCount = 0
     public private(set) var eventCount = 0
-    public private(set) var faultCount = 0
+    /// How often each kind of fault took place, by its name.
+    public private(set) var faultCounts: [String: Int] = [:]
     public private(set) var simulatedSeconds = 0.0
     public private(set) var failures: [SimulationFailure] = []
     /// How often each promise was checked, by its name.
@@ -13,11 +14,13 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     mutating func note(_ cluster: SimulatedCluster, _ failure: SimulationFailure?) {
         seedCount += 1
         eventCount += cluster.eventCount
-        faultCount += cluster.faultCount
         simulatedSeconds += Double(cluster.now) / 1e9
+        for (fault, count) in cluster.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
         for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
         if let failure { failures.append(failure) }
     }
+
+    public var faultCount: Int { faultCounts.values.reduce(0, +) }
 
     /// The promises that nothing was checked for: a failure too.
     public var uncheckedPromises: [String] {
@@ -28,29 +31,35 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 
     /// One line: what was run, what was checked, what was found.
     public var description: String {
+        let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
         let checks = Promise.allCases.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
         var line =
             "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events,"
-            + " \(faultCount) faults; checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
+            + " \(faultCount) faults (\(kinds.joined(separator: ", ")));"
+            + " checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
         if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }
         return line
     }
 }
 
-/// One seed that broke a promise.
+/// One run that broke a promise.
 public struct SimulationFailure: Sendable, CustomStringConvertible {
-    public let seed: UInt64
+    package let scenario: Scenario
     public let step: Int
     /// Virtual seconds since the beginning.
     public let time: String
-    public let violation: String
+    package let violation: Violation
     /// The last messages, the oldest first.
     public let transcript: [String]
+    /// How many faults were drawn until then.
+    package let faultCount: Int
+
+    public var seed: UInt64 { scenario.seed }
 
     /// The violation, where it was found, what led there, and the command that shows it again.
     public var description: String {
         (["seed \(seed), step \(step), second \(time): \(violation)"] + transcript.map { "    \($0)" } + [
-            "again: loop-simulate --first-seed \(seed) --seeds 1"
+            "again: \(scenario.command)"
         ]).joined(separator: "\n")
     }
 }

@@ -20,13 +20,16 @@ package struct Transcript: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func note(_ line: Line, bytes: [UInt8] = [], at time: UInt64) {
+    mutating func note(_ line: Line, at time: UInt64) {
         count += 1
-        if case .word(let text) = line {
-            hash = StableHash.fnv1a(text.utf8, seed: hash)
-        } else {
-            hash = StableHash.fnv1a(bytes, seed: hash)
-        }
+        hash =
+            switch line {
+            case .word(let text): StableHash.fnv1a(text.utf8, seed: hash)
+            case .toPeer(_, let frame, _): StableHash.fnv1a(frame.bytes(topic: nil), seed: hash)
+            case .toReducer(_, let message):
+                StableHash.fnv1a(message.bytes(loop: LoopID(name: SlotLoop.name)), seed: hash)
+            case .batch(_, let batch): StableHash.fnv1a(batch.bytes, seed: hash)
+            }
         hash = (hash ^ time) &* 0x0000_0100_0000_01b3
         if lines.count < limit {
             lines.append((time, line))
@@ -67,7 +70,7 @@ package struct Transcript: Sendable {
     private static func describe(_ message: ToPeer) -> String {
         switch message {
         case .introduction: "introduction"
-        case .welcome(let watermark, _, _): "welcome wm \(watermark)"
+        case .welcome(let watermark, _, _, _): "welcome wm \(watermark)"
         case .commands(let number, let commands):
             "commands #\(number) " + commands.map(describe).joined(separator: " ")
         case .acknowledgement(let ack): "ack \(describe(ack))"

@@ -17,6 +17,50 @@ public enum StableHash {
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         return hash
     }
+
+    /// The same, of bytes in one place: a nanosecond for each.
+    public static func fnv1a(_ bytes: [UInt8], seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        fnv1a(bytes[...], seed: seed)
+    }
+
+    /// The same, of bytes in one place: a nanosecond for each.
+    public static func fnv1a(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        var hash = seed
+        bytes.withUnsafeBufferPointer { bytes in
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        }
+        return hash
+    }
+}
+
+extension StableHash {
+    /// A hash for telling bytes apart, eight at a time: a few times faster than FNV-1a, and as little a match for an
+    /// adversary. After the multiply-and-fold of wyhash (Wang Yi).
+    public static func quick(_ bytes: some Collection<UInt8>, seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
+        if let hash = bytes.withContiguousStorageIfAvailable({ quick(UnsafeRawBufferPointer($0), seed: seed) }) {
+            return hash
+        }
+        return Array(bytes).withUnsafeBytes { quick($0, seed: seed) }
+    }
+
+    private static func quick(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+        var hash = fold(seed ^ UInt64(bytes.count), 0xa076_1d64_78bd_642f)
+        var offset = 0
+        while bytes.count - offset >= 8 {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            hash = fold(hash ^ word, 0xe703_7ed1_a0b4_28db)
+            offset += 8
+        }
+        var tail: UInt64 = 0
+        for index in offset..<bytes.count { tail = tail << 8 | UInt64(bytes[index]) }
+        return fold(hash ^ tail, 0x8ebc_6af0_9c88_c6e3)
+    }
+
+    /// Both halves of the product: every bit of the one operand reaches half of the result's.
+    private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let product = a.multipliedFullWidth(by: b)
+        return product.high ^ product.low
+    }
 }
 
 /// 16 hexadecimal digits.

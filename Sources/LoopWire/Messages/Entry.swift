@@ -42,7 +42,7 @@ public struct Entry: Equatable, Sendable {
     /// The bytes around a payload, at most.
     public static let overhead = 38
 
-    func write(to writer: inout ByteWriter) {
+    package func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
         writer.u8((effect == nil ? 0 : 1) | (wantsSeq ? 2 : 0))
         if let effect {
@@ -52,7 +52,7 @@ public struct Entry: Equatable, Sendable {
         writer.prefixed(payload)
     }
 
-    init(from reader: inout ByteReader) throws(WireError) {
+    package init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8()
         guard let kind = Kind(rawValue: code) else {
             throw .malformed(what: "entry kind \(code)", offset: reader.position)

@@ -56,6 +56,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var peers: [Peer]
     public var feedbacks: [FeedbackCounts]
     public var parked: [Parked]
+    /// How many events are set aside because the reducer ended in them.
+    public var quarantined: Int
+    /// What somebody should do something about, a line for each.
+    public var warnings: [String]
     /// Everything dropped or refused, by reason.
     public var counters: [String: UInt64]
 
@@ -74,6 +78,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         peers = []
         feedbacks = []
         parked = []
+        quarantined = 0
+        warnings = []
         counters = [:]
     }
 }

@@ -5,7 +5,7 @@ public import LoopCore
 /// | verb | message | body |
 /// |---|---|---|
 /// | 1 | introduction | `Introduction` |
-/// | 2 | welcome | watermark u64, silence limit ms u64, tick interval ms u64 |
+/// | 2 | welcome | watermark u64, silence limit ms u64, tick interval ms u64, feedbacks: count u32, names |
 /// | 3 | commands | number u64, count u32, `Command`… |
 /// | 4 | ack | `Acknowledgement` |
 /// | 5 | tick | `Tick` |
@@ -22,8 +22,9 @@ public import LoopCore
 /// | 16 | answer | `AnswerPart` |
 public enum ToPeer: Equatable, Sendable {
     case introduction(Introduction)
-    /// Arrives through the inbox, which proves the subscription.
-    case welcome(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration)
+    /// Arrives through the inbox, which proves the subscription. The feedbacks are the names that stand behind the numbers
+    /// in effect IDs, from 0 on.
+    case welcome(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
     /// Numbered per inbox; after a gap nothing is applied until `assignments`.
     case commands(number: UInt64, [Command])
     case acknowledgement(Acknowledgement)
@@ -107,11 +108,12 @@ extension ToPeer {
         case .introduction(let introduction):
             writer.u8(1)
             introduction.write(to: &writer)
-        case .welcome(let watermark, let silenceLimit, let tickInterval):
+        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             writer.u8(2)
             writer.u64(watermark)
             writer.milliseconds(silenceLimit)
             writer.milliseconds(tickInterval)
+            writer.strings(feedbacks)
         case .commands(let number, let commands):
             writer.u8(3)
             writer.u64(number)
@@ -169,7 +171,7 @@ extension ToPeer {
         case 2:
             self = .welcome(
                 watermark: try reader.u64(), silenceLimit: try reader.milliseconds(),
-                tickInterval: try reader.milliseconds())
+                tickInterval: try reader.milliseconds(), feedbacks: try reader.strings())
         case 3:
             let number = try reader.u64()
             var commands: [Command] = []

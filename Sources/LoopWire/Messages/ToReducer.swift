@@ -146,6 +146,7 @@ public struct ClaimedAttempt: Equatable, Sendable {
 /// | 4 | capacity u32: how many effects it may hold at once |
 /// | 4 + … | groups: count u32, strings |
 /// | 4 + n | a name for people |
+/// | 4 + … | the definition's feedbacks: count u32, strings "name@placement" |
 public struct Greeting: Equatable, Sendable {
     public var peer: PeerID
     public var session: SessionID
@@ -157,10 +158,12 @@ public struct Greeting: Equatable, Sendable {
     public var capacity: UInt32
     public var groups: [String]
     public var name: String
+    /// What a reducer of a newer schema may grant; empty for a peer that runs no effects.
+    public var feedbacks: [String]
 
     public init(
         peer: PeerID, session: SessionID, history: History, epoch: Epoch, watermark: UInt64, schema: UInt64,
-        fingerprint: UInt64, capacity: UInt32, groups: [String], name: String
+        fingerprint: UInt64, capacity: UInt32, groups: [String], name: String, feedbacks: [String] = []
     ) {
         self.peer = peer
         self.session = session
@@ -172,6 +175,7 @@ public struct Greeting: Equatable, Sendable {
         self.capacity = capacity
         self.groups = groups
         self.name = name
+        self.feedbacks = feedbacks
     }
 
     func write(to writer: inout ByteWriter) {
@@ -183,9 +187,9 @@ public struct Greeting: Equatable, Sendable {
         writer.u64(schema)
         writer.u64(fingerprint)
         writer.u32(capacity)
-        writer.u32(UInt32(groups.count))
-        for group in groups { writer.string(group) }
+        writer.strings(groups)
         writer.string(name)
+        writer.strings(feedbacks)
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -197,9 +201,9 @@ public struct Greeting: Equatable, Sendable {
         schema = try reader.u64()
         fingerprint = try reader.u64()
         capacity = try reader.u32()
-        groups = []
-        for _ in 0..<(try reader.count(bytesEach: 4)) { groups.append(try reader.string()) }
+        groups = try reader.strings()
         name = try reader.string()
+        feedbacks = try reader.strings()
     }
 }
 

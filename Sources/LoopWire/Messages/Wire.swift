@@ -94,7 +94,7 @@ extension ByteWriter {
         u8(channel)
     }
 
-    mutating func peer(_ peer: PeerID) {
+    package mutating func peer(_ peer: PeerID) {
         u64(peer.high)
         u64(peer.low)
     }
@@ -110,7 +110,7 @@ extension ByteWriter {
         u64(attempt.count)
     }
 
-    mutating func epoch(_ epoch: Epoch) {
+    package mutating func epoch(_ epoch: Epoch) {
         u64(epoch.number)
         u64(epoch.nonce)
     }
@@ -121,7 +121,12 @@ extension ByteWriter {
 
     package mutating func string(_ text: String) { prefixed(Array(text.utf8)[...]) }
 
-    mutating func outcomes(_ outcomes: [NotableOutcome]) {
+    package mutating func strings(_ texts: [String]) {
+        u32(UInt32(texts.count))
+        for text in texts { string(text) }
+    }
+
+    package mutating func outcomes(_ outcomes: [NotableOutcome]) {
         u32(UInt32(outcomes.count))
         for item in outcomes {
             u64(item.number)
@@ -154,7 +159,7 @@ extension ByteReader {
         guard shard == Wire.shard else { throw .malformed(what: "shard \(shard)", offset: position) }
     }
 
-    mutating func peer() throws(WireError) -> PeerID {
+    package mutating func peer() throws(WireError) -> PeerID {
         PeerID(high: try u64(), low: try u64())
     }
 
@@ -166,7 +171,7 @@ extension ByteReader {
         Attempt(epoch: try u64(), count: try u64())
     }
 
-    mutating func epoch() throws(WireError) -> Epoch {
+    package mutating func epoch() throws(WireError) -> Epoch {
         Epoch(number: try u64(), nonce: try u64())
     }
 
@@ -182,7 +187,15 @@ extension ByteReader {
         return text
     }
 
-    mutating func flag() throws(WireError) -> Bool {
+    package mutating func strings() throws(WireError) -> [String] {
+        let count = try count(bytesEach: 4)
+        var texts: [String] = []
+        texts.reserveCapacity(count)
+        for _ in 0..<count { texts.append(try string()) }
+        return texts
+    }
+
+    package mutating func flag() throws(WireError) -> Bool {
         let value = try u8()
         guard value <= 1 else { throw .malformed(what: "flag \(value)", offset: position) }
         return value == 1
@@ -197,7 +210,7 @@ extension ByteReader {
         return count
     }
 
-    mutating func outcomes() throws(WireError) -> [NotableOutcome] {
+    package mutating func outcomes() throws(WireError) -> [NotableOutcome] {
         let count = try count(bytesEach: 17)
         var outcomes: [NotableOutcome] = []
         outcomes.reserveCapacity(count)

@@ -30,6 +30,8 @@ import Testing
         fetch.running = 56
         fetch.waiting = 12
         report.feedbacks = [fetch]
+        report.quarantined = 1
+        report.warnings = ["1 EVENT IS QUARANTINED: see: loopctl quarantine list", "and more"]
         report.parked = [
             StatusReport.Parked(
                 effect: EffectID(feedback: 0, seq: Seq(7), index: 1), feedback: "fetch", failures: 4, message: "no room"
@@ -41,6 +43,9 @@ import Testing
                 linkcheck, ready
                 epoch 1, seq 4211, 812 events/s, up 1 min 2 s, schema 1, history 00c0ffee00c0ffee
                 412 of 1203 pages, 3 broken
+
+                WARNING: 1 EVENT IS QUARANTINED: see: loopctl quarantine list
+                WARNING: and more
 
                 WORKER    SESSION  EFFECTS   LEASE  LAG  COMPLETED  GROUPS
                 worker-1        2    14/16   2.8 s    0        103  default,slow

@@ -53,13 +53,4 @@ import Testing
         note.event = [0xFF]
         #expect(printer.lines(for: .transitions([note])).first?.hasSuffix(#""event":null}"#) == true)
     }
-
-    @Test(
-        arguments: [
-            (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
-            (951_782_400_001, "2000-02-29T00:00:00.001Z"),
-        ] as [(Int64, String)])
-    func `have times in UTC`(milliseconds: Int64, text: String) {
-        #expect(TailPrinter.time(WallTime(milliseconds: milliseconds)) == text)
-    }
 }

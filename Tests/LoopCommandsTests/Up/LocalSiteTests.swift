@@ -1,3 +1,4 @@
+import Glibc
 import LoopOptions
 import Testing
 
@@ -73,6 +74,31 @@ import Testing
         var request = UpRequest(loop: "linkcheck")
         request.loopArguments = ["/no/such/folder"]
         #expect(throws: UsageError.self) { try Preparation.prepare(&request, environment: [:]) }
+    }
+
+    @Test func `is served at the folder's own port, however the folder is written`() throws {
+        #expect(SitePort.port(of: "/etc") == SitePort.port(of: "/etc/../etc/."))
+        let ports = ["/", "/etc", "/usr", "/usr/bin", "/no/such"].map(SitePort.port)
+        #expect(Set(ports).count == ports.count)
+        #expect(ports.allSatisfy(SitePort.range.contains))
+        var folder = Array("/tmp/loop-site-XXXXXX".utf8CString)
+        let path = String(cString: try #require(mkdtemp(&folder)))
+        defer { rmdir(path) }
+        func url() throws -> (String?, Preparation.Prepared) {
+            var request = UpRequest(loop: "linkcheck")
+            request.loopArguments = [path]
+            let prepared = try #require(try Preparation.prepare(&request, environment: [:]))
+            return (request.loopArguments.last, prepared)
+        }
+        let (first, site) = try url()
+        let (second, other) = try url()
+        #expect(first == "http://127.0.0.1:\(SitePort.port(of: path))/")
+        #expect(second != first)
+        site.stop()
+        other.stop()
+        let (third, again) = try url()
+        #expect(third == first)
+        again.stop()
     }
 
     @Test func `is prepared for linkcheck alone`() throws {

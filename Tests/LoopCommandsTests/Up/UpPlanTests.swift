@@ -39,6 +39,18 @@ import Testing
         #expect(plan.reducerArguments == ["own", "--bind", "ipc:///tmp/own", "--insecure"])
     }
 
+    @Test func `leaves the journal to the reducer, unless the request names one`() throws {
+        var request = try upRequest(["up", "own"])
+        request.bind = "ipc:///tmp/own"
+        #expect(try UpPlan(request, claimed: nil, folder: "/").reducerArguments == ["own", "--bind", "ipc:///tmp/own"])
+        request = try upRequest(["up", "own", "--journal", "a.journal", "--durability", "os", "--wait", "x"])
+        request.bind = "ipc:///tmp/own"
+        #expect(
+            try UpPlan(request, claimed: nil, folder: "/").reducerArguments == [
+                "own", "--bind", "ipc:///tmp/own", "--journal", "a.journal", "--durability", "os", "--wait", "x",
+            ])
+    }
+
     @Test(arguments: [
         ("tcp://0.0.0.0:7710", "tcp://127.0.0.1:7710"), ("tcp://*:7710", "tcp://127.0.0.1:7710"),
         ("tcp://[::]:7710", "tcp://[::1]:7710"), ("tcp://10.0.0.1:7710", "tcp://10.0.0.1:7710"),

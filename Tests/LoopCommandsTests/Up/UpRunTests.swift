@@ -56,6 +56,13 @@ import Testing
         #expect(left == [])
     }
 
+    @Test func `does not start again a reducer that says why it cannot run`() async throws {
+        let script = "echo 'the journal a.journal is held by another reducer' >&2; exit 2"
+        let (code, left) = try await run(reducer: script, worker: "exec sleep 1000", workers: 1)
+        #expect(code == 2)
+        #expect(left == [])
+    }
+
     @Test func `kills workers that do not leave after the verdict`() async throws {
         let (code, left) = try await run(reducer: "exit 0", worker: "trap '' TERM; while :; do sleep 1; done")
         #expect(code == 0)

@@ -37,7 +37,7 @@ import ZMQ
 
 extension ReducerNodeConfiguration {
     static func test(_ endpoint: String, _ context: ZMQContext) -> ReducerNodeConfiguration {
-        ReducerNodeConfiguration(bind: endpoint, context: context, log: { _ in })
+        ReducerNodeConfiguration(bind: endpoint, journal: .memory, context: context, log: { _ in })
     }
 }
 

@@ -13,7 +13,12 @@ enum MessageExamples {
 
     static let toPeer: [(name: String, frame: PeerFrame)] = [
         ("introduction", introduction),
-        ("welcome", .welcome(watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))),
+        (
+            "welcome",
+            .welcome(
+                watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500),
+                feedbacks: ["updating", "jobs"])
+        ),
         (
             "commands",
             .commands(
@@ -63,7 +68,8 @@ enum MessageExamples {
             .greet(
                 Greeting(
                     peer: peer, session: SessionID(11), history: History(0xabcd), epoch: epoch, watermark: 5, schema: 1,
-                    fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1"))
+                    fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1",
+                    feedbacks: ["jobs@workers(default)"]))
         ),
         ("claim", .claim(SessionID(11), epoch, [ClaimedAttempt(effect: effect, attempt: attempt)])),
         (

@@ -1,0 +1,61 @@
+import Foundation
+
+extension CaseGroup {
+    /// Many events outstanding, each acknowledged once it is on the disk: what the journal costs the same loop.
+    static let durable4096 = CaseGroup(
+        unit: "events/s",
+        reference: Variant(name: "the same loop, journal in memory") { effort in
+            try await rate(PackedEvent.word, journal: nil, count: effort.count(150_000))
+        },
+        ours: [PackedEvent.word, PlainEvent.word].map { loop in
+            Variant(name: "loop-durable-4096" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
+                try await inFolder { folder in
+                    try await rate(loop, journal: "\(folder)/bench.journal", count: effort.count(150_000))
+                }
+            }
+        })
+
+    /// A reducer that was killed starts again from its records alone: how many events a second it replays.
+    static let replay = CaseGroup(
+        unit: "events/s", reference: nil,
+        ours: [PackedEvent.word, PlainEvent.word].map { loop in
+            Variant(name: "replay" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
+                try await inFolder { folder in
+                    let count = effort.count(400_000)
+                    _ = try await rate(loop, journal: "\(folder)/bench.journal", count: count)
+                    return try await withRoles { roles in
+                        let again = try roles.start(
+                            "reducer", ["loop": loop, "journal": "\(folder)/bench.journal"])
+                        return Double(count) / (try await again.number("recovered") / 1000)
+                    }
+                }
+            }
+        })
+
+    /// Events a second, from one sender, all of them checked at the end.
+    private static func rate(_ loop: String, journal: String?, count: Int) async throws -> Double {
+        try await withRoles { roles in
+            var arguments = ["loop": loop]
+            arguments["journal"] = journal
+            let reducer = try roles.start("reducer", arguments)
+            let sender = try roles.start(
+                "sender",
+                [
+                    "loop": loop, "reducer": try await reducer.answer("listening"), "window": "4096",
+                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))",
+                ])
+            let seconds = try await sender.number("seconds")
+            _ = try await sender.number("checked")
+            try await sender.finish()
+            return Double(count) / seconds
+        }
+    }
+
+    /// A folder that goes with the case, on the disk that the project is on: a file system in memory syncs for nothing.
+    private static func inFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try await body(folder)
+    }
+}

@@ -1,0 +1,116 @@
+import Glibc
+import LoopLock
+import LoopNode
+import LoopOptions
+
+/// The program `loop-chaos`.
+///
+/// Exit codes: 0 all promises held, 1 one did not, 2 it could not run, 64 wrong usage, 130 interrupted.
+public enum ChaosProgram {
+    static let seed = Option(
+        optional: "seed", .int(in: 0 ... .max), help: "draws the schedule; a random one where none is given",
+        environment: .none)
+    static let duration = Option(
+        "duration", .duration(in: ChaosSchedule.durationMin ... .seconds(86_400)), default: .seconds(30),
+        help: "how long things go wrong", environment: .none)
+    static let workers = Option(
+        "workers", .int(in: 2...64), default: 3, help: "how many workers", environment: .none)
+    static let report = Option(
+        optional: "report", .string.named("FILE"), help: "write the report to this file too, as JSON",
+        environment: .none)
+    static let journal = Option(
+        "journal", .choice(ChaosPlan.JournalKind.allCases.map(\.rawValue)),
+        default: ChaosPlan.JournalKind.file.rawValue,
+        help: "where the reducer keeps events; with memory a run has to fail", environment: .none)
+    static let sparesReducer = Option(
+        flag: "spare-reducer", help: "leave the reducer's process alone", environment: .none)
+    static let mustRunAll = Option(
+        flag: "all", help: "fail where a part cannot run here, as it does where CI is set", environment: .none)
+    static let keepsFolder = Option(
+        flag: "keep", help: "keep the journal, logs and pages, also where all is well", environment: .none)
+    static let schedule = Option(
+        flag: "schedule", help: "print what would go wrong and when, and do nothing", environment: .none)
+
+    static let command = Command(
+        "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
+        groups: [
+            OptionGroup("Run", [seed, duration, workers, journal, sparesReducer, mustRunAll]),
+            OptionGroup("Output", [report, keepsFolder, schedule]),
+        ])
+
+    /// Runs a command line.
+    /// - Returns: the exit code.
+    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        do {
+            switch try command.parse(arguments, environment: environment) {
+            case .text(let text):
+                print(text)
+                return 0
+            case .arguments(let parsed):
+                let number = parsed[seed].map(UInt64.init) ?? SystemRandom.uint64() % 1_000_000
+                let plan = ChaosPlan(
+                    seed: number, duration: parsed[duration], workers: parsed[workers],
+                    journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
+                    sparesReducer: parsed[sparesReducer],
+                    mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
+                    keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
+                return try await run(plan, printsOnly: parsed[schedule], report: parsed[report])
+            }
+        } catch let error as UsageError {
+            StandardError.line("loop-chaos: \(error)")
+            return 64
+        } catch is CancellationError {
+            StandardError.line("loop-chaos: interrupted")
+            return 130
+        } catch {
+            StandardError.line("loop-chaos: \(error)")
+            return 2
+        }
+    }
+
+    private static func run(_ plan: ChaosPlan, printsOnly: Bool, report file: String?) async throws -> Int32 {
+        let run = ChaosRun(plan) { StandardError.line("loop-chaos: \($0)") }
+        if printsOnly {
+            for fault in run.schedule.faults { print(fault) }
+            return 0
+        }
+        print("seed \(plan.seed); again: \(plan.command)")
+        fflush(nil)
+        let report = try await run.run()
+        print(report.text)
+        if let file { RunFolder.write(report.json, to: file) }
+        return report.isClean ? 0 : 1
+    }
+
+    /// The executables are beside this one.
+    private static var folderOfThisProgram: String {
+        let path = ProcessEnvironment.executable ?? CommandLine.arguments[0]
+        return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    }
+
+    /// Runs this process's own command line, and exits. The first SIGINT or SIGTERM clears up, the second just ends.
+    public static func main() async -> Never {
+        DescriptorLimit.raise()
+        let environment = ProcessEnvironment.current
+        let task = Task { await run(Array(CommandLine.arguments.dropFirst()), environment: environment) }
+        do {
+            let signals = try SignalWatch.ofProcess()
+            _ = try NodeThread("chaos-signals") {
+                var isSecond = false
+                var item = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+                while poll(&item, 1, -1) >= 0 || errno == EINTR {
+                    while signals.next() != nil {
+                        if isSecond { _exit(130) }
+                        isSecond = true
+                        task.cancel()
+                    }
+                }
+            }
+        } catch {
+            StandardError.line("loop-chaos: \(error)")
+        }
+        let code = await task.value
+        fflush(nil)
+        exit(code)
+    }
+}

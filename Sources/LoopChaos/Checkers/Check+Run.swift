@@ -1,0 +1,42 @@
+import LoopCore
+
+// What the run itself was like.
+extension Check {
+    /// The journal, replayed, gives the state that the reducer told of last.
+    static let theReplayIsTheSame = Check(name: "the replay is the same") { evidence in
+        guard let replay = evidence.replay else { return [] }
+        var found: [String] = []
+        if !replay.verify.isSuccess { found.append("verify ended with \(replay.verify): \(replay.verifyText)") }
+        if evidence.stateJSON.isEmpty {
+            found.append("the reducer told no final state")
+        } else if replay.stateJSON != evidence.stateJSON {
+            let place = zip(replay.stateJSON, evidence.stateJSON).prefix { $0 == $1 }.count
+            let (replayed, told) = (replay.stateJSON.dropFirst(place), evidence.stateJSON.dropFirst(place))
+            found.append(
+                "the states differ from character \(place) on: replayed \(replayed.prefix(80)), told \(told.prefix(80))"
+            )
+        }
+        return found
+    }
+
+    /// Every kind of fault was felt; and the refusals that such a run must bring came.
+    static let everyKindOfFault = Check(name: "every kind of fault") { evidence in
+        var found: [String] = []
+        let planned = evidence.schedule.counts
+        for kind in FaultKind.allCases where planned[kind] ?? 0 > 0 {
+            if kind.needsNetwork && !evidence.notRun.isEmpty { continue }
+            if evidence.felt[kind] ?? 0 == 0 { found.append("no '\(kind.rawValue)' was felt") }
+        }
+        for counter in ["refusedStale", "refusedAttempt"] where evidence.counters[counter] ?? 0 == 0 {
+            found.append("the reducer counted no \(counter)")
+        }
+        return found
+    }
+
+    static let processesDoAsTold = Check(name: "processes do as they are told") { $0.unexpected }
+
+    static let nothingIsLeft = Check(name: "nothing is left") { $0.leftovers }
+
+    /// Where everything must run, what could not is a violation.
+    static let allParts = Check(name: "everything was run") { $0.mustRunAll ? $0.notRun : [] }
+}

@@ -1,0 +1,69 @@
+import LoopExamples
+import LoopNode
+
+/// Everything that a run leaves behind, for the checkers. Plain values: what is planted in them is found, or a test fails.
+struct Evidence: Sendable {
+    var schedule: ChaosSchedule
+    /// What the clients were told of each of their events.
+    var clients: [UInt64: ClientOutcome] = [:]
+    /// The last state that the reducer told of; nil: it told none in time.
+    var state: LedgerState?
+    /// The same as JSON of a state of this seq.
+    var stateJSON = ""
+    var seq: UInt64 = 0
+    /// The pages, by deposit.
+    var pages: [UInt64: [LedgerPage.Line]] = [:]
+    var samples: [StatusSample] = []
+    /// The reducer's counters, of all epochs together.
+    var counters: [String: UInt64] = [:]
+    /// Faults that were really felt: signals that reached a process, packets dropped, bytes held up, messages cut.
+    var felt: [FaultKind: Int] = [:]
+    var starts: [String: Int] = [:]
+    /// What replaying the journal said; nil where there is none to replay.
+    var replay: Replay?
+    /// Processes that ended by themselves or not as they should.
+    var unexpected: [String] = []
+    /// Processes, namespaces, sockets that are still there.
+    var leftovers: [String] = []
+    /// Parts that could not run here, and why.
+    var notRun: [String] = []
+    /// Whether a part that could not run is a violation.
+    var mustRunAll = false
+
+    /// What the reducer's program made of the journal at rest.
+    struct Replay: Equatable, Sendable {
+        var verify: ProcessExit
+        var verifyText: String
+        /// The state that it replays to, as JSON.
+        var stateJSON: String
+    }
+}
+
+/// Something that must not be.
+public struct Violation: Equatable, Sendable, CustomStringConvertible {
+    /// Which truth it breaks.
+    public let check: String
+    public let what: String
+
+    public var description: String { "\(check): \(what)" }
+}
+
+/// One truth about a run.
+struct Check: Sendable {
+    let name: String
+    let find: @Sendable (Evidence) -> [String]
+
+    func violations(in evidence: Evidence) -> [Violation] {
+        let found = find(evidence)
+        let shown = found.prefix(10).map { Violation(check: name, what: $0) }
+        let more = found.count - shown.count
+        return more > 0 ? shown + [Violation(check: name, what: "and \(more) more like it")] : shown
+    }
+
+    /// All of them.
+    static let all: [Check] = [
+        .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
+        .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
+        .nothingIsLeft, .allParts,
+    ]
+}

@@ -1,0 +1,90 @@
+import LoopCore
+
+/// Events per second over a run, from samples of the seq.
+struct Throughput: Equatable, Sendable {
+    /// Events applied between the first and the last sample.
+    let events: UInt64
+    /// Seconds between them.
+    let seconds: Double
+    /// The longest time between two samples of which the second shows new events: at least as long as the real pause.
+    let longestGap: Duration
+    /// Of the windows in which nothing happened to the reducer: how many were judged, and the slowest's events a second.
+    let windows: Int
+    let slowestWindow: Double?
+
+    static let windowLength = Duration.seconds(5)
+    /// So long after a fault of the reducer it may still be catching up.
+    static let recovery = Duration.milliseconds(1000)
+
+    var perSecond: Double { seconds > 0 ? Double(events) / seconds : 0 }
+
+    /// - Parameters:
+    ///   - samples: in the order of time. The seq begins again where the history is another.
+    ///   - calm: spans in which nothing happens to the reducer's process.
+    init(_ samples: [StatusSample], calm: [Range<Duration>]) {
+        var total: UInt64 = 0
+        var curve: [(at: Duration, events: UInt64)] = []
+        var previous: StatusSample?
+        var gap = Duration.zero
+        var changedAt = samples.first?.at ?? .zero
+        for sample in samples {
+            var more = sample.seq
+            if let previous, previous.history == sample.history {
+                more = sample.seq >= previous.seq ? sample.seq - previous.seq : 0
+            } else if previous == nil {
+                more = 0
+            }
+            total += more
+            gap = max(gap, sample.at - changedAt)
+            if more > 0 { changedAt = sample.at }
+            curve.append((sample.at, total))
+            previous = sample
+        }
+        events = total
+        seconds = samples.isEmpty ? 0 : ((samples.last?.at ?? .zero) - (samples.first?.at ?? .zero)).inSeconds
+        longestGap = gap
+        var windows = 0
+        var slowest: Double?
+        for span in calm {
+            let from = span.lowerBound + Self.recovery
+            for (index, start) in curve.enumerated() where start.at >= from {
+                guard let end = curve[index...].first(where: { $0.at - start.at >= Self.windowLength }) else { break }
+                guard end.at <= span.upperBound else { break }
+                windows += 1
+                let rate = Double(end.events - start.events) / (end.at - start.at).inSeconds
+                slowest = min(slowest ?? rate, rate)
+            }
+        }
+        self.windows = windows
+        slowestWindow = slowest
+    }
+}
+
+extension Check {
+    static let eventsPerSecondMin = 50.0
+
+    /// At least so many events a second on the whole, and in every window in which nothing happens to the reducer.
+    static let throughput = Check(name: "at least 50 events a second") { evidence in
+        let throughput = Throughput(
+            evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
+            calm: evidence.schedule.calm)
+        var found: [String] = []
+        if throughput.perSecond < eventsPerSecondMin {
+            found.append("\(throughput.perSecond.shown) events a second on the whole")
+        }
+        if throughput.windows == 0 { found.append("no window without faults of the reducer was sampled") }
+        if let slowest = throughput.slowestWindow, slowest < eventsPerSecondMin {
+            found.append("\(slowest.shown) events a second in a window in which nothing happened to the reducer")
+        }
+        return found
+    }
+}
+
+extension Double {
+    /// With one digit behind the point.
+    var shown: String {
+        guard isFinite, magnitude < 1e15 else { return "\(self)" }
+        let tenths = Int((self * 10).rounded())
+        return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}

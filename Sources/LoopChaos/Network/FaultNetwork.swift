@@ -1,0 +1,159 @@
+import Glibc
+import LoopNode
+
+/// The network of a run: every process on a host of its own, all on one bridge, with a packet filter on each host.
+///
+/// Hosts are Linux network namespaces, so nothing of it is in the machine's own network, and no other run is in the way.
+/// Where namespaces cannot be had, hosts are addresses of loopback, and packets cannot be lost.
+struct FaultNetwork: Sendable {
+    /// One host.
+    struct Host: Sendable {
+        let name: String
+        /// Its first address is its own; further ones are for proxies.
+        let addresses: [String]
+    }
+
+    /// Why hosts are no more than addresses of loopback; nil: they are namespaces.
+    let obstacle: String?
+    private let prefix: String
+    private let hosts: [String: Host]
+
+    /// The reducer, the proxies' host, and one for each peer.
+    static let reducerHost = "reducer"
+    static let proxyHost = "proxy"
+
+    /// - Parameter isWanted: false leaves namespaces out, as where they cannot be had.
+    init(peers: [Target], isWanted: Bool = true) async {
+        await Self.removeLeftovers()
+        prefix = "\(Self.marker)\(getpid())"
+        obstacle = isWanted ? await Self.findObstacle(prefix) : "namespaces were not asked for"
+        let net = obstacle == nil ? "10.78.0" : "127.\(64 + getpid() % 64).\(getpid() / 64 % 256)"
+        var hosts = [
+            Self.reducerHost: Host(name: Self.reducerHost, addresses: ["\(net).1"]),
+            Self.proxyHost: Host(
+                name: Self.proxyHost, addresses: ["\(net).2"] + peers.indices.map { "\(net).\(100 + $0)" }),
+        ]
+        for (index, peer) in peers.enumerated() {
+            hosts[peer.description] = Host(name: peer.description, addresses: ["\(net).\(10 + index)"])
+        }
+        self.hosts = hosts
+    }
+
+    static let marker = "loop-chaos-"
+
+    /// The address of a host.
+    func address(_ host: String, _ index: Int = 0) -> String { hosts[host]?.addresses[index] ?? "127.0.0.1" }
+
+    /// Where a host's sockets are made.
+    func space(_ host: String) -> NetworkSpace { obstacle == nil ? NetworkSpace(name: namespace(host)) : .own }
+
+    // MARK: Building
+
+    private func namespace(_ host: String) -> String { "\(prefix)-\(host)" }
+
+    /// - Throws: `ChaosFailure` with what the system said.
+    func build() async throws {
+        guard obstacle == nil else { return }
+        // The bridge has a namespace to itself, so that no host sees another's interface.
+        let bridge = namespace("bridge")
+        try await Tool.run("ip netns add \(bridge)")
+        try await Tool.run("ip -n \(bridge) link add bridge type bridge")
+        try await Tool.run("ip -n \(bridge) link set bridge up")
+        for (number, host) in hosts.values.sorted(by: { $0.name < $1.name }).enumerated() {
+            let space = namespace(host.name)
+            try await Tool.run("ip netns add \(space)")
+            try await Tool.run("ip link add port\(number) netns \(bridge) type veth peer name eth0 netns \(space)")
+            try await Tool.run("ip -n \(bridge) link set port\(number) master bridge up")
+            for address in host.addresses { try await Tool.run("ip -n \(space) addr add \(address)/24 dev eth0") }
+            try await Tool.run("ip -n \(space) link set eth0 up")
+            try await Tool.run("ip -n \(space) link set lo up")
+        }
+    }
+
+    /// Removes everything of this run.
+    /// - Returns: what is left all the same.
+    func remove() async -> [String] {
+        await Self.removeNamespaces(of: prefix)
+        return await Self.namespaces().filter { $0.hasPrefix(prefix + "-") }
+    }
+
+    // MARK: Faults
+
+    /// A table of the packet filter for each sort, so that a loss and a partition can meet.
+    private func table(_ trouble: Fault.Trouble) -> String { if case .loss = trouble { "loss" } else { "partition" } }
+
+    /// Drops packets of the host from now on.
+    func begin(_ trouble: Fault.Trouble, at host: String) async throws {
+        let table = "inet \(table(trouble))"
+        var rules = ["add table \(table)"]
+        for (hook, interface, direction) in [("input", "iifname", Direction.toPeer), ("output", "oifname", .toReducer)]
+        {
+            let condition: String
+            switch trouble {
+            case .loss(let percent): condition = "numgen random mod 100 < \(percent)"
+            case .partition(let way) where way == .both || way == direction: condition = ""
+            default: continue
+            }
+            rules.append("add chain \(table) \(hook) { type filter hook \(hook) priority 0; policy accept; }")
+            rules.append("add rule \(table) \(hook) \(interface) eth0 \(condition) counter drop")
+        }
+        try await Tool.run(inHost(host) + ["nft", rules.joined(separator: "; ")])
+    }
+
+    /// Drops no more.
+    /// - Returns: how many packets were dropped.
+    func end(_ trouble: Fault.Trouble, at host: String) async throws -> Int {
+        let table = "inet \(table(trouble))"
+        let listed = try await Tool.run(inHost(host) + ["nft", "list table \(table)"])
+        try await Tool.run(inHost(host) + ["nft", "delete table \(table)"])
+        return Self.droppedPackets(in: listed)
+    }
+
+    /// The sum of the counters in a listing: `… counter packets 12 bytes 3456 drop`.
+    static func droppedPackets(in listing: [String]) -> Int {
+        listing.reduce(0) { sum, line in
+            let words = line.split(separator: " ")
+            guard let index = words.firstIndex(of: "packets"), index + 1 < words.count else { return sum }
+            return sum + (Int(words[index + 1]) ?? 0)
+        }
+    }
+
+    private func inHost(_ host: String) -> [String] { ["ip", "netns", "exec", namespace(host)] }
+
+    // MARK: What there is
+
+    /// Why namespaces and packet filters cannot be had here; nil: they can.
+    private static func findObstacle(_ prefix: String) async -> String? {
+        guard getuid() == 0 else { return "network namespaces need root" }
+        let probe = "\(prefix)-probe"
+        var said: String?
+        do {
+            try await Tool.run("ip netns add \(probe)")
+            try await Tool.run(["ip", "netns", "exec", probe, "nft", "add table inet probe"])
+        } catch {
+            said = "network namespaces with nftables cannot be had (packages iproute2, nftables): \(error)"
+        }
+        _ = try? await Tool.run("ip netns del \(probe)")
+        return said
+    }
+
+    private static func namespaces() async -> [String] {
+        let lines = (try? await Tool.run("ip netns list")) ?? []
+        return lines.compactMap { $0.split(separator: " ").first.map(String.init) }
+    }
+
+    private static func removeNamespaces(of prefix: String) async {
+        for name in await namespaces() where name.hasPrefix(prefix + "-") {
+            _ = try? await Tool.run("ip netns del \(name)")
+        }
+    }
+
+    /// What runs that were killed have left.
+    private static func removeLeftovers() async {
+        guard getuid() == 0 else { return }
+        let owners = await namespaces().filter { $0.hasPrefix(marker) }.compactMap { name in
+            Int32(name.dropFirst(marker.count).prefix { $0 != "-" })
+        }
+        for owner in Set(owners) where kill(owner, 0) != 0 { await removeNamespaces(of: "\(marker)\(owner)") }
+    }
+}

@@ -1,0 +1,233 @@
+import Glibc
+import LoopCore
+import LoopNode
+
+/// The proxy's thread: accepts, reads, holds back, writes.
+struct ProxyDesk: ~Copyable {
+    /// One connection: the peer's socket, the reducer's, and what is between them.
+    private struct Relay {
+        let link: Int
+        let peer: Int32
+        let reducer: Int32
+        var toReducer = ProxyPipe()
+        var toPeer = ProxyPipe()
+        /// What was written to whom ends there.
+        var isShutToReducer = false
+        var isShutToPeer = false
+        var isOver = false
+    }
+
+    /// What is wrong on one link now.
+    private struct Faults {
+        var delay = Duration.zero
+        var stalledToReducer = false
+        var stalledToPeer = false
+        var cutsWanted = 0
+        /// Whether what is wrong has been felt, and so was counted.
+        var delayWasFelt = true
+        var stallWasFelt = true
+    }
+
+    private let listeners: [(target: Target, upstream: SocketAddress, descriptor: Int32)]
+    private let mailbox: Mailbox<FaultProxy.Order>
+    private let counting: ProxyCounting
+    private var faults: [Target: Faults] = [:]
+    private var relays: [Relay] = []
+    private var orders: [FaultProxy.Order] = []
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+
+    init(
+        listeners: [(target: Target, upstream: SocketAddress, descriptor: Int32)],
+        mailbox: Mailbox<FaultProxy.Order>, counting: ProxyCounting
+    ) {
+        self.listeners = listeners
+        self.mailbox = mailbox
+        self.counting = counting
+    }
+
+    deinit {
+        for listener in listeners { close(listener.descriptor) }
+        for relay in relays {
+            close(relay.peer)
+            close(relay.reducer)
+        }
+    }
+
+    /// Carries until it is told to stop.
+    mutating func run() {
+        while true {
+            var items = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+            items += listeners.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            let now = SystemClock.monotonic
+            var deadline: MonotonicTime?
+            for relay in relays {
+                items.append(
+                    pollfd(fd: relay.peer, events: events(relay, ofPeer: true, at: now, &deadline), revents: 0))
+                items.append(
+                    pollfd(fd: relay.reducer, events: events(relay, ofPeer: false, at: now, &deadline), revents: 0))
+            }
+            let wait = deadline.map { Int32(SystemClock.milliseconds(from: now, until: $0)) } ?? -1
+            _ = poll(&items, nfds_t(items.count), wait)
+            guard takeOrders() else { return }
+            carry(items)
+            acceptAll(items)
+        }
+    }
+
+    /// - Returns: false when it was told to stop.
+    private mutating func takeOrders() -> Bool {
+        mailbox.takeAll(into: &orders)
+        for order in orders {
+            switch order {
+            case .stop: return false
+            case .begin(let target, let trouble): set(trouble, at: target, isOn: true)
+            case .end(let target, let trouble): set(trouble, at: target, isOn: false)
+            }
+        }
+        return true
+    }
+
+    private mutating func set(_ trouble: Fault.Trouble, at target: Target, isOn: Bool) {
+        var now = faults[target] ?? Faults()
+        switch trouble {
+        case .delay(let delay):
+            now.delay = isOn ? delay : .zero
+            now.delayWasFelt = !isOn
+        case .stall(let direction):
+            now.stalledToReducer = isOn && direction != .toPeer
+            now.stalledToPeer = isOn && direction != .toReducer
+            now.stallWasFelt = !isOn
+        case .cut: if isOn { now.cutsWanted += 1 }
+        default: break
+        }
+        faults[target] = now
+    }
+
+    private func fault(_ relay: Relay) -> Faults { faults[listeners[relay.link].target] ?? Faults() }
+
+    /// What is waited for on one side, and until when at most for the sake of its bytes' times.
+    private func events(
+        _ relay: Relay, ofPeer: Bool, at now: MonotonicTime, _ deadline: inout MonotonicTime?
+    ) -> Int16 {
+        let (from, to) = ofPeer ? (relay.toReducer, relay.toPeer) : (relay.toPeer, relay.toReducer)
+        let fault = fault(relay)
+        var events = from.hasRoom ? Int16(POLLIN) : 0
+        let isStalled = ofPeer ? fault.stalledToPeer : fault.stalledToReducer
+        if !isStalled, let at = to.nextAt {
+            if at <= now { events |= Int16(POLLOUT) } else { deadline = min(deadline ?? at, at) }
+        }
+        return events
+    }
+
+    private mutating func carry(_ items: [pollfd]) {
+        let now = SystemClock.monotonic
+        let first = 1 + listeners.count
+        for index in relays.indices {
+            let peer = Int32(items[first + 2 * index].revents)
+            let reducer = Int32(items[first + 2 * index + 1].revents)
+            let ended = Int32(POLLIN) | Int32(POLLHUP) | Int32(POLLERR)
+            if peer & ended != 0 { read(index, fromPeer: true, revents: peer, at: now) }
+            if reducer & ended != 0 { read(index, fromPeer: false, revents: reducer, at: now) }
+            write(index, toPeer: false, at: now)
+            write(index, toPeer: true, at: now)
+        }
+        for relay in relays where relay.isOver {
+            close(relay.peer)
+            close(relay.reducer)
+        }
+        relays.removeAll { $0.isOver }
+    }
+
+    private mutating func acceptAll(_ items: [pollfd]) {
+        for (index, listener) in listeners.enumerated() where items[1 + index].revents != 0 {
+            while let peer = SocketAddress.accept(listener.descriptor) {
+                guard let reducer = try? listener.upstream.connect() else {
+                    close(peer)
+                    continue
+                }
+                counting.add(\.connections)
+                relays.append(Relay(link: index, peer: peer, reducer: reducer))
+            }
+        }
+    }
+
+    private mutating func read(_ index: Int, fromPeer: Bool, revents: Int32, at now: MonotonicTime) {
+        let relay = relays[index]
+        guard !relay.isOver else { return }
+        guard (fromPeer ? relay.toReducer : relay.toPeer).hasRoom else {
+            // Nobody is there any more, neither to read from nor to write to.
+            if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
+            return
+        }
+        let count = Glibc.read(fromPeer ? relay.peer : relay.reducer, &buffer, buffer.count)
+        if count < 0 {
+            // A connection that broke, or was refused, ends on both sides.
+            if errno != EAGAIN && errno != EINTR { relays[index].isOver = true }
+            return
+        }
+        if count == 0 {
+            if fromPeer { relays[index].toReducer.end() } else { relays[index].toPeer.end() }
+            return
+        }
+        let fault = fault(relay)
+        let bytes = buffer[..<count]
+        if fromPeer {
+            relays[index].toReducer.take(ArraySlice(Array(bytes)), at: now, delay: fault.delay)
+        } else {
+            relays[index].toPeer.take(ArraySlice(Array(bytes)), at: now, delay: fault.delay)
+        }
+        counting.add(\.bytes, count)
+        noticeFelt(relay, fault, fromPeer: fromPeer)
+    }
+
+    /// A fault counts once it has held up something.
+    private mutating func noticeFelt(_ relay: Relay, _ fault: Faults, fromPeer: Bool) {
+        let target = listeners[relay.link].target
+        if fault.delay > .zero, !fault.delayWasFelt {
+            faults[target]?.delayWasFelt = true
+            counting.add(\.delays)
+        }
+        if fromPeer ? fault.stalledToReducer : fault.stalledToPeer, !fault.stallWasFelt {
+            faults[target]?.stallWasFelt = true
+            counting.add(\.stalls)
+        }
+    }
+
+    private mutating func write(_ index: Int, toPeer: Bool, at now: MonotonicTime) {
+        let relay = relays[index]
+        let fault = fault(relay)
+        guard !relay.isOver, !(toPeer ? fault.stalledToPeer : fault.stalledToReducer) else { return }
+        let sink = toPeer ? relay.peer : relay.reducer
+        while let bytes = (toPeer ? relays[index].toPeer : relays[index].toReducer).due(at: now) {
+            let isCut = fault.cutsWanted > 0 && bytes.count >= 2
+            let piece = isCut ? bytes.prefix(bytes.count / 2) : bytes
+            let count = piece.withUnsafeBytes { send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0 {
+                if errno != EAGAIN && errno != EINTR && errno != ENOTCONN { relays[index].isOver = true }
+                return
+            }
+            if isCut { return cut(index) }
+            if toPeer { relays[index].toPeer.sent(count) } else { relays[index].toReducer.sent(count) }
+        }
+        passEndOn(index)
+    }
+
+    /// Half of what was due has left: both sides find the connection at its end.
+    private mutating func cut(_ index: Int) {
+        faults[listeners[relays[index].link].target]?.cutsWanted -= 1
+        counting.add(\.cuts)
+        relays[index].isOver = true
+    }
+
+    private mutating func passEndOn(_ index: Int) {
+        if relays[index].toReducer.isDone, !relays[index].isShutToReducer {
+            relays[index].isShutToReducer = true
+            shutdown(relays[index].reducer, Int32(SHUT_WR))
+        }
+        if relays[index].toPeer.isDone, !relays[index].isShutToPeer {
+            relays[index].isShutToPeer = true
+            shutdown(relays[index].peer, Int32(SHUT_WR))
+        }
+        if relays[index].isShutToReducer && relays[index].isShutToPeer { relays[index].isOver = true }
+    }
+}

@@ -1,0 +1,31 @@
+import LoopWire
+
+extension ChaosReport {
+    private struct Document: Encodable {
+        var seed: UInt64
+        var seconds: Int64
+        var workers: Int
+        var kills: Int
+        var restarts: Int
+        var faults: [String: Int]
+        var notRun: [String]
+        var events: UInt64
+        var eventsPerSecond: Double
+        var longestPauseSeconds: Double
+        var refusals: [String: UInt64]
+        var violations: [String]
+        var again: String
+    }
+
+    /// The report for programs.
+    public var json: String {
+        let document = Document(
+            seed: plan.seed, seconds: plan.duration.components.seconds, workers: plan.workers, kills: kills,
+            restarts: restarts,
+            faults: Dictionary(uniqueKeysWithValues: FaultKind.allCases.map { ($0.rawValue, felt($0)) }),
+            notRun: evidence.notRun, events: eventsApplied, eventsPerSecond: throughput.perSecond,
+            longestPauseSeconds: throughput.longestGap.inSeconds, refusals: refusals,
+            violations: violations.map(\.description), again: plan.command)
+        return (try? CBOR.json(CBOR.encode(document))) ?? "null"
+    }
+}

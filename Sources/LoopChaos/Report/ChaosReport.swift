@@ -1,0 +1,75 @@
+import LoopNode
+
+/// What a run came to: what went wrong on purpose, what was done meanwhile, and what must not have been.
+public struct ChaosReport: Sendable {
+    public let plan: ChaosPlan
+    public let violations: [Violation]
+    let evidence: Evidence
+    let throughput: Throughput
+
+    init(_ plan: ChaosPlan, _ evidence: Evidence) {
+        self.plan = plan
+        self.evidence = evidence
+        violations = Check.all.flatMap { $0.violations(in: evidence) }
+        throughput = Throughput(
+            evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
+            calm: evidence.schedule.calm)
+    }
+
+    public var isClean: Bool { violations.isEmpty }
+
+    /// How often a kind of fault was felt.
+    public func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
+
+    public var kills: Int { felt(.reducerKilled) + felt(.workerKilled) }
+    /// Starts beyond the first of each process.
+    public var restarts: Int { evidence.starts.values.reduce(0) { $0 + $1 - 1 } }
+    /// Events applied in the whole run.
+    public var eventsApplied: UInt64 { evidence.seq }
+    public var eventsPerSecond: Double { throughput.perSecond }
+
+    /// What the reducer refused and dropped, by reason; the sum over all its lives, as far as each was heard.
+    public var refusals: [String: UInt64] { evidence.counters.filter { $0.value > 0 } }
+
+    /// For people: a line for each number, then the violations, then the command that repeats the run.
+    public var text: String {
+        var lines = ["seed \(plan.seed), \(plan.duration.shown), \(plan.workers) workers, \(ChaosPlan.clients) clients"]
+        lines.append("kills \(kills), restarts \(restarts)")
+        for kind in FaultKind.allCases { lines.append("  \(kind.rawValue): \(felt(kind))") }
+        for part in evidence.notRun { lines.append("  not run: \(part)") }
+        lines += eventLines
+        lines.append("refused or dropped by the reducer:")
+        for (name, count) in refusals.sorted(by: { $0.key < $1.key }) { lines.append("  \(name): \(count)") }
+        if let replay = evidence.replay { lines.append("replay: verify ended with \(replay.verify)") }
+        lines.append(isClean ? "0 violations" : "\(violations.count) violations:")
+        lines += violations.map { "  \($0)" }
+        lines.append("again: \(plan.command)")
+        return lines.joined(separator: "\n")
+    }
+
+    private var eventLines: [String] {
+        var lines: [String] = []
+        let outcomes = evidence.clients.values
+        let applied = outcomes.count { if case .applied = $0 { true } else { false } }
+        let refused = outcomes.count { if case .refused = $0 { true } else { false } }
+        lines.append(
+            "events applied \(eventsApplied), \(throughput.perSecond.shown) a second; longest pause "
+                + throughput.longestGap.shown)
+        if let slowest = throughput.slowestWindow {
+            lines.append(
+                "  of \(throughput.windows) windows of \(Throughput.windowLength.shown) without faults of the reducer the "
+                    + "slowest had \(slowest.shown) a second")
+        }
+        lines.append(
+            "  of clients: \(applied) applied, \(refused) refused, \(outcomes.count - applied - refused) not told")
+        if let state = evidence.state {
+            let attempts = evidence.pages.values.reduce(0) { sum, page in
+                sum + page.count { if case .begun = $0.note { true } else { false } }
+            }
+            lines.append(
+                "  deposits: \(state.booked.count) booked, \(state.cancelled.count) cancelled, \(state.late) cancelled "
+                    + "too late; \(attempts) attempts, \(state.resumed) took over from one that had begun")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,62 @@
+/// What a run is to be.
+public struct ChaosPlan: Sendable {
+    /// How the reducer keeps its events.
+    public enum JournalKind: String, CaseIterable, Sendable {
+        /// In a file: what was acknowledged survives every fault of the run.
+        case file
+        /// In memory: a killed reducer forgets, and the run must notice.
+        case memory
+    }
+
+    /// When the run's folder, with the journal, the logs and the pages, stays.
+    public enum Keeping: Sendable {
+        case never
+        case onViolation
+        case always
+    }
+
+    public var seed: UInt64
+    public var duration: Duration
+    public var workers: Int
+    public var journal: JournalKind
+    /// Nothing happens to the reducer's process.
+    public var sparesReducer: Bool
+    /// A part that cannot run here is a violation.
+    public var mustRunAll: Bool
+    public var keeping: Keeping
+    /// Where `loop-reducer` and `loop-effect` are.
+    public var executables: String
+
+    public init(
+        seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
+        sparesReducer: Bool = false, mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
+    ) {
+        self.seed = seed
+        self.duration = duration
+        self.workers = workers
+        self.journal = journal
+        self.sparesReducer = sparesReducer
+        self.mustRunAll = mustRunAll
+        self.keeping = keeping
+        self.executables = executables
+    }
+
+    static let clients = 2
+    /// A worker that is silent for so long loses its effects; faults last for less and for more.
+    static let silenceLimit = "1s"
+    /// So few that restarts find snapshots, and records after them.
+    static let snapshotInterval = 300
+    /// The first of the reducer's three ports, on a host of its own.
+    static let port: UInt16 = 7710
+    /// How long the end may take: until all outcomes are known, and until all effects are done.
+    static let settleLimit = Duration.seconds(30)
+
+    /// The command that repeats the run's schedule.
+    public var command: String {
+        var words = ["loop-chaos", "--seed", "\(seed)", "--duration", "\(duration.components.seconds)s"]
+        if workers != 3 { words += ["--workers", "\(workers)"] }
+        if journal != .file { words += ["--journal", journal.rawValue] }
+        if sparesReducer { words.append("--spare-reducer") }
+        return words.joined(separator: " ")
+    }
+}

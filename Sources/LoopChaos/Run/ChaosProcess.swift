@@ -1,0 +1,125 @@
+import Glibc
+import LoopCore
+import LoopLock
+import LoopNode
+
+/// One process of the run, which is started, killed, frozen and stopped again and again. Its words go to a file.
+final class ChaosProcess: Sendable {
+    private struct State {
+        var child: ChildProcess?
+        var starts = 0
+        var startedAt = MonotonicTime.zero
+        var unexpected: [String] = []
+        /// Somebody has asked it to end.
+        var isMeantToEnd = false
+    }
+
+    let name: String
+    /// What it exits with when it is told to end.
+    private let codeWhenTold: Int32
+    private let program: String
+    private let arguments: [String]
+    private let space: NetworkSpace
+    private let log: String
+    private let state = Locked(State())
+    /// What it said last.
+    private let lastLine = Locked("it said nothing")
+
+    /// - Parameter log: the file that its lines are added to.
+    init(
+        name: String, program: String, arguments: [String], codeWhenTold: Int32, space: NetworkSpace, log: String
+    ) {
+        self.name = name
+        self.codeWhenTold = codeWhenTold
+        self.program = program
+        self.arguments = arguments
+        self.space = space
+        self.log = log
+    }
+
+    /// How often it was started.
+    var starts: Int { state.withLock { $0.starts } }
+
+    /// The number of the process that runs, if one does.
+    var processID: Int32? {
+        state.withLock { state in state.child.flatMap { $0.status == nil ? $0.processID : nil } }
+    }
+
+    /// The ends that nobody had asked for.
+    var unexpected: [String] {
+        noticeEnd()
+        return state.withLock { $0.unexpected }
+    }
+
+    /// Starts it, in its network.
+    func start() async throws {
+        noticeEnd()
+        let plan = ChildProcess.Plan(
+            program, arguments,
+            output: .lines { [log, lastLine] _, line in
+                Self.append(line, to: log)
+                lastLine.withLock { $0 = line }
+            }, ownGroup: true)
+        let number = state.withLock { state in
+            state.starts += 1
+            return state.starts
+        }
+        Self.append("--- start \(number)", to: log)
+        let child = try await space.run("start-\(name)") { try ChildProcess(plan) }
+        state.withLock { state in
+            state.child = child
+            state.startedAt = SystemClock.monotonic
+            state.isMeantToEnd = false
+        }
+    }
+
+    /// Kills it, and waits until it is gone.
+    func kill() async { _ = await end { $0.kill() } }
+
+    func freeze() { signal(SIGSTOP) }
+    func thaw() { signal(SIGCONT) }
+
+    /// Asks it to end, and kills it when that takes longer than the limit.
+    /// - Returns: how it ended, and whether that is as it should be; nil where it was not running.
+    func terminate(within limit: Duration) async -> (exit: ProcessExit, isProper: Bool)? {
+        // Before it listens to signals they do what they do to any program.
+        let isStarting = state.withLock { SystemClock.monotonic - $0.startedAt < .seconds(1) }
+        guard let exit = await end(within: limit, { $0.terminate() }) else { return nil }
+        return (exit, exit == .exited(codeWhenTold) || isStarting && exit == .signaled(SIGTERM))
+    }
+
+    private func end(within limit: Duration = .seconds(10), _ ask: (ChildProcess) -> Void) async -> ProcessExit? {
+        noticeEnd()
+        let child = state.withLock { state in
+            state.isMeantToEnd = true
+            return state.child
+        }
+        guard let child else { return nil }
+        ask(child)
+        let exit = await child.wait(within: limit)
+        state.withLock { state in
+            if state.child === child { state.child = nil }
+        }
+        return exit
+    }
+
+    private func signal(_ number: Int32) {
+        noticeEnd()
+        state.withLock { $0.child }?.send(number)
+    }
+
+    /// An end that nobody had asked for is kept.
+    private func noticeEnd() {
+        state.withLock { state in
+            guard !state.isMeantToEnd, let exit = state.child?.status else { return }
+            state.unexpected.append("\(name) ended by itself: \(exit); \(lastLine.withLock { $0 })")
+            state.child = nil
+        }
+    }
+
+    private static func append(_ line: String, to path: String) {
+        guard let file = fopen(path, "ae") else { return }
+        fputs(line + "\n", file)
+        fclose(file)
+    }
+}

@@ -1,0 +1,217 @@
+import Glibc
+import LoopCore
+import LoopExamples
+import LoopLock
+import LoopNode
+import LoopWire
+
+/// One run: starts everything, breaks it by the schedule, lets it settle, and gathers the evidence.
+public struct ChaosRun: Sendable {
+    public let plan: ChaosPlan
+    public let schedule: ChaosSchedule
+    private let say: @Sendable (String) -> Void
+    private let felt = Locked<[FaultKind: Int]>([:])
+    private let problems = Locked<[String]>([])
+    /// What went wrong when it did: begins and ends.
+    private let inflicted = Locked<[String]>([])
+
+    /// - Parameter say: takes a line for people at a time.
+    public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
+        self.plan = plan
+        self.say = say
+        schedule = ChaosSchedule(
+            seed: plan.seed, duration: plan.duration, workers: plan.workers, clients: ChaosPlan.clients,
+            sparesReducer: plan.sparesReducer)
+    }
+
+    /// - Throws: what kept the run from being one: no executables, no room for a folder; `CancellationError`.
+    public func run() async throws -> ChaosReport {
+        let folder = try RunFolder()
+        let peers = (1...schedule.workers).map { Target.worker($0) } + (1...schedule.clients).map { .client($0) }
+        let network = await FaultNetwork(peers: peers)
+        var evidence = Evidence(schedule: schedule)
+        evidence.mustRunAll = plan.mustRunAll
+        if let obstacle = network.obstacle {
+            evidence.notRun.append("packet loss and partitions: \(obstacle)")
+            say("not run: packet loss and partitions: \(obstacle)")
+        }
+        folder.write("schedule.txt", schedule.faults.map(\.description).joined(separator: "\n"))
+        do {
+            try await network.build()
+            let stage = try await ChaosStage(
+                plan: plan, schedule: schedule, network: network, peers: peers, folder: folder)
+            do {
+                try await perform(stage, &evidence)
+            } catch {
+                await stage.clear()
+                throw error
+            }
+            evidence.leftovers += await stage.clear()
+        } catch {
+            _ = await network.remove()
+            if error is CancellationError { folder.remove() } else { say("the folder \(folder.path) is kept") }
+            throw error
+        }
+        evidence.leftovers += await network.remove().map { "the network namespace \($0)" }
+        evidence.felt = felt.withLock { $0 }
+        evidence.unexpected += problems.withLock { $0 }
+        let report = ChaosReport(plan, evidence)
+        if plan.keeping == .never || report.isClean && plan.keeping != .always {
+            folder.remove()
+        } else {
+            folder.write("report.txt", report.text)
+            folder.write("clients.txt", Self.text(of: evidence.clients))
+            folder.write("samples.txt", evidence.samples.map(\.description).joined(separator: "\n"))
+            folder.write("faults.txt", inflicted.withLock { $0 }.joined(separator: "\n"))
+            say("journal, logs and pages are in \(folder.path)")
+        }
+        return report
+    }
+
+    private static func text(of clients: [UInt64: ClientOutcome]) -> String {
+        clients.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n")
+    }
+
+    // MARK: The acts
+
+    private func perform(_ stage: ChaosStage, _ evidence: inout Evidence) async throws {
+        try await stage.waitUntilReady()
+        let begin = SystemClock.monotonic
+        let sampler = try StatusSampler(
+            reducer: stage.reducerAddress, space: stage.network.space(FaultNetwork.reducerHost), begin: begin)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in stage.clients { group.addTask { await client.run() } }
+                do {
+                    try await breakThings(stage, from: begin)
+                    say("faults end; everything has to settle")
+                    for client in stage.clients { client.finish() }
+                    try await wait(for: &group, stage)
+                } catch {
+                    // Who waits for an outcome is told that it will not come.
+                    group.cancelAll()
+                    await stage.closeClients()
+                    throw error
+                }
+            }
+            try await settle(stage, sampler, &evidence)
+        } catch {
+            await sampler.stop()
+            throw error
+        }
+        await sampler.stop()
+        evidence.samples = sampler.samples
+        evidence.counters = sampler.counters
+        evidence.clients = stage.book.all
+        evidence.unexpected += await stage.stopProcesses()
+        evidence.starts = stage.starts
+        evidence.replay = try await stage.reducerCalls.replay()
+        evidence.pages = try stage.folder.readPages()
+    }
+
+    /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
+    private func wait(for clients: inout ThrowingTaskGroup<Void, any Error>, _ stage: ChaosStage) async throws {
+        let watch = Task {
+            try await Task.sleep(for: ChaosPlan.settleLimit)
+            problems.withLock {
+                $0.append("clients still waited for outcomes \(ChaosPlan.settleLimit.shown) after the last fault")
+            }
+            await stage.closeClients()
+        }
+        defer { watch.cancel() }
+        try await clients.waitForAll()
+    }
+
+    private func breakThings(_ stage: ChaosStage, from begin: MonotonicTime) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let possible = schedule.faults.filter { !$0.kind.needsNetwork || stage.network.obstacle == nil }
+            // Those of one sort at one target come one after the other, also where one takes longer than planned.
+            for faults in Dictionary(grouping: possible, by: \.lane).values {
+                group.addTask {
+                    for fault in faults {
+                        try await Self.sleep(until: begin + fault.at)
+                        note(begin, "begins: \(fault)")
+                        try await attempt(fault, on: stage)
+                        note(begin, "is over: \(fault)")
+                    }
+                }
+            }
+            group.addTask { try await Self.sleep(until: begin + schedule.duration) }
+            try await group.waitForAll()
+        }
+    }
+
+    private func attempt(_ fault: Fault, on stage: ChaosStage) async throws {
+        do {
+            try await inflict(fault, on: stage)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            problems.withLock { $0.append("'\(fault)' failed: \(error)") }
+        }
+    }
+
+    static func sleep(until time: MonotonicTime) async throws {
+        let wait = time - SystemClock.monotonic
+        if wait > .zero { try await Task.sleep(for: wait) }
+    }
+
+    private func note(_ begin: MonotonicTime, _ what: String) {
+        inflicted.withLock { $0.append("\((SystemClock.monotonic - begin).shown)  \(what)") }
+    }
+
+    private func feel(_ kind: FaultKind) { felt.withLock { $0[kind, default: 0] += 1 } }
+
+    /// One fault from its beginning to its end.
+    private func inflict(_ fault: Fault, on stage: ChaosStage) async throws {
+        switch fault.trouble {
+        case .kill:
+            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            await process.kill()
+            feel(fault.kind)
+            try await Task.sleep(for: fault.lasts)
+            try await process.start()
+        case .terminate:
+            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            if let (exit, isProper) = await process.terminate(within: ChaosStage.stopLimit), !isProper {
+                problems.withLock { $0.append("\(fault.target) was told to end, and ended with \(exit)") }
+            }
+            feel(fault.kind)
+            try await Task.sleep(for: fault.lasts)
+            try await process.start()
+        case .freeze:
+            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            process.freeze()
+            defer { process.thaw() }
+            feel(fault.kind)
+            try await Task.sleep(for: fault.lasts)
+        case .loss, .partition:
+            let host = fault.target.description
+            try await stage.network.begin(fault.trouble, at: host)
+            try await Task.sleep(for: fault.lasts)
+            if try await stage.network.end(fault.trouble, at: host) > 0 { feel(fault.kind) }
+        case .delay, .stall, .cut:
+            stage.proxy.begin(fault.trouble, at: fault.target)
+            try await Task.sleep(for: fault.lasts)
+            stage.proxy.end(fault.trouble, at: fault.target)
+        }
+    }
+
+    /// Waits until every deposit is booked or cancelled, and takes the last state.
+    private func settle(_ stage: ChaosStage, _ sampler: StatusSampler, _ evidence: inout Evidence) async throws {
+        let counts = stage.proxy.counts
+        felt.withLock { felt in
+            felt[.delay] = counts.delays
+            felt[.stall] = counts.stalls
+            felt[.cut] = counts.cuts
+        }
+        let last = try await stage.lastState(within: ChaosPlan.settleLimit)
+        guard let last else {
+            problems.withLock { $0.append("the reducer told no state within \(ChaosPlan.settleLimit.shown)") }
+            return
+        }
+        evidence.state = last.state
+        evidence.seq = last.seq.value
+        evidence.stateJSON = try CBOR.json(CBOR.encode(last.state))
+    }
+}

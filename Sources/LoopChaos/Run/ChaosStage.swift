@@ -1,0 +1,193 @@
+import Glibc
+import LoopCore
+import LoopExamples
+import LoopLock
+import LoopNode
+
+/// Everything that takes part in a run, in its place: the network, the proxies, the processes, the clients.
+final class ChaosStage: Sendable {
+    let plan: ChaosPlan
+    let network: FaultNetwork
+    let folder: RunFolder
+    let proxy: FaultProxy
+    let book = ClientBook()
+    let clients: [DepositClient]
+    let reducerCalls: ReducerProgramCalls
+    /// As the processes on the reducer's own host dial it.
+    let reducerAddress: String
+    private let loops: [RemoteLoop<Ledger>]
+    private let processes: [Target: ChaosProcess]
+
+    /// How long a process that is told to end may take.
+    static let stopLimit = Duration.seconds(10)
+
+    /// Builds the stage and starts the processes.
+    /// - Throws: `SystemError` for a program or an address that cannot be had.
+    init(
+        plan: ChaosPlan, schedule: ChaosSchedule, network: FaultNetwork, peers: [Target], folder: RunFolder
+    ) async throws {
+        self.plan = plan
+        self.network = network
+        self.folder = folder
+        let reducer = network.address(FaultNetwork.reducerHost)
+        reducerAddress = "tcp://\(reducer):\(ChaosPlan.port)"
+        reducerCalls = ReducerProgramCalls(
+            program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal)
+        var links: [FaultProxy.Link] = []
+        var dialled: [Target: String] = [:]
+        for (index, peer) in peers.enumerated() {
+            guard ChaosSchedule.isProxied(peer) else {
+                dialled[peer] = reducerAddress
+                continue
+            }
+            let address = network.address(FaultNetwork.proxyHost, 1 + index)
+            dialled[peer] = "tcp://\(address):\(ChaosPlan.port)"
+            for port in ChaosPlan.port..<(ChaosPlan.port + 3) {
+                links.append(
+                    .init(
+                        target: peer, listen: SocketAddress(host: address, port: port),
+                        upstream: SocketAddress(host: reducer, port: port)))
+            }
+        }
+        proxy = try await FaultProxy(links: links, in: network.space(FaultNetwork.proxyHost))
+        var processes = [
+            Target.reducer: ChaosProcess(
+                name: "reducer", program: reducerCalls.program, arguments: reducerCalls.running(at: reducer),
+                codeWhenTold: 143, space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
+        ]
+        var clients: [DepositClient] = []
+        var loops: [RemoteLoop<Ledger>] = []
+        for peer in peers {
+            let address = dialled[peer] ?? reducerAddress
+            let space = network.space(peer.description)
+            switch peer {
+            case .reducer: break
+            case .worker:
+                processes[peer] = ChaosProcess(
+                    name: peer.description, program: "\(plan.executables)/loop-effect",
+                    arguments: [
+                        "ledger", "--reducer", address, "--name", peer.description, "--capacity", "32", "--stop-limit",
+                        "3s",
+                    ], codeWhenTold: 0, space: space, log: folder.log(of: peer.description))
+            case .client(let number):
+                let loop = try await Self.connect(to: address, as: peer.description, in: space, folder)
+                loops.append(loop)
+                clients.append(DepositClient(client: number, seed: plan.seed, loop: loop, book: book))
+            }
+        }
+        self.processes = processes
+        self.clients = clients
+        self.loops = loops
+        for (_, process) in processes.sorted(by: { $0.key < $1.key }) { try await process.start() }
+    }
+
+    func process(_ target: Target) -> ChaosProcess? { processes[target] }
+
+    var starts: [String: Int] {
+        Dictionary(uniqueKeysWithValues: processes.map { ($0.key.description, $0.value.starts) })
+    }
+
+    private static func connect(
+        to address: String, as name: String, in space: NetworkSpace, _ folder: RunFolder
+    ) async throws -> RemoteLoop<Ledger> {
+        let log = folder.log(of: name)
+        return try await space.run("connect-\(name)") {
+            try RemoteLoop(
+                Ledger.self, reducer: address, name: name,
+                log: { line in
+                    guard let file = fopen(log, "ae") else { return }
+                    fputs(line + "\n", file)
+                    fclose(file)
+                })
+        }
+    }
+
+    /// - Throws: `ChaosFailure` where the reducer does not answer.
+    func waitUntilReady() async throws {
+        let (address, space) = (reducerAddress, network.space(FaultNetwork.reducerHost))
+        for _ in 0..<40 {
+            let report = try? await space.run("chaos-probe") {
+                try StatusProbe.ask(address, within: .milliseconds(500))
+            }
+            if report?.isReady == true { return }
+            if let end = processes[.reducer]?.unexpected.first {
+                throw ChaosFailure("\(end): \(folder.tail(of: "reducer", lines: 3).joined(separator: "; "))")
+            }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: "reducer", lines: 3))")
+    }
+
+    /// The state once nothing is open, or the last one before the time is up; nil where none was told.
+    func lastState(within limit: Duration) async throws -> (seq: Seq, state: LedgerState)? {
+        let auditor = try await Self.connect(
+            to: reducerAddress, as: "auditor", in: network.space(FaultNetwork.reducerHost), folder)
+        let last = Locked<(seq: Seq, state: LedgerState)?>(nil)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await (seq, state) in auditor.states {
+                    last.withLock { $0 = (seq, state) }
+                    if state.open.isEmpty { return }
+                }
+            }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+        await auditor.close()
+        return last.withLock { $0 }
+    }
+
+    // MARK: The end
+
+    /// Closes the clients' handles: whoever still waits for an outcome learns that it will not come.
+    func closeClients() async {
+        for loop in loops { await loop.close() }
+    }
+
+    /// Closes the clients and ends all processes, workers first.
+    /// - Returns: what was not as it should be.
+    func stopProcesses() async -> [String] {
+        var found: [String] = []
+        await closeClients()
+        for (target, process) in processes.sorted(by: { $0.key > $1.key }) {
+            found += process.unexpected
+            guard let (exit, isProper) = await process.terminate(within: Self.stopLimit) else {
+                found.append("\(target) was not running at the end")
+                continue
+            }
+            if !isProper { found.append("\(target) was told to end at the end, and ended with \(exit)") }
+        }
+        return found
+    }
+
+    /// Ends everything by force.
+    /// - Returns: what is still there.
+    @discardableResult
+    func clear() async -> [String] {
+        for process in processes.values { await process.kill() }
+        await closeClients()
+        await proxy.stop()
+        return Self.processes(naming: folder.path).map { "the process \($0)" }
+            + processes.values.compactMap { process in process.processID.map { "\(process.name), process \($0)" } }
+    }
+
+    /// The processes whose command line has these words in it.
+    private static func processes(naming text: String) -> [String] {
+        guard let folder = opendir("/proc") else { return [] }
+        defer { closedir(folder) }
+        var found: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let id = Int32(name), let file = fopen("/proc/\(id)/cmdline", "re") else { continue }
+            defer { fclose(file) }
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = fread(&buffer, 1, buffer.count, file)
+            let words = String(decoding: buffer[..<count].map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
+            if words.contains(text) { found.append("\(id) \(words)") }
+        }
+        return found
+    }
+}

@@ -1,0 +1,125 @@
+import LoopCore
+import LoopExamples
+import LoopLock
+import LoopNode
+
+/// A client of the ledger: deposits numbers at its pace, cancels some of them, and waits for every outcome.
+struct DepositClient: Sendable {
+    /// How busy a client is.
+    struct Pace: Sendable {
+        var depositsPerSecond = 60.0
+        /// So many outcomes are waited for at a time.
+        var openMax = 64
+    }
+
+    /// What is done about one deposit; drawn from the seed.
+    struct Plan: Equatable, Sendable {
+        let number: UInt64
+        let work: Ledger.Work
+        /// The number of its cancellation, and how long after the deposit it is sent.
+        let cancellation: (number: UInt64, after: Duration)?
+
+        static func == (a: Plan, b: Plan) -> Bool {
+            a.number == b.number && a.work == b.work && a.cancellation?.number == b.cancellation?.number
+                && a.cancellation?.after == b.cancellation?.after
+        }
+    }
+
+    let loop: RemoteLoop<Ledger>
+    let book: ClientBook
+    let pace: Pace
+    private let isOver = Locked(false)
+    private let plans: Locked<DepositPlans>
+
+    /// - Parameter client: numbered from 1; its events have numbers of their own range.
+    init(client: Int, seed: UInt64, loop: RemoteLoop<Ledger>, book: ClientBook, pace: Pace = Pace()) {
+        self.loop = loop
+        self.book = book
+        self.pace = pace
+        plans = Locked(DepositPlans(client: client, seed: seed))
+    }
+
+    /// No new deposits from now on.
+    func finish() { isOver.withLock { $0 = true } }
+
+    /// Deposits until told to finish; returns when every outcome is known.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            var open = 0
+            let begin = SystemClock.monotonic
+            var count = 0.0
+            while !isOver.withLock({ $0 }), !Task.isCancelled {
+                if open >= pace.openMax {
+                    await group.next()
+                    open -= 1
+                    continue
+                }
+                count += 1
+                let due = begin + .seconds(count / pace.depositsPerSecond)
+                let wait = due - SystemClock.monotonic
+                if wait > .zero { try? await Task.sleep(for: wait) }
+                let plan = plans.withLock { $0.next() }
+                open += 1
+                group.addTask { await self.carryOut(plan) }
+            }
+        }
+    }
+
+    private func carryOut(_ plan: Plan) async {
+        guard await send(.deposit(number: plan.number, work: plan.work), plan.number) else { return }
+        guard let cancellation = plan.cancellation else { return }
+        try? await Task.sleep(for: cancellation.after)
+        _ = await send(.cancel(number: cancellation.number, deposit: plan.number), cancellation.number)
+    }
+
+    /// - Returns: whether it was applied.
+    private func send(_ event: Ledger.Event, _ number: UInt64) async -> Bool {
+        book.sent(number)
+        do throws(SendRefusal) {
+            book.settled(number, .applied(try await loop.confirmed(event)))
+            return true
+        } catch {
+            // A handle that was closed does not know; everything else is the reducer's word.
+            book.settled(number, error.reason == .ended ? .unknown : .refused(error.reason))
+            return false
+        }
+    }
+}
+
+/// The deposits of one client, one after the other: a function of the seed.
+struct DepositPlans: Sendable {
+    private var random: SeededRandom
+    private var number: UInt64
+
+    init(client: Int, seed: UInt64) {
+        random = SeededRandom(seed: seed &+ UInt64(client) &* 0x9e37_79b9)
+        number = UInt64(client) * 1_000_000_000
+    }
+
+    mutating func next() -> DepositClient.Plan {
+        let number = take()
+        var work = Ledger.Work()
+        switch random.next() % 20 {
+        case 0, 1: work.milliseconds = milliseconds(1000...2500)
+        case 2...4: work.milliseconds = milliseconds(100...300)
+        default: work.milliseconds = milliseconds(10...60)
+        }
+        switch random.next() % 20 {
+        case 0: work.failures = 2
+        case 1, 2: work.failures = 1
+        default: break
+        }
+        guard random.next() % 5 == 0 else { return .init(number: number, work: work, cancellation: nil) }
+        let after = Duration.milliseconds(milliseconds(0...(work.milliseconds + 60)))
+        return .init(number: number, work: work, cancellation: (take(), after))
+    }
+
+    private mutating func take() -> UInt64 {
+        number += 1
+        return number
+    }
+
+    private mutating func milliseconds(_ range: ClosedRange<Int>) -> Int {
+        range.lowerBound + Int(random.next() % UInt64(range.count))
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import LoopExamples
+import LoopNode
+
+/// Where a run keeps its journal, its processes' words and the deposits' pages.
+struct RunFolder: Sendable {
+    let path: String
+
+    /// - Throws: `SystemError` where it cannot be made.
+    init() throws {
+        var template = Array("/tmp/loop-chaos-\(getpid())-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+        }
+        guard let made else { throw SystemError("make a folder in /tmp", code: errno) }
+        path = made
+        guard mkdir(pages, 0o755) == 0 else { throw SystemError("make \(pages)", code: errno) }
+    }
+
+    var pages: String { "\(path)/pages" }
+    var journal: String { "\(path)/ledger.journal" }
+    func log(of name: String) -> String { "\(path)/\(name).log" }
+
+    /// All pages, by deposit.
+    func readPages() throws -> [UInt64: [LedgerPage.Line]] {
+        var pages: [UInt64: [LedgerPage.Line]] = [:]
+        for name in Self.names(in: self.pages) {
+            guard let deposit = UInt64(name) else {
+                throw ChaosFailure("\(self.pages)/\(name) is no page of a deposit")
+            }
+            pages[deposit] = try LedgerPage(folder: self.pages, deposit: deposit).lines() ?? []
+        }
+        return pages
+    }
+
+    func write(_ name: String, _ text: String) { Self.write(text, to: "\(path)/\(name)") }
+
+    static func write(_ text: String, to path: String) {
+        guard let file = fopen(path, "we") else { return StandardError.line("could not write \(path)") }
+        fputs(text + "\n", file)
+        fclose(file)
+    }
+
+    /// The last lines of a log.
+    func tail(of name: String, lines: Int) -> [String] {
+        guard let file = fopen(log(of: name), "re") else { return [] }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(lines).map(String.init)
+    }
+
+    func remove() { Self.remove(path) }
+
+    private static func remove(_ path: String) {
+        if unlink(path) == 0 { return }
+        for name in names(in: path) { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let entries = opendir(folder) else { return [] }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,77 @@
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopWire
+import ZMQ
+
+/// What the reducer said of itself at one moment.
+struct StatusSample: Equatable, Sendable, CustomStringConvertible {
+    /// Since the beginning.
+    var at: Duration
+    var history: String
+    var epoch: UInt64
+    var seq: UInt64
+
+    var description: String { "\(at.shown)  epoch \(epoch) seq \(seq)" }
+}
+
+/// Asks the reducer for its status again and again, on a thread in its own network.
+final class StatusSampler: Sendable {
+    private struct Heard {
+        var samples: [StatusSample] = []
+        /// The last report of each epoch: its counters begin at zero.
+        var last: [String: StatusReport] = [:]
+    }
+
+    private let heard = Locked(Heard())
+    private let isOver = Locked(false)
+    private let thread: NodeThread
+
+    /// - Parameter begin: what the samples' times count from.
+    init(reducer: String, space: NetworkSpace, begin: MonotonicTime) throws {
+        let (heard, isOver) = (heard, isOver)
+        thread = try NodeThread("chaos-sampler") {
+            // Other threads found the namespace there; without it every sample is missing, which is noticed.
+            try? space.enter()
+            guard let context = try? ZMQContext(), let pause = try? Wakeup() else { return }
+            var polls = PollSet()
+            polls.add(descriptor: pause.descriptor)
+            while !isOver.withLock({ $0 }) {
+                if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context) {
+                    let sample = StatusSample(
+                        at: SystemClock.monotonic - begin, history: report.history, epoch: report.epoch,
+                        seq: report.seq)
+                    heard.withLock { heard in
+                        heard.samples.append(sample)
+                        heard.last["\(report.history) \(report.epoch)"] = report
+                    }
+                }
+                _ = try? polls.wait(milliseconds: 100)
+            }
+        }
+    }
+
+    var samples: [StatusSample] { heard.withLock { $0.samples } }
+
+    /// The newest report.
+    var latest: StatusReport? {
+        heard.withLock { heard in heard.samples.last.flatMap { heard.last["\($0.history) \($0.epoch)"] } }
+    }
+
+    /// The counters of all epochs together, as far as each was heard.
+    var counters: [String: UInt64] {
+        heard.withLock { heard in
+            heard.last.values.reduce(into: [:]) { sum, report in
+                for (name, value) in report.counters { sum[name, default: 0] += value }
+            }
+        }
+    }
+
+    /// How many epochs were heard of.
+    var epochs: Int { heard.withLock { $0.last.count } }
+
+    func stop() async {
+        isOver.withLock { $0 = true }
+        await thread.join()
+    }
+}

@@ -1,0 +1,91 @@
+public import LoopCore
+public import LoopWire
+
+/// What a crash note says at a start about the end of the process before.
+public enum CrashFinding: Equatable, Sendable {
+    /// It ended outside any entry's reduction, or there was none.
+    case nothing
+    /// It ended in an entry's reduction.
+    case suspect(Suspect)
+    /// It ended when an operator tried this quarantined event again; the event stays in quarantine.
+    case retry(quarantined: UInt64)
+    /// It ended in the replay of an event that had once been applied.
+    case replay(ReplayCrash)
+    /// A signal ended it in code that no entry can be blamed for.
+    case fault(signal: Int32, onReducerThread: Bool)
+}
+
+/// The process ended while it replayed an event. The event is part of the loop's past and is never set aside: a build
+/// that can replay it is needed.
+public struct ReplayCrash: Equatable, Sendable {
+    /// The position of the event's record.
+    public var position: UInt64
+    public var seq: Seq
+    public var phase: QuarantineRecord.Phase
+    /// Whether to stop: this is the executable that it ended in, and it would end again.
+    public var mustStop: Bool
+}
+
+extension CrashNote {
+    /// After so many ends at one position that no signal explains, such as those for want of memory, the start stops.
+    private static let replayCrashesMax: UInt64 = 3
+
+    /// Begins a new life of the process: judges what the note says of the last one, and clears it.
+    /// - Parameters:
+    ///   - history: the one that the journal began with; a note of another journal is void.
+    ///   - executable: names the program's file, so that another build is another number.
+    ///   - thread: the reducer's; faults of others are not blamed on its entries.
+    public func begin(history: History, executable: UInt64, thread: UInt32) -> CrashFinding {
+        if self[.magic] != Self.magic || self[.history] != history.value {
+            for index in 0..<(Self.byteCount / 8) { self[at: index] = 0 }
+            self[.history] = history.value
+            self[.magic] = Self.magic
+        }
+        let finding = judge(executable)
+        if case .replay(let crash) = finding, crash.mustStop { return finding }
+        leave()
+        self[.fault] = 0
+        self[.executable] = executable
+        self[.thread] = UInt64(thread)
+        return finding
+    }
+
+    private func judge(_ executable: UInt64) -> CrashFinding {
+        let signal = Int32(truncatingIfNeeded: self[.fault] >> 32)
+        let isOwnFault = self[.fault] & 0xffff_ffff == self[.thread]
+        let kind = Kind(rawValue: self[.kind]) ?? .nothing
+        guard kind != .nothing, signal == 0 || isOwnFault else {
+            return signal == 0 ? .nothing : .fault(signal: signal, onReducerThread: isOwnFault)
+        }
+        let phase = QuarantineRecord.Phase(word: self[.step])
+        if kind == .replay { return .replay(judgeReplay(executable, phase, isFault: signal != 0)) }
+        let isOfEffect = kind == .effectEntry
+        let found = blame(
+            Suspect(
+                session: SessionID(self[.session]), number: self[.number],
+                effect: isOfEffect ? EffectID(words: self[.effect], self[.effectSeq]) : nil,
+                hash: isOfEffect ? self[.hash] : 0, phase: phase, crashes: 0))
+        return found.isRetry ? .retry(quarantined: found.number) : .suspect(found)
+    }
+
+    /// A kill from outside also ends a replay, at any position; only a fault, or the same position again and again, says
+    /// that it is the event.
+    private func judgeReplay(
+        _ executable: UInt64, _ phase: QuarantineRecord.Phase, isFault: Bool
+    ) -> ReplayCrash {
+        var crash = ReplayCrash(
+            position: self[.position], seq: Seq(self[.seq]), phase: phase, mustStop: false)
+        guard executable == self[.executable] else {
+            self[.replayCrashes] = 0
+            return crash
+        }
+        let crashes = self[.replayPosition] == crash.position ? self[.replayCrashes] &+ 1 : 1
+        if isFault || crashes >= Self.replayCrashesMax {
+            crash.mustStop = true
+        } else {
+            self[.replayPosition] = crash.position
+            self[.replayCrashes] = crashes
+        }
+        return crash
+    }
+}

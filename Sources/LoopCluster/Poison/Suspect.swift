@@ -1,0 +1,116 @@
+public import LoopCore
+public import LoopWire
+
+/// An entry in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
+/// second it is set aside.
+public struct Suspect: Equatable, Sendable {
+    public var session: SessionID
+    public var number: UInt64
+    public var effect: EffectID?
+    /// A hash of the event's bytes, where an effect sent it.
+    public var hash: UInt64
+    /// What was going on the last time.
+    public var phase: QuarantineRecord.Phase
+    /// How often the process ended in it.
+    public var crashes: UInt32
+
+    public init(
+        session: SessionID, number: UInt64, effect: EffectID?, hash: UInt64, phase: QuarantineRecord.Phase,
+        crashes: UInt32
+    ) {
+        self.session = session
+        self.number = number
+        self.effect = effect
+        self.hash = hash
+        self.phase = phase
+        self.crashes = crashes
+    }
+
+    /// After so many crashes an entry is set aside.
+    static let crashesMax: UInt32 = 2
+
+    /// Whether it is the same entry: by its number, or by the same bytes of the same effect. A worker in the reducer's own
+    /// process dies with it, and comes back under another session.
+    func isSame(as other: Suspect) -> Bool {
+        (session == other.session && number == other.number)
+            || (effect != nil && effect == other.effect && hash == other.hash)
+    }
+
+    func isSame(as entry: Entry, _ number: UInt64, of session: SessionID) -> Bool {
+        (self.session == session && self.number == number)
+            || (effect != nil && effect == entry.effect && hash == StableHash.quick(entry.payload))
+    }
+
+    /// A quarantined event that an operator tried again; its number is that of the quarantine.
+    var isRetry: Bool { session == .none }
+}
+
+/// The suspects in a crash note: a table of a fixed size behind its first words.
+extension CrashNote {
+    /// How many suspects are remembered; the one longest there makes room.
+    public static let suspectsMax = 16
+    private static let first = 16
+    private static let wordsEach = 8
+
+    /// The suspects, the oldest first.
+    public var suspects: [Suspect] {
+        slots.filter { self[at: $0] > 0 }.sorted { self[at: $0 + 7] < self[at: $1 + 7] }.map { self.suspect(at: $0) }
+    }
+
+    /// Counts one more crash of an entry.
+    /// - Returns: the suspect, with its crashes so far.
+    func blame(_ found: Suspect) -> Suspect {
+        let known = slots.first { self[at: $0] > 0 && suspect(at: $0).isSame(as: found) }
+        let free = slots.first { self[at: $0] == 0 }
+        guard let slot = known ?? free ?? slots.min(by: { self[at: $0 + 7] < self[at: $1 + 7] }) else { return found }
+        var blamed = found
+        blamed.crashes = known.map { UInt32(truncatingIfNeeded: self[at: $0]) &+ 1 } ?? 1
+        let order = (slots.map { self[at: $0 + 7] }.max() ?? 0) &+ 1
+        self[at: slot + 1] = UInt64(blamed.phase.rawValue) | (blamed.effect == nil ? 0 : 1 << 8)
+        self[at: slot + 2] = blamed.session.value
+        self[at: slot + 3] = blamed.number
+        self[at: slot + 4] = blamed.effect.map { UInt64($0.feedback) << 32 | UInt64($0.index) } ?? 0
+        self[at: slot + 5] = blamed.effect?.seq.value ?? 0
+        self[at: slot + 6] = blamed.hash
+        self[at: slot + 7] = order
+        self[at: slot] = UInt64(blamed.crashes)
+        return blamed
+    }
+
+    /// Forgets a suspect: it has survived, or was set aside.
+    func strike(_ suspect: Suspect) {
+        for slot in slots where self[at: slot] > 0 && self.suspect(at: slot).isSame(as: suspect) { self[at: slot] = 0 }
+    }
+
+    /// Forgets all suspects.
+    func strikeAll() {
+        for slot in slots { self[at: slot] = 0 }
+    }
+
+    private var slots: StrideTo<Int> {
+        stride(from: Self.first, to: Self.first + Self.suspectsMax * Self.wordsEach, by: Self.wordsEach)
+    }
+
+    private func suspect(at slot: Int) -> Suspect {
+        let flags = self[at: slot + 1]
+        let effect = flags & (1 << 8) == 0 ? nil : EffectID(words: self[at: slot + 4], self[at: slot + 5])
+        return Suspect(
+            session: SessionID(self[at: slot + 2]), number: self[at: slot + 3], effect: effect,
+            hash: self[at: slot + 6], phase: QuarantineRecord.Phase(word: flags & 0xff),
+            crashes: UInt32(truncatingIfNeeded: self[at: slot]))
+    }
+}
+
+extension EffectID {
+    /// As a note holds it.
+    init(words numbers: UInt64, _ seq: UInt64) {
+        self.init(
+            feedback: UInt32(truncatingIfNeeded: numbers >> 32), seq: Seq(seq),
+            index: UInt32(truncatingIfNeeded: numbers))
+    }
+}
+
+extension QuarantineRecord.Phase {
+    /// As a note holds it; what it does not know was reducing.
+    init(word: UInt64) { self = UInt8(exactly: word).flatMap(Self.init(rawValue:)) ?? .reducing }
+}

@@ -1,0 +1,160 @@
+public import LoopCore
+public import LoopWire
+
+extension HistoryPage {
+    /// How many records one page holds at most, and about how many bytes of them.
+    private static var recordsMax: Int { 2000 }
+    private static var bytesMax: Int { 256 << 10 }
+
+    /// Reads a page of a journal.
+    /// - Parameters:
+    ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
+    ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
+    ///   - after: the position at which the page before ended; nil: this is the first.
+    public init(
+        of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
+    ) throws(JournalError) {
+        self.init(records: [], next: nil)
+        var position: UInt64
+        if let after {
+            position = after
+        } else {
+            position = try Self.begin(journal, from)
+        }
+        // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.
+        var seq = after == nil ? Seq.initial : from
+        while records.count < Self.recordsMax {
+            let page = try journal.records(after: position, bytesMax: Self.bytesMax)
+            if page.isEmpty { return }
+            for record in page {
+                position += 1
+                if case .event(let event) = record {
+                    if let through, event.seq > through { return }
+                    seq = event.seq
+                }
+                if after == nil && seq < from && from > Seq(1) { continue }
+                records.append(HistoryRecord(record, position: position, seq: seq))
+                if records.count == Self.recordsMax {
+                    next = position
+                    return
+                }
+            }
+        }
+    }
+}
+
+extension HistoryPage {
+    /// What comes before the first event is shown with it, unless it was trimmed.
+    private static func begin(_ journal: any Journal, _ from: Seq) throws(JournalError) -> UInt64 {
+        guard from <= Seq(1) else { return try journal.position(before: from) }
+        do {
+            _ = try journal.records(after: 0, bytesMax: 1)
+            return 0
+        } catch  where error.kind == .misuse {
+            return try journal.position(before: from)
+        }
+    }
+}
+
+extension HistoryRecord {
+    /// - Parameters:
+    ///   - position: the record's own.
+    ///   - seq: that of the newest event at or before it.
+    public init(_ record: Record, position: UInt64, seq: Seq) {
+        self.init(position: position, seq: seq.value, kind: record.kind)
+        switch record {
+        case .event(let record):
+            time = record.time.milliseconds
+            name(record.session, record.number, record.effect, record.attempt)
+            event = Array(record.bytes)
+        case .refused(let record):
+            name(record.session, record.number, record.effect, record.attempt)
+            note = "\(record.reason)"
+        case .completed(let session, let number, let effect, let attempt):
+            name(session, number, effect, attempt)
+        case .skipped(let session, let number):
+            name(session, number, nil, .none)
+        case .attemptEnded(let end):
+            name(end.entry?.session ?? .none, end.entry?.number ?? 0, end.effect, end.upTo)
+            note = end.text
+            if case .retry(let at) = end.next { time = at.milliseconds }
+        case .sessionOpened(let session, let peer):
+            self.session = session.value
+            note = "peer \(peer)"
+        case .sessionRetired(let session):
+            self.session = session.value
+        case .epochBegun(let epoch, let time):
+            self.time = time.milliseconds
+            note = "epoch \(epoch)"
+        case .definition(let record):
+            note =
+                "schema \(record.schema), fingerprint \(hexadecimal(record.fingerprint)), feedbacks "
+                + record.feedbacks.joined(separator: ", ")
+        case .stateHash(_, let hash):
+            note = hexadecimal(hash)
+        case .quarantined(let record):
+            time = record.time.milliseconds
+            name(record.session, record.number, record.effect, record.attempt)
+            note = "number \(record.id): ended the process \(record.crashes) times in \(record.phase)"
+            event = Array(record.bytes)
+        case .operatorAction(let action):
+            time = action.time.milliseconds
+            note = "\(action.who): \(action.what.text)"
+        case .historyBegun(let history, let time):
+            self.time = time.milliseconds
+            note = "history \(history)"
+        }
+    }
+
+    private mutating func name(_ session: SessionID, _ number: UInt64, _ effect: EffectID?, _ attempt: Attempt) {
+        if session != .none {
+            self.session = session.value
+            self.number = number
+        }
+        guard let effect else { return }
+        self.effect = effect.description
+        self.attempt = attempt.description
+    }
+}
+
+extension Record {
+    /// What kind of record it is, as it is shown.
+    var kind: String {
+        switch self {
+        case .event: "event"
+        case .refused: "refused"
+        case .completed: "completed"
+        case .skipped: "skipped"
+        case .attemptEnded: "attempt ended"
+        case .sessionOpened: "session opened"
+        case .sessionRetired: "session retired"
+        case .epochBegun: "epoch begun"
+        case .definition: "definition"
+        case .stateHash: "state hash"
+        case .quarantined: "quarantined"
+        case .operatorAction: "operator action"
+        case .historyBegun: "history begun"
+        }
+    }
+}
+
+extension AttemptEnd {
+    fileprivate var text: String {
+        let what =
+            switch next {
+            case .retry: "\(cause), tried again"
+            case .parked: "\(cause), parked"
+            }
+        return message.isEmpty ? what : "\(what): \(message)"
+    }
+}
+
+extension OperatorAction.What {
+    fileprivate var text: String {
+        switch self {
+        case .retryParked(let effect): "runs the parked effect \(effect) again"
+        case .retryQuarantined(let id): "applies the quarantined event \(id) after all"
+        case .dropQuarantined(let id): "drops the quarantined event \(id)"
+        }
+    }
+}

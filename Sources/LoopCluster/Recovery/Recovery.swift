@@ -1,0 +1,136 @@
+public import LoopCore
+import LoopWire
+
+/// Rebuilds what the journal determines: the newest snapshot that can be trusted, and the records after it. (Protocol,
+/// section 7.)
+///
+///     newest snapshot ── corrupt ──▶ the one before ── … ──▶ none: from the first record
+///            │                                                        │
+///            └────────── every record after it, in order ◀────────────┘
+public struct Recovery<Definition: LoopDefinition> {
+    /// What was rebuilt.
+    package private(set) var core: JournaledState<Definition>
+    /// The snapshot it began from; nil: from the first record.
+    public private(set) var snapshot: SnapshotEntry?
+    /// How many records were replayed, and how many of them were events.
+    public private(set) var recordsCount: UInt64 = 0
+    public private(set) var eventsCount: UInt64 = 0
+    /// What people should know of: snapshots that could not be used.
+    public private(set) var notes: [String] = []
+
+    /// How much of the journal is held in memory at a time, in bytes.
+    private static var pageBytes: Int { 4 << 20 }
+
+    /// - Parameters:
+    ///   - limit: the last seq to be replayed; nil: all.
+    ///   - reinterprets: replays events under another definition than the one that wrote them.
+    ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
+    ///     arguments of the run.
+    ///   - note: where each step is noted, should it be the process's last.
+    /// - Throws: `RecoveryError`, or the journal's `JournalError`.
+    public init(
+        _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
+        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil
+    ) throws {
+        core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        try begin(definition, journal, coder, limit, ignoresArguments)
+        core.reinterprets = reinterprets
+        core.ignoresArguments = ignoresArguments
+        core.note = note
+        try replay(journal, limit)
+    }
+
+    private mutating func begin(
+        _ definition: Definition, _ journal: any Journal, _ coder: any ValueCoder, _ limit: Seq?,
+        _ ignoresArguments: Bool
+    ) throws {
+        for entry in try journal.snapshots() where limit.map({ entry.seq <= $0 }) ?? true {
+            do {
+                core = try JournaledState(
+                    restoring: journal.content(of: entry), definition: definition, coder: coder,
+                    ignoresArguments: ignoresArguments)
+                snapshot = entry
+                return
+            } catch let error as JournalError where error.kind == .corrupt {
+                notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
+            } catch SnapshotError.corrupt(let what) {
+                notes.append(
+                    "the snapshot at seq \(entry.seq) cannot be used, the one before is taken: it is damaged, \(what)")
+            } catch SnapshotError.otherArguments(let other) {
+                throw RecoveryError.arguments(other)
+            } catch let error as SnapshotError {
+                throw RecoveryError.snapshot(error)
+            }
+        }
+    }
+
+    private mutating func replay(_ journal: any Journal, _ limit: Seq?) throws {
+        defer { core.note?.leave() }
+        while true {
+            let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
+            if records.isEmpty { return }
+            for record in records {
+                if case .event(let event) = record {
+                    if let limit, event.seq > limit { return }
+                    core.note?.enterReplay(position: core.position + 1, seq: event.seq)
+                    eventsCount += 1
+                }
+                try apply(record)
+                core.note?.leave()
+                recordsCount += 1
+            }
+        }
+    }
+
+    private mutating func apply(_ record: Record) throws(RecoveryError) {
+        let position = core.position + 1
+        do {
+            try core.apply(record)
+        } catch let difference as ReplayDifference {
+            throw .differs(difference)
+        } catch let mismatch as DefinitionMismatch {
+            throw .definition(mismatch)
+        } catch let other as OtherArguments {
+            throw .arguments(other)
+        } catch {
+            throw .unreadable(seq: core.seq.next, position: position, reason: "\(error)")
+        }
+    }
+}
+
+/// Why a journal cannot be replayed.
+public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The replayed state is not the journaled one.
+    case differs(ReplayDifference)
+    /// Other code wrote the records after the newest snapshot.
+    case definition(DefinitionMismatch)
+    /// The newest snapshot is sound, and this definition cannot go on from it.
+    case snapshot(SnapshotError)
+    /// It is the journal of another run.
+    case arguments(OtherArguments)
+    /// A record that was journaled cannot be applied.
+    case unreadable(seq: Seq, position: UInt64, reason: String)
+
+    public var description: String {
+        switch self {
+        case .differs(let difference):
+            "the replay differs from the journal at seq \(difference.seq): reduce or a query is not a function of its"
+                + " arguments, or it was changed without a new schema; `verify` finds the place, `rehearse` shows what a"
+                + " new program would do, and --reinterpret goes on with what the replay gives"
+        case .definition(let mismatch): "\(mismatch)"
+        case .snapshot(let error): "\(error)"
+        case .arguments(let other): "\(other)"
+        case .unreadable(let seq, let position, let reason):
+            "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason);"
+                + " run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"
+        }
+    }
+}
+
+extension ReducerMachine {
+    /// A machine that goes on where the journal ends. Call `begin` next.
+    /// - Parameter seed: of the jitter in delays.
+    public init(_ recovery: Recovery<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
+        self.init(recovered: recovery.core, configuration: configuration, seed: seed, at: now)
+    }
+}

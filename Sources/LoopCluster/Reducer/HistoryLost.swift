@@ -1,0 +1,38 @@
+public import LoopWire
+
+/// A peer knows more of this history than the journal does: records that were acknowledged are missing. The disk lost them,
+/// or the journal is an older copy.
+public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Missing: Equatable, Sendable {
+        /// The peer was welcomed into an epoch that the journal does not have.
+        case epoch(Epoch, newest: Epoch)
+        /// The peer was granted a session that the journal does not have.
+        case session(SessionID, next: SessionID)
+        /// Entries of the peer's session were acknowledged that the journal does not have.
+        case entries(SessionID, acknowledged: UInt64, watermark: UInt64)
+    }
+
+    public var missing: Missing
+    /// Who knows of it.
+    public var peer: PeerID
+    public var name: String
+
+    public init(missing: Missing, peer: PeerID, name: String) {
+        self.missing = missing
+        self.peer = peer
+        self.name = name
+    }
+
+    public var description: String {
+        let what =
+            switch missing {
+            case .epoch(let epoch, let newest) where epoch.number > newest.number:
+                "epoch \(epoch), and the journal's newest is \(newest)"
+            case .epoch(let epoch, _): "another epoch \(epoch) than the journal's, so that one of the two is a copy"
+            case .session(let session, let next): "its session \(session), and the journal's next is \(next)"
+            case .entries(let session, let acknowledged, let watermark):
+                "entry \(acknowledged) of session \(session) as acknowledged, and the journal ends at \(watermark)"
+            }
+        return "acknowledged records are missing: the peer \"\(name)\" (\(peer)) knows of \(what)"
+    }
+}

@@ -1,0 +1,59 @@
+public import LoopCore
+import LoopWire
+
+/// The journal holds events that another definition applied, and that no snapshot covers: what they did cannot be known.
+public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConvertible {
+    public var journal: DefinitionRecord
+    public var binary: DefinitionRecord
+    /// The first event that would have to be applied.
+    public var seq: Seq
+
+    public var description: String {
+        let difference =
+            journal.fingerprint == binary.fingerprint
+            ? "a feedback has other keys or requests, or another form, under the same name"
+            : "the journal's: \(journal.summary); this one: \(binary.summary)"
+        return
+            "event \(seq) was applied by another definition than this one (\(difference)); start the earlier build on this"
+            + " journal once and stop it with SIGTERM, which writes a snapshot that this one takes over, or pass"
+            + " --reinterpret to apply the events since the last snapshot with this definition"
+    }
+}
+
+/// The journal belongs to a run that began with another initial state.
+public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The hash of the encoded initial state of the journal's run.
+    public var journal: UInt64
+    /// That of this one.
+    public var binary: UInt64
+
+    public var description: String {
+        "the journal belongs to a run of this loop that began with another initial state (\(hexadecimal(journal)), this"
+            + " one begins with \(hexadecimal(binary))); start with the same arguments, or give this run a journal of its"
+            + " own"
+    }
+}
+
+/// A record that does not fit the ones before it.
+public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
+    public var reason: String
+
+    package init(reason: String) { self.reason = reason }
+
+    public var description: String { "a record does not fit the ones before it: \(reason)" }
+}
+
+/// A replay came to another state than the journal says: the reducer is not a function of its arguments, or it is not the
+/// one that wrote the journal.
+public struct ReplayDifference: Error, Equatable, Sendable {
+    public var seq: Seq
+    public var journaled: UInt64
+    public var replayed: UInt64
+}
+
+extension DefinitionRecord {
+    /// For people: "fingerprint 0123456789abcdef, schema 2, feedbacks a, b".
+    var summary: String {
+        "fingerprint \(hexadecimal(fingerprint)), schema \(schema), feedbacks \(feedbacks.joined(separator: ", "))"
+    }
+}

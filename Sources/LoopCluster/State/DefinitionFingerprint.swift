@@ -1,0 +1,15 @@
+public import LoopCore
+import LoopWire
+
+/// What a local and a remote definition must have in common: the feedbacks, their order and their placements.
+public struct DefinitionFingerprint: Equatable, Sendable {
+    public let value: UInt64
+    /// One line for each feedback: "name@placement".
+    public let feedbacks: [String]
+
+    public init<Definition: LoopDefinition>(of definition: Definition) {
+        feedbacks = definition.feedbacks.map { "\($0.name)@\($0.placement)" }
+        let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks
+        value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
+    }
+}

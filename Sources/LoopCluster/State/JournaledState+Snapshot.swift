@@ -1,0 +1,136 @@
+package import LoopCore
+import LoopWire
+
+/// The whole journaled state as one document: a `SnapshotHeader`, then this body.
+///
+/// | bytes | part |
+/// |---|---|
+/// | 8 + n | the encoded state |
+/// | 8 | time i64, milliseconds since 1970 |
+/// | 4 + 16 each | the newest epochs: number u64, nonce u64; the present one last |
+/// | 4 + (4 + n) each | the names of all feedbacks, by number |
+/// | 4 | how many effects started at this seq u32 |
+/// | 4 + … | what queries remember, by feedback number: number u32, a `QueryMemory` |
+/// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message), floor, failures u32, retry at (flag, i64) |
+/// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
+/// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
+///
+/// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
+extension JournaledState {
+    /// Everything as one document, from which `init(restoring:definition:coder:)` goes on.
+    /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
+    package func snapshot() throws(SnapshotError) -> [UInt8] {
+        guard foreign == nil else { throw .notTakenOver }
+        var body = ByteWriter()
+        do {
+            let state = try coder.encode(state)
+            body.u64(UInt64(state.count))
+            body.append(bytes: state)
+        } catch {
+            throw .unencodable("the state: \(error)")
+        }
+        body.u64(UInt64(bitPattern: time.milliseconds))
+        writeEpochs(to: &body)
+        writeFeedbacks(to: &body)
+        do {
+            try writeMemories(to: &body)
+        } catch {
+            throw .unencodable("what a feedback remembers: \(error)")
+        }
+        writeEffects(to: &body)
+        writeSessions(to: &body, withNotable: true)
+        writeQuarantine(to: &body)
+        return SnapshotHeader(
+            loop: Definition.name, history: history, position: position, seq: seq, fingerprint: fingerprint.value,
+            schema: UInt64(Definition.schema), initial: initialHash
+        ).document(of: body.bytes)
+    }
+
+    /// Goes on from a snapshot. Where another definition of this loop made it, that one's effects stand as they are until
+    /// this one takes over, by its definition record.
+    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
+    /// - Throws: `SnapshotError`: where the bytes are not what was written, of another loop or run, or of a schema that
+    ///   cannot be migrated. Never traps, whatever the bytes are.
+    package init(
+        restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
+    ) throws(SnapshotError) {
+        let (header, body) = try SnapshotHeader.read(document)
+        guard header.loop == Definition.name else {
+            throw .otherLoop(snapshot: header.loop, binary: Definition.name)
+        }
+        var reader = ByteReader(body)
+        let state = try Self.state(header, from: &reader, definition, coder)
+        self.init(definition: definition, coder: coder, history: header.history, state: state)
+        if header.schema == UInt64(Definition.schema), header.initial != initialHash, !ignoresArguments {
+            throw .otherArguments(OtherArguments(journal: header.initial, binary: initialHash))
+        }
+        self.ignoresArguments = ignoresArguments
+        position = header.position
+        seq = header.seq
+        let memories: [UInt32: QueryMemory]
+        do {
+            memories = try readParts(from: &reader, header)
+            try reader.end()
+        } catch {
+            throw .corrupt("\(error)")
+        }
+        // Numbers that no journal reaches, and from which counting on would overflow.
+        guard max(position, seq.value, nextSession.value, epoch.number) < 1 << 62 else {
+            throw .corrupt("its numbers are too large")
+        }
+        guard Set(memories.values.flatMap(\.effects)) == Set(effects.keys) else {
+            throw .corrupt("its live effects are not those that its queries remember")
+        }
+        // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
+        let isOwn = header.fingerprint == fingerprint.value
+        foreign = isOwn && (try? evaluator.restore(memories, state: state, coder: coder)) != nil ? nil : memories
+    }
+
+    /// The state, read in the present schema or migrated from an older one.
+    private static func state(
+        _ header: SnapshotHeader, from reader: inout ByteReader, _ definition: Definition, _ coder: any ValueCoder
+    ) throws(SnapshotError) -> Definition.State {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try reader.bytes(Int(clamping: try reader.u64())))
+        } catch {
+            throw .corrupt("\(error)")
+        }
+        let schema = UInt64(Definition.schema)
+        if header.schema > schema { throw .schemaTooNew(snapshot: header.schema, binary: Definition.schema) }
+        if header.schema < UInt64(Definition.oldestSchema) {
+            throw .schemaTooOld(
+                snapshot: header.schema, oldest: Definition.oldestSchema, binary: Definition.schema)
+        }
+        do {
+            return try Self.state(bytes, of: header.schema, definition, coder)
+        } catch {
+            throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
+        }
+    }
+
+    /// A state of this schema, or of one that the definition migrates.
+    static func state(
+        _ bytes: [UInt8], of schema: UInt64, _ definition: Definition, _ coder: any ValueCoder
+    ) throws -> Definition.State {
+        if schema == UInt64(Definition.schema) { return try coder.decode(Definition.State.self, from: bytes) }
+        return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
+    }
+
+    private mutating func readParts(
+        from reader: inout ByteReader, _ header: SnapshotHeader
+    ) throws(WireError) -> [UInt32: QueryMemory] {
+        time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+        try readEpochs(from: &reader)
+        let names = try readFeedbacks(from: &reader)
+        table = Table(names: names, declared: feedbacks)
+        evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
+        journaledDefinition = DefinitionRecord(
+            fingerprint: header.fingerprint, schema: header.schema, initial: header.initial, feedbacks: names)
+        let memories = try readMemories(from: &reader)
+        try readEffects(from: &reader)
+        try readSessions(from: &reader)
+        try readQuarantine(from: &reader)
+        return memories
+    }
+}

@@ -1,0 +1,41 @@
+package import LoopCore
+package import LoopWire
+
+/// One effect that the state wants.
+package struct LiveEffect: Equatable, Sendable {
+    package enum Status: Equatable, Sendable {
+        /// To be run, or running.
+        case open
+        /// Its body returned; it is not run again while it is wanted.
+        case completed
+        /// It failed for good, with this message.
+        case parked(String)
+    }
+
+    package var request: [UInt8]
+    /// The seq that made the request.
+    package var version: Seq
+    /// The group whose limits it counts against.
+    package internal(set) var group: String?
+    package var status: Status
+    /// Attempts up to this one are void.
+    package var floor = Attempt.none
+    package var failures: UInt32 = 0
+    package var retryAt: WallTime?
+
+    init(request: [UInt8]?, version: Seq, group: String?) {
+        self.request = request ?? []
+        self.version = version
+        self.group = group
+        status = request == nil ? .parked(Self.unsendable) : .open
+    }
+
+    static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"
+}
+
+/// What a transition changed among the live effects.
+package enum LiveChange: Equatable, Sendable {
+    case started(EffectID)
+    case updated(EffectID)
+    case cancelled(EffectID)
+}

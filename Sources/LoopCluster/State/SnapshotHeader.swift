@@ -1,0 +1,82 @@
+package import LoopCore
+package import LoopWire
+
+/// The beginning of a snapshot: what it is of, readable without the definition.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 8 | "LOOPSNAP" |
+/// | 2 | format version u16: 1 |
+/// | 4 + n | loop name |
+/// | 8 | history u64 |
+/// | 8 | position u64 of the last record that it covers |
+/// | 8 | seq u64 |
+/// | 8 | fingerprint u64 of the definition that made it |
+/// | 8 | schema u64 of the state |
+/// | 8 | hash u64 of the encoded initial state of the run |
+/// | 8 | length u64 of the body |
+///
+/// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
+package struct SnapshotHeader: Equatable, Sendable {
+    package static var formatVersion: UInt16 { 1 }
+    private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
+    private static var checksumBytes: Int { 8 }
+
+    package var loop: String
+    package var history: History
+    package var position: UInt64
+    package var seq: Seq
+    package var fingerprint: UInt64
+    package var schema: UInt64
+    package var initial: UInt64
+
+    /// The whole document.
+    func document(of body: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: body.count + loop.utf8.count + 128)
+        writer.append(bytes: Self.magic)
+        writer.u16(Self.formatVersion)
+        writer.string(loop)
+        writer.u64(history.value)
+        writer.u64(position)
+        writer.u64(seq.value)
+        writer.u64(fingerprint)
+        writer.u64(schema)
+        writer.u64(initial)
+        writer.u64(UInt64(body.count))
+        writer.append(bytes: body)
+        writer.u64(StableHash.fnv1a(writer.bytes))
+        return writer.bytes
+    }
+
+    /// Reads the header of a document whose bytes are those that were written.
+    /// - Throws: `.corrupt`, `.newerFormat`.
+    package static func read(_ document: [UInt8]) throws(SnapshotError) -> (
+        header: SnapshotHeader, body: ArraySlice<UInt8>
+    ) {
+        guard document.count > magic.count + checksumBytes, document.starts(with: magic) else {
+            throw .corrupt("it does not begin as a snapshot does")
+        }
+        let content = document[..<(document.count - checksumBytes)]
+        do {
+            var end = ByteReader(document[content.endIndex...])
+            guard try end.u64() == StableHash.fnv1a(content) else {
+                throw SnapshotError.corrupt("its checksum differs")
+            }
+            var reader = ByteReader(content.dropFirst(magic.count))
+            let version = try reader.u16()
+            guard version <= formatVersion else { throw SnapshotError.newerFormat(version) }
+            let header = SnapshotHeader(
+                loop: try reader.string(), history: History(try reader.u64()), position: try reader.u64(),
+                seq: Seq(try reader.u64()), fingerprint: try reader.u64(), schema: try reader.u64(),
+                initial: try reader.u64())
+            guard try reader.u64() == UInt64(reader.remaining) else {
+                throw SnapshotError.corrupt("it is not as long as it says")
+            }
+            return (header, reader.rest)
+        } catch let error as SnapshotError {
+            throw error
+        } catch {
+            throw .corrupt("\(error)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import LoopNode
+import LoopOptions
+import LoopWire
+
+/// An operator at this terminal, who asks a reducer and passes its answer on.
+struct Operator: ~Copyable {
+    private var call: AdministrationCall
+    private let limit: Duration
+
+    /// - Parameters:
+    ///   - limit: how long the reducer may be silent.
+    ///   - firstAsks: whether the reducer is asked for a sign of life before, since the answer may take long.
+    init(reducer: String, limit: Duration, firstAsks: Bool = false) throws {
+        if firstAsks { _ = try StatusProbe.ask(reducer, within: min(limit, .seconds(5))) }
+        let call = try AdministrationCall(reducer: reducer)
+        self.limit = limit
+        self.call = call
+    }
+
+    /// - Throws: `Refusal` where the reducer says no.
+    mutating func ask(_ request: AdministrationRequest) throws -> AdministrationAnswer {
+        let answer = try call.ask(request, within: limit)
+        if case .refused(let why) = answer { throw Refusal(why) }
+        return answer
+    }
+
+    /// Asks for something to be done, and prints what came of it.
+    mutating func order(_ request: AdministrationRequest) throws {
+        guard case .done(let text) = try ask(request) else { throw Self.unexpected }
+        StandardOutput.line(text)
+    }
+
+    /// The reducer has said no, and why; exit code 1.
+    struct Refusal: Error {
+        let why: String
+
+        init(_ why: String) { self.why = why }
+    }
+
+    /// Runs what asks; a refusal becomes exit code 1.
+    static func run(_ body: () throws -> Int32) throws -> Int32 {
+        do {
+            return try body()
+        } catch let refusal as Refusal {
+            StandardError.line("loopctl: refused: \(refusal.why)")
+            return 1
+        }
+    }
+
+    /// The answer is none to what was asked.
+    static let unexpected = CommandError("the reducer answered something else than was asked; use the same release")
+
+    /// Who asks, for the journal: user@host.
+    static var name: String {
+        var host = [CChar](repeating: 0, count: 256)
+        gethostname(&host, host.count - 1)
+        let machine = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "uid \(geteuid())"
+        return "\(user)@\(machine.isEmpty ? "?" : machine)"
+    }
+}
+
+/// How long answers may take that need a walk through the journal.
+enum JournalOptions {
+    static let timeout = Option(
+        "timeout", .duration(in: .milliseconds(10) ... .seconds(86_400)), default: .seconds(60),
+        help: "how long the reducer may be silent", environment: .variable("LOOP_CTL_TIMEOUT"))
+    static let json = Option(flag: "json", help: "print JSON", environment: .none)
+
+    static let group = OptionGroup("Connection", [ConnectionOptions.reducer, timeout])
+    static let output = OptionGroup("Output", [json])
+
+    /// A seq as it is given on a command line.
+    static let seq = ValueType.int(in: 0 ... .max).named("SEQ")
+}
+
+extension ParsedArguments {
+    /// Asks the reducer that these arguments name, which may be busy for a while.
+    func askJournal() throws -> Operator {
+        try Operator(reducer: self[ConnectionOptions.reducer], limit: self[JournalOptions.timeout], firstAsks: true)
+    }
+
+    /// Asks the reducer that these arguments name.
+    func ask() throws -> Operator {
+        try Operator(reducer: self[ConnectionOptions.reducer], limit: self[ConnectionOptions.timeout])
+    }
+}

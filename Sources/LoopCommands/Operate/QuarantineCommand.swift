@@ -1,0 +1,49 @@
+import LoopNode
+import LoopOptions
+import LoopWire
+
+/// `loopctl quarantine`: the events that were set aside, and what becomes of them.
+enum QuarantineCommand {
+    static let event = Positional(
+        "ID", .int(in: 1 ... .max), help: "the number of the event, as the list shows it")
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "quarantine", abstract: "List events that were set aside; look into one, apply it after all, or drop it.",
+            discussion: """
+                An event that brought the reducer down twice is set aside with its bytes, and the loop goes on without \
+                it. Once the definition is mended it can be applied after all; who asked is recorded.
+
+                Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
+                """,
+            groups: [ConnectionOptions.group],
+            subcommands: [
+                Command(
+                    "list", abstract: "List them.",
+                    groups: [JournalOptions.output]),
+                Command(
+                    "show", abstract: "Show one with its event.", groups: [JournalOptions.output], positionals: [event]),
+                Command("retry", abstract: "Apply one after all.", positionals: [event]),
+                Command("drop", abstract: "Drop one for good.", positionals: [event]),
+            ], defaultSubcommand: "list"),
+        run: { arguments, _ in try Operator.run { try run(arguments) } })
+
+    private static func run(_ arguments: ParsedArguments) throws -> Int32 {
+        var reducer = try arguments.ask()
+        switch arguments.path.last {
+        case "retry":
+            try reducer.order(.retryQuarantined(id: UInt64(arguments[event]), who: Operator.name))
+        case "drop":
+            try reducer.order(.dropQuarantined(id: UInt64(arguments[event]), who: Operator.name))
+        case "show":
+            guard case .quarantine(let events) = try reducer.ask(.quarantined(id: UInt64(arguments[event]))),
+                let event = events.first
+            else { throw Operator.unexpected }
+            StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).whole(event))
+        default:
+            guard case .quarantine(let events) = try reducer.ask(.quarantine) else { throw Operator.unexpected }
+            StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).list(events))
+        }
+        return 0
+    }
+}

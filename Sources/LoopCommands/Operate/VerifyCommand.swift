@@ -1,0 +1,49 @@
+import LoopNode
+import LoopOptions
+import LoopWire
+
+/// `loopctl verify`: whether the journal, replayed, gives what was seen.
+enum VerifyCommand {
+    static let subcommand = Subcommand(
+        command: Command(
+            "verify", abstract: "Replay the journal, and compare with its snapshots and state hashes.",
+            discussion: """
+                Names the first difference, if there is one. The reducer does it while it goes on with its loop; a \
+                journal at rest is verified by: loop-reducer LOOP verify FILE.
+
+                Exit codes: 0 no difference, 1 a difference, or refused, 2 no answer, 64 wrong usage.
+                """,
+            groups: [JournalOptions.group, JournalOptions.output]),
+        run: { arguments, _ in
+            try Operator.run {
+                var reducer = try arguments.askJournal()
+                guard case .verified(let report) = try reducer.ask(.verify) else { throw Operator.unexpected }
+                StandardOutput.line(VerifyPrinter(isJSON: arguments[JournalOptions.json]).text(for: report))
+                return report.difference == nil ? 0 : 1
+            }
+        })
+}
+
+/// `loopctl trim`: lets go of old records.
+enum TrimCommand {
+    static let before = Option(
+        required: "before", JournalOptions.seq, help: "records of earlier seqs may go", environment: .none)
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "trim", abstract: "Forget the journal's records before a seq.",
+            discussion: """
+                Only as far as two snapshots cover what is forgotten; the answer says how far that was. States and \
+                history from before are gone then.
+
+                Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
+                """,
+            groups: [JournalOptions.group, OptionGroup("Range", [before])]),
+        run: { arguments, _ in
+            try Operator.run {
+                var reducer = try arguments.askJournal()
+                try reducer.order(.trim(before: UInt64(arguments[before])))
+                return 0
+            }
+        })
+}

@@ -1,0 +1,73 @@
+public import LoopCore
+
+/// A ledger that can be audited: every event has a number of its own, and the state remembers which ones it has seen.
+///
+/// A client deposits a number, and may cancel it later. While a deposit is open, an effect on some worker writes to the
+/// deposit's page, a file, and then books it. Whatever a cluster may do wrong shows: an event that is applied twice, one
+/// that comes after its deposit was cancelled, two attempts of one booking at once, a number that was lost. All of that is
+/// counted in the state (``LedgerState/isSound``), and the pages tell the same story from the outside world's side: an
+/// effect runs at least once, under the same idempotency key each time.
+///
+/// It is what `loop-chaos` runs while it breaks everything around it.
+public struct Ledger: LoopDefinition {
+    public typealias State = LedgerState
+
+    /// What has happened.
+    public enum Event: Codable, Equatable, Sendable {
+        /// A client wants this number booked.
+        case deposit(number: UInt64, work: Work)
+        /// A client has changed its mind. The cancellation has a number of its own.
+        case cancel(number: UInt64, deposit: UInt64)
+        /// An attempt has begun; the slip is a random number that it drew.
+        case begun(deposit: UInt64, slip: UInt64)
+        /// The attempt has written the deposit's page.
+        case booked(deposit: UInt64, slip: UInt64)
+    }
+
+    /// How hard a booking is.
+    public struct Work: Codable, Equatable, Sendable {
+        /// How long an attempt takes.
+        public var milliseconds: Int
+        /// How many attempts fail before one succeeds.
+        public var failures: Int
+
+        public init(milliseconds: Int = 0, failures: Int = 0) {
+            self.milliseconds = milliseconds
+            self.failures = failures
+        }
+    }
+
+    public static let name = "ledger"
+    public static let abstract = "Book numbered deposits, one file each; every event that is lost or doubled shows."
+
+    /// Where the pages are; the workers learn it from their requests.
+    public let folder: String
+
+    public init(folder: String = "") { self.folder = folder }
+
+    public var initial: LedgerState { LedgerState(folder: folder) }
+
+    public func reduce(_ state: inout LedgerState, _ event: Event) { state.apply(event) }
+
+    /// What is open is being booked, on some worker. A failed attempt is tried again, for as long as it takes.
+    public var feedbacks: [Feedback<LedgerState, Event>] {
+        [
+            .each("book", requests: { $0.open }, on: .workers, retry: Self.retry, effect: Self.book)
+        ]
+    }
+
+    private static let retry = Retry.exponential(max: 1000, first: .milliseconds(50), longest: .seconds(1))
+
+    @Sendable private static func book(_ booking: LedgerState.Booking, _ context: EffectContext) -> Effect<Event> {
+        .run { send in try await LedgerClerk(booking, context).book(send) }
+    }
+
+    public func progress(of state: LedgerState) -> Progress? {
+        let closed = state.booked.count + state.cancelled.count
+        return Progress(
+            done: closed, found: closed + state.open.count, unit: "deposits",
+            note: state.isSound
+                ? nil
+                : "\(state.doubles) doubled, \(state.stale) stale, \(state.torn) torn, \(state.missing) missing")
+    }
+}

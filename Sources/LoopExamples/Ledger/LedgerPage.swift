@@ -1,0 +1,98 @@
+internal import Glibc
+public import LoopCore
+internal import LoopNode
+
+/// The file of one deposit: what every attempt to book it did, a line each, in the order in which it was done.
+public struct LedgerPage: Sendable {
+    /// What an attempt did.
+    public enum Note: Equatable, Sendable {
+        /// It began, after so many failed ones.
+        case begun(failures: Int)
+        /// It has done its work, and is about to say so.
+        case written
+        /// The loop has applied its booking at this seq.
+        case booked(Seq)
+        /// The loop has refused one of its events.
+        case refused(String)
+    }
+
+    /// One line: the effect's idempotency key, the attempt's slip, and what it did.
+    public struct Line: Equatable, Sendable {
+        public var key: String
+        public var slip: UInt64
+        public var note: Note
+
+        public init(key: String, slip: UInt64, note: Note) {
+            self.key = key
+            self.slip = slip
+            self.note = note
+        }
+    }
+
+    public let path: String
+
+    public init(folder: String, deposit: UInt64) { path = "\(folder)/\(deposit)" }
+
+    /// Appends one line whole, by one write.
+    /// - Throws: `SystemError` that names the file.
+    public func append(_ line: Line) throws {
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
+        defer { close(descriptor) }
+        let bytes = Array("\(line)\n".utf8)
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        guard count == bytes.count else { throw SystemError("write to \(path)", code: count < 0 ? errno : ENOSPC) }
+    }
+
+    /// All its lines; nil where there is no page.
+    /// - Throws: `SystemError` where it cannot be read; ``Unreadable`` where a line is none.
+    public func lines() throws -> [Line]? {
+        guard let file = fopen(path, "re") else {
+            if errno == ENOENT { return nil }
+            throw SystemError("open \(path)", code: errno)
+        }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return try String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { text in
+            guard let line = Line(text) else { throw Unreadable(path: path, line: String(text)) }
+            return line
+        }
+    }
+
+    /// A page has a line that no clerk has written.
+    public struct Unreadable: Error, CustomStringConvertible {
+        public let path: String
+        public let line: String
+        public var description: String { "\(path) has the line '\(line)', which is none of a ledger's" }
+    }
+}
+
+// `ledger/7f3a…/0.12.0 9c01d3… booked 17`
+extension LedgerPage.Line: CustomStringConvertible {
+    public var description: String {
+        let what =
+            switch note {
+            case .begun(let failures): "begun \(failures)"
+            case .written: "written"
+            case .booked(let seq): "booked \(seq)"
+            case .refused(let reason): "refused \(reason)"
+            }
+        return "\(key) \(String(slip, radix: 16)) \(what)"
+    }
+
+    init?(_ text: Substring) {
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count >= 3, let slip = UInt64(words[1], radix: 16) else { return nil }
+        let note: LedgerPage.Note
+        switch (words[2], words.count) {
+        case ("begun", 4): note = .begun(failures: Int(words[3]) ?? 0)
+        case ("written", 3): note = .written
+        case ("booked", 4): note = .booked(Seq(UInt64(words[3]) ?? 0))
+        case ("refused", 4): note = .refused(words[3])
+        default: return nil
+        }
+        self.init(key: words[0], slip: slip, note: note)
+    }
+}

@@ -1,0 +1,61 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+
+/// What can be done with a journal at rest by a program that has the loop's definition. Reading also works while a reducer
+/// writes.
+struct JournalTools: Sendable {
+    let verify: @Sendable (_ path: String) throws -> VerifyReport
+    let rehearse: @Sendable (_ path: String) throws -> RehearsalReport
+    /// The state after a transition, or the newest; with its seq.
+    let state: @Sendable (_ path: String, _ at: Seq?) throws -> (seq: Seq, bytes: [UInt8])
+    let history: @Sendable (_ path: String, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
+    /// Forgets records below a seq; returns the first that is left.
+    let trim: @Sendable (_ path: String, _ before: Seq) throws -> Seq
+    /// Keeps events up to a seq and begins a new history.
+    let cut: @Sendable (_ path: String, _ after: Seq) throws -> Void
+
+    /// - Parameter definition: as a worker has it; the journal knows the arguments of its run.
+    init<Definition: LoopDefinition>(_ definition: @escaping @Sendable () -> Definition) {
+        let name = Definition.name
+        @Sendable func read<Result>(_ path: String, _ body: (any Journal) throws -> Result) throws -> Result {
+            let journal = try SQLiteJournal.read(path)
+            defer { journal.close() }
+            guard journal.loop == name else {
+                throw NodeError.journal("\(path) is the journal of the loop \(journal.loop), and this is \(name)")
+            }
+            return try body(journal)
+        }
+        verify = { path in
+            try read(path) { try Verification.report(on: $0, of: definition(), coder: CBORCoder()) }
+        }
+        rehearse = { path in
+            try read(path) { try Rehearsal.report(on: $0, of: definition(), coder: CBORCoder()) }
+        }
+        state = { path, seq in
+            try read(path) { journal in
+                let recovery = try Recovery(
+                    definition(), from: journal, coder: CBORCoder(), through: seq, ignoresArguments: true)
+                let reached = recovery.core.seq
+                if let seq, reached != seq {
+                    throw NodeError.journal("\(path) ends at seq \(reached), before seq \(seq)")
+                }
+                return (reached, try CBOR.encode(recovery.core.state))
+            }
+        }
+        history = { path, from, through, after in
+            try read(path) { try HistoryPage(of: $0, from: from, through: through, after: after) }
+        }
+        trim = { path, seq in
+            let journal = try SQLiteJournal.open(
+                path, loop: name, durability: .fsync, newHistory: History(SystemRandom.uint64() | 1))
+            defer { journal.close() }
+            return try journal.trim(before: seq)
+        }
+        cut = { path, seq in
+            try SQLiteJournal.cut(
+                path, after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import LoopCluster
+public import LoopCore
+import LoopLock
+
+/// What became of an event that an earlier process of the same sender had accepted and not seen settled.
+public struct LeftOver: Equatable, Sendable {
+    /// What is known of it now.
+    public enum Outcome: Equatable, Sendable {
+        /// It was applied; at which seq, where its sender had asked for that.
+        case applied(Seq?)
+        /// It was refused, and why. `historyChanged`: it may have been applied in a history that is gone.
+        case refused(SendRefusal)
+    }
+
+    /// Counts the events of the outbox, over all its processes.
+    public let number: UInt64
+    /// The encoded event.
+    public let event: [UInt8]
+    public let outcome: Outcome
+}
+
+/// Follows the entries that were left over until all of them are settled.
+final class LeftOverBook: Sendable {
+    private struct State {
+        var open: [UInt64: [UInt8]]
+        var settled: [LeftOver] = []
+        var failure: NodeError?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Locked<State>
+
+    init(_ stream: PeerStream) {
+        var open: [UInt64: [UInt8]] = [:]
+        for (offset, entry) in stream.entries.enumerated() where entry.kind == .event {
+            open[stream.base + stream.settled + UInt64(offset) + 1] = Array(entry.payload)
+        }
+        state = Locked(State(open: open))
+    }
+
+    /// The outcome of one entry is known.
+    func settle(_ number: UInt64, _ outcome: LeftOver.Outcome) {
+        note { state in
+            guard let event = state.open.removeValue(forKey: number) else { return }
+            state.settled.append(LeftOver(number: number, event: event, outcome: outcome))
+        }
+    }
+
+    /// Everything up to here is settled; what was not told of in particular was applied.
+    func settle(upTo number: UInt64) {
+        note { state in
+            guard !state.open.isEmpty else { return }
+            for (own, event) in state.open.filter({ $0.key <= number }).sorted(by: { $0.key < $1.key }) {
+                state.open[own] = nil
+                state.settled.append(LeftOver(number: own, event: event, outcome: .applied(nil)))
+            }
+        }
+    }
+
+    /// Nothing more will be known.
+    func fail(_ failure: NodeError) { note { $0.failure = $0.failure ?? failure } }
+
+    private func note(_ change: (inout State) -> Void) {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            change(&state)
+            guard state.open.isEmpty || state.failure != nil else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until every outcome is known.
+    func all() async throws(NodeError) -> [LeftOver] {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                let isOver = state.open.isEmpty || state.failure != nil
+                if !isOver { state.waiters.append(continuation) }
+                return isOver
+            }
+            if isOver { continuation.resume() }
+        }
+        let (settled, failure) = state.withLock { ($0.settled, $0.open.isEmpty ? nil : $0.failure) }
+        if let failure { throw failure }
+        return settled.sorted { $0.number < $1.number }
+    }
+}

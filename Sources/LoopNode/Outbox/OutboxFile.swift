@@ -1,0 +1,204 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import SQLite
+
+/// A sender's stream on disk, so that it outlives the sender's process. One process at a time has it; one thread's own.
+///
+/// What is committed is synced: an entry is in the file before it leaves (protocol, section 7). Entries whose outcome is
+/// known are deleted with the next commit that has another reason, or a little later.
+final class OutboxFile {
+    /// "LoOb" in the header of the file.
+    static let applicationID: Int64 = 0x4c6f_4f62
+    /// The version of the schema, in the header of the file.
+    static let version: Int64 = 1
+    /// How long the file may lag behind what is settled.
+    static let settlingLag = Duration.milliseconds(250)
+    /// How many settled entries the file may hold.
+    static let settledMax: UInt64 = 1024
+
+    let path: String
+    /// The loop that the stream is for; empty until it is known.
+    private(set) var loop = ""
+    /// Names the inbox of the sender that has the session.
+    private(set) var peer: PeerID
+    /// What the file holds, without its entries.
+    private(set) var head = PeerStream()
+    /// The number of the newest entry that was ever written.
+    private var last: UInt64 = 0
+    private var committedAt = MonotonicTime.zero
+
+    private let database: Database
+    private var insertion: Statement
+    private var deletion: Statement
+    private var update: Statement
+
+    /// Opens the file, or makes it, and keeps other processes from it.
+    init(_ path: String) throws(OutboxError) {
+        self.path = path
+        // A peer without a session is somebody new: an earlier one of that name may have one at the reducer.
+        peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
+        do throws(SQLiteError) {
+            database = try Database(path, .create)
+            try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            try Self.checkOwner(database)
+            guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
+                throw SQLiteError("use a write-ahead log", code: 1, text: "the file system does not let it")
+            }
+            try database.execute("PRAGMA synchronous = FULL")
+            try Self.prepare(database)
+            insertion = try Statement("INSERT INTO entry VALUES (?1, ?2)", in: database)
+            deletion = try Statement("DELETE FROM entry WHERE number <= ?1", in: database)
+            update = try Statement(
+                """
+                UPDATE stream SET loop = ?1, peer_high = ?2, peer_low = ?3, history = ?4, epoch = ?5, nonce = ?6,
+                    session = ?7, base = ?8, settled = ?9, offered = ?10
+                """, in: database)
+        } catch {
+            throw OutboxError(path, error)
+        }
+    }
+
+    private static func checkOwner(_ database: borrowing Database) throws(SQLiteError) {
+        let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+        let owner = try database.integer("PRAGMA application_id") ?? 0
+        if tables == 0, owner == 0 { return }
+        guard owner == applicationID, try database.integer("PRAGMA user_version") == version else {
+            throw SQLiteError("open it", code: 26, text: "it is no outbox of this release")
+        }
+    }
+
+    private static func prepare(_ database: borrowing Database) throws(SQLiteError) {
+        // Takes the lock, which is kept.
+        try database.transaction { () throws(SQLiteError) in
+            try database.execute(
+                """
+                CREATE TABLE IF NOT EXISTS stream (
+                    one INTEGER PRIMARY KEY CHECK (one = 1), loop TEXT NOT NULL, peer_high INTEGER NOT NULL,
+                    peer_low INTEGER NOT NULL, history INTEGER NOT NULL, epoch INTEGER NOT NULL,
+                    nonce INTEGER NOT NULL, session INTEGER NOT NULL, base INTEGER NOT NULL,
+                    settled INTEGER NOT NULL, offered INTEGER NOT NULL) STRICT;
+                CREATE TABLE IF NOT EXISTS entry (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+                INSERT OR IGNORE INTO stream VALUES (1, '', 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                PRAGMA application_id = \(applicationID);
+                PRAGMA user_version = \(version);
+                """)
+        }
+    }
+
+    // MARK: Reading
+
+    /// What an earlier process left.
+    func load() throws(OutboxError) -> PeerStream {
+        var stream = PeerStream()
+        do throws(SQLiteError) {
+            var row = try Statement(
+                """
+                SELECT loop, peer_high, peer_low, history, epoch, nonce, session, base, settled, offered FROM stream
+                """, in: database)
+            guard try row.step() else { throw SQLiteError("read it", code: 11, text: "its only row is gone") }
+            loop = row.text(0) ?? ""
+            func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
+            stream.history = History(number(3))
+            stream.epoch = Epoch(number: number(4), nonce: number(5))
+            stream.session = SessionID(number(6))
+            (stream.base, stream.settled, stream.offered) = (number(7), number(8), number(9))
+            if stream.session != .none { peer = PeerID(high: number(1), low: number(2)) }
+        } catch {
+            throw OutboxError(path, error)
+        }
+        guard max(stream.base, stream.settled, stream.offered) < Self.numbersMax else {
+            throw OutboxError(damaged: path, "its numbers cannot be")
+        }
+        stream.entries = try entries(after: stream.base + stream.settled)
+        guard stream.offered <= stream.last else {
+            throw OutboxError(damaged: path, "entries up to \(stream.last) of \(stream.offered) are there")
+        }
+        head = stream
+        head.entries = []
+        last = stream.base + stream.last
+        return stream
+    }
+
+    private func entries(after settled: UInt64) throws(OutboxError) -> [Entry] {
+        var entries: [Entry] = []
+        do {
+            var rows = try Statement("SELECT number, bytes FROM entry WHERE number > ?1 ORDER BY number", in: database)
+            try rows.bind(1, Int64(settled))
+            while try rows.step() {
+                let due = settled + UInt64(entries.count) + 1
+                guard rows.integer(0) == Int64(due) else {
+                    throw OutboxError(damaged: path, "entry \(due) is missing")
+                }
+                var reader = ByteReader(rows.withBytes(1) { bytes in bytes.withUnsafeBytes { Array($0) } })
+                entries.append(try Entry(from: &reader))
+                try reader.end()
+            }
+        } catch let error as SQLiteError {
+            throw OutboxError(path, error)
+        } catch let error as WireError {
+            throw OutboxError(damaged: path, "entry \(settled + UInt64(entries.count) + 1): \(error)")
+        } catch let error as OutboxError {
+            throw error
+        } catch {
+            throw OutboxError(damaged: path, "\(error)")
+        }
+        return entries
+    }
+
+    /// No stream comes this far; what is larger was not written by this program.
+    private static var numbersMax: UInt64 { 1 << 61 }
+
+    // MARK: Writing
+
+    /// Writes down what has changed of a machine's stream, in one transaction, if anything has that matters now.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop's name, empty while it is not known.
+    ///   - isLast: nothing follows, so that what could wait cannot.
+    func commit(
+        _ machine: PeerMachine, loop name: String, at now: MonotonicTime, isLast: Bool
+    ) throws(OutboxError) {
+        let stream = machine.stream(after: last)
+        var next = stream
+        next.entries = []
+        var same = next
+        same.settled = head.settled
+        let isDue = isLast || now - committedAt >= Self.settlingLag || next.settled >= head.settled + Self.settledMax
+        let mustSettle = next.settled != head.settled && isDue
+        guard !stream.entries.isEmpty || same != head || name != loop || mustSettle else { return }
+        let first = max(last, next.base + next.settled) + 1
+        do throws(SQLiteError) {
+            try database.transaction { () throws(SQLiteError) in
+                for (offset, entry) in stream.entries.enumerated() { try insert(entry, first + UInt64(offset)) }
+                try deletion.bind(1, Int64(next.base + next.settled))
+                try deletion.run()
+                try write(next, name, machine.configuration.peer)
+            }
+        } catch {
+            throw OutboxError(path, error)
+        }
+        (head, loop, committedAt) = (next, name, now)
+        last = max(last, machine.lastNumber)
+        // So that all of it is in the one file; where that cannot be, the log beside it has the rest.
+        if isLast { _ = try? database.checkpoint(.truncate) }
+    }
+
+    private func insert(_ entry: Entry, _ number: UInt64) throws(SQLiteError) {
+        var writer = ByteWriter()
+        entry.write(to: &writer)
+        let bytes = writer.bytes
+        try insertion.bind(1, Int64(number))
+        try insertion.run(2, lending: bytes.span.bytes)
+    }
+
+    private func write(_ stream: PeerStream, _ loop: String, _ peer: PeerID) throws(SQLiteError) {
+        try update.bind(1, loop)
+        let numbers = [
+            peer.high, peer.low, stream.history.value, stream.epoch.number, stream.epoch.nonce, stream.session.value,
+            stream.base, stream.settled, stream.offered,
+        ]
+        for (index, number) in numbers.enumerated() { try update.bind(Int32(index) + 2, Int64(bitPattern: number)) }
+        try update.run()
+    }
+}

@@ -1,0 +1,22 @@
+import LoopCluster
+import LoopWire
+
+/// An outbox file with what an earlier process left in it.
+struct ResumedOutbox {
+    let file: OutboxFile
+    let stream: PeerStream
+    let leftOver: LeftOverBook
+    /// The loop that it is for; empty where neither the file nor the sender says so.
+    let loop: String
+
+    /// - Parameter loop: the loop that its sender means; empty for whichever the file is for.
+    init(_ path: String, loop: String) throws(OutboxError) {
+        file = try OutboxFile(path)
+        stream = try file.load()
+        leftOver = LeftOverBook(stream)
+        // A file with nothing in it can be for another loop.
+        let isBound = !file.loop.isEmpty && (stream.session != .none || !stream.entries.isEmpty)
+        if isBound, !loop.isEmpty, loop != file.loop { throw OutboxError(path, of: file.loop, not: loop) }
+        self.loop = isBound ? file.loop : loop
+    }
+}

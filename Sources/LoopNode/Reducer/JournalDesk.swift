@@ -1,0 +1,74 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopWire
+
+/// Answers what operators ask of the journal, on threads of their own that read beside the one that writes.
+struct JournalDesk<Definition: LoopDefinition>: Sendable {
+    private let definition: Definition
+    private let read: JournalPlace.Reader?
+    private let post: @Sendable (ReducerMail) -> Void
+    private let openCount = Locked(0)
+
+    /// How many questions are worked on at once.
+    private static var openMax: Int { 4 }
+
+    init(
+        _ definition: Definition, read: JournalPlace.Reader?,
+        post: @escaping @Sendable (ReducerMail) -> Void
+    ) {
+        self.definition = definition
+        self.read = read
+        self.post = post
+    }
+
+    /// Begins to work on a question.
+    /// - Returns: why not, or nil.
+    func take(_ request: JournalRequest) -> String? {
+        guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
+        let isFull = openCount.withLock { count in
+            if count >= Self.openMax { return true }
+            count += 1
+            return false
+        }
+        if isFull { return "\(Self.openMax) questions to the journal are being worked on; ask again" }
+        let (definition, post, openCount) = (definition, post, openCount)
+        do {
+            _ = try NodeThread("loop-journal") {
+                let answer: AdministrationAnswer
+                do {
+                    var journal = try read(Definition.name)
+                    defer { journal.close() }
+                    answer = try Self.answer(request.request, definition, journal)
+                } catch {
+                    answer = .refused("\(error)")
+                }
+                openCount.withLock { $0 -= 1 }
+                post(.answer(request, answer))
+            }
+        } catch {
+            openCount.withLock { $0 -= 1 }
+            return "\(error)"
+        }
+        return nil
+    }
+
+    private static func answer(
+        _ request: AdministrationRequest, _ definition: Definition, _ journal: any Journal
+    ) throws -> AdministrationAnswer {
+        switch request {
+        case .history(let from, let through, let after):
+            return .history(try HistoryPage(of: journal, from: Seq(from), through: through.map(Seq.init), after: after))
+        case .state(let seq):
+            let recovery = try Recovery(
+                definition, from: journal, coder: CBORCoder(), through: seq.map(Seq.init), ignoresArguments: true)
+            let reached = recovery.core.seq
+            if let seq, reached != Seq(seq) { return .refused("the journal ends at seq \(reached), before seq \(seq)") }
+            return .state(seq: reached.value, bytes: try CBOR.encode(recovery.core.state))
+        case .verify:
+            return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
+        default:
+            return .refused("this is not a question to the journal")
+        }
+    }
+}

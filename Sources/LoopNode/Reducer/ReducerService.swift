@@ -1,0 +1,177 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// A reducer machine, its journal, and the worker of its own process: what is thrown away as a whole when the journal
+/// fails, and built again from the journal.
+struct ReducerService<Definition: LoopDefinition> {
+    private(set) var machine: ReducerMachine<Definition>
+    private(set) var journal: any Journal
+    private(set) var local: LocalPeer?
+    private var snapshots: SnapshotKeeper
+    private let desk: JournalDesk<Definition>
+    private let log: NodeLog
+    private let durability: Durability
+    private var flushedAt: MonotonicTime
+
+    /// How one turn ended.
+    struct TurnEnd {
+        var deadline: MonotonicTime
+        var outcome: Outcome?
+        var historyLost: HistoryLost?
+    }
+
+    /// How long records may wait to be written where they may wait at all.
+    private static var flushInterval: Duration { .milliseconds(200) }
+
+    /// Opens the journal, recovers the machine, and begins an epoch.
+    /// - Parameter post: leaves mail for the thread that owns this service.
+    init(
+        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
+        addresses: (publisher: String, collector: String), log: NodeLog,
+        post: @escaping @Sendable (ReducerMail) -> Void
+    ) throws {
+        let now = SystemClock.now
+        let recovery = try Recovery(
+            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note)
+        for note in recovery.notes { log.note(note) }
+        machine = ReducerMachine(
+            recovery,
+            configuration: ReducerConfiguration(
+                silenceLimit: configuration.silenceLimit, publisher: addresses.publisher,
+                collector: addresses.collector),
+            seed: SystemRandom.uint64(), at: now)
+        if journal.position > 0 {
+            let duration = SystemClock.monotonic - now.monotonic
+            log.note(
+                "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
+                    + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms")
+        }
+        machine.crashNote = note
+        machine.begin(nonce: SystemRandom.uint64(), at: SystemClock.now)
+        if definition.feedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
+            local = try LocalPeer(
+                definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
+                at: now.monotonic)
+        }
+        self.journal = journal
+        self.log = log
+        durability = configuration.durability
+        flushedAt = now.monotonic
+        snapshots = SnapshotKeeper(
+            every: configuration.snapshotInterval, newest: recovery.snapshot, isDue: recovery.core.hasReinterpreted,
+            writer: journal.snapshotWriter, post: post)
+        desk = JournalDesk(definition, read: configuration.journal.read, post: post)
+    }
+
+    /// The local worker has something to say.
+    var hasWork: Bool { local?.hasWork ?? false }
+
+    /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
+    /// - Throws: `JournalError` when they could not be made durable: nothing was sent, and this service is of no use any
+    ///   more. What the sockets throw.
+    mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+        let arrived = SystemClock.now
+        if machine.hasDeferred { machine.takeDeferred(at: arrived) }
+        try sockets.drainControl { request, route, foreignVersion in
+            if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
+            if let request { machine.receive(request, from: route, at: arrived) }
+        }
+        if try sockets.drainSubscriptions(inbox: { machine.noticeSubscription(of: $0) }) { machine.publishStateAgain() }
+        machine.subscriptions.updates = sockets.updatesCount
+        machine.subscriptions.transitions = sockets.transitionsCount
+        try sockets.drainBatches { machine.receive($0, at: arrived) }
+        let malformed = sockets.takeMalformedCount()
+        if malformed > 0 { machine.count(.malformedFrame, malformed) }
+        local?.turn(&machine, at: arrived)
+        let now = SystemClock.now
+        machine.advance(to: now)
+        let ready = machine.ready()
+        var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
+        let receipt = try journal.append(ready.records, through: ready.position)
+        machine.turnIsDurable()
+        for outbound in ready.release(receipt) { try send(outbound, &sockets, at: now.monotonic) }
+        try keepUp(at: now.monotonic, &end)
+        return end
+    }
+
+    /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
+    private mutating func keepUp(at now: MonotonicTime, _ end: inout TurnEnd) throws {
+        if durability == .none {
+            if now - flushedAt >= Self.flushInterval {
+                try journal.flush()
+                flushedAt = now
+            }
+            end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
+        }
+        for alarm in machine.takeAlarms() { log.note(alarm) }
+        snapshots.writeIfDue(machine.core, log)
+        for request in machine.takeJournalRequests() { try answer(request) }
+    }
+
+    private mutating func answer(_ request: JournalRequest) throws {
+        switch request.request {
+        case .trim(let before):
+            let first = try journal.trim(before: Seq(before))
+            machine.answer(
+                .done("the journal begins at seq \(first) now"), request.number, request.route)
+        default:
+            try journal.flush()
+            if let refusal = desk.take(request) { machine.answer(.refused(refusal), request.number, request.route) }
+        }
+    }
+
+    /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
+    /// not, a new history begins, and everybody is told.
+    mutating func goOn(without lost: HistoryLost) throws(NodeError) {
+        guard durability != .fsync || journal.snapshotWriter == nil else { throw .historyLost(lost) }
+        let history = History(SystemRandom.uint64() | 1)
+        log.note("\(lost); a new history begins: \(history)")
+        machine.beginHistory(history, at: SystemClock.now)
+    }
+
+    /// An answer from another thread; leaves with the next turn.
+    mutating func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
+        machine.answer(answer, request.number, request.route)
+    }
+
+    mutating func snapshotWritten(_ result: Result<SnapshotEntry, JournalError>) throws {
+        switch snapshots.written(result) {
+        case .success(let entry): try journal.add(entry)
+        case .failure(let error): log.once(a: "snapshot", "no snapshot was made: \(error)")
+        }
+    }
+
+    /// A clean end: an ordinary start after it replays nothing.
+    mutating func finish() {
+        do {
+            try journal.flush()
+            // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
+            let isDurable = machine.core.position == journal.position
+            if isDurable, machine.end == nil, let entry = try snapshots.writeNow(machine.core) {
+                try journal.add(entry)
+            }
+        } catch {
+            log.note("no snapshot was made at the end: \(error)")
+        }
+        journal.close()
+    }
+
+    /// The outcome was told: the next run begins anew.
+    mutating func markEnded() throws(JournalError) { try journal.markEnded() }
+
+    /// Lets go of the journal without another word to it.
+    mutating func abandon() { journal.close() }
+
+    private mutating func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
+        switch outbound {
+        // What is for the local peer never touches a socket.
+        case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
+        case .reply(.local, let frame): local?.receiveReply(frame, at: now)
+        case .inbox(let peer, let frame): try sockets.publish(frame, on: .inbox(LoopID(name: Definition.name), peer))
+        case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
+        case .reply(.router(let id), let frame):
+            if try !sockets.reply(frame, to: id) { machine.count(.unreachablePeer) }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import ZMQ
+
+/// The sockets of a reducer: ROUTER for control, XPUB for what it says, PULL for what peers push. One thread's own.
+///
+/// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections.
+struct ReducerSockets: ~Copyable {
+    /// The address that peers are told.
+    let bound: String
+    let publisherAddress: String
+    let collectorAddress: String
+    private let context: ZMQContext
+    private let loop: LoopID
+    private let log: NodeLog
+    private var router: Socket
+    private var publisher: Socket
+    private var collector: Socket
+    private var polls: PollSet
+    private var message = Message()
+    private var sender = RoutingID()
+    private var malformedSeen: UInt64 = 0
+    private var malformedBytes: UInt64 = 0
+    /// Who listens beside the workers.
+    private(set) var updatesCount = 0
+    private(set) var transitionsCount = 0
+
+    /// How much one turn takes from the collector, so that control is never far away.
+    private static var messagesPerTurn: Int { 1024 }
+    private static var bytesPerTurn: Int { 8 << 20 }
+
+    init(bind: String, loop: LoopID, context: ZMQContext, log: NodeLog) throws {
+        let endpoints = try ReducerEndpoints(bind: bind)
+        var router = try Socket(.router, in: context, options: .reducer)
+        var publisher = try Socket(.xpub, in: context, options: .reducer)
+        var collector = try Socket(.pull, in: context, options: .reducer)
+        let bound = try router.bind(endpoints.router)
+        let boundPublisher = try publisher.bind(endpoints.publisher)
+        let boundCollector = try collector.bind(endpoints.collector)
+        var polls = PollSet()
+        polls.add(router)
+        polls.add(publisher)
+        polls.add(collector)
+        self.bound = bound
+        publisherAddress = ReducerEndpoints.advertised(boundPublisher)
+        collectorAddress = ReducerEndpoints.advertised(boundCollector)
+        self.context = context
+        self.loop = loop
+        self.log = log
+        self.router = router
+        self.publisher = publisher
+        self.collector = collector
+        self.polls = polls
+    }
+
+    @discardableResult
+    mutating func watch(descriptor: Int32) -> PollSet.Item { polls.add(descriptor: descriptor) }
+
+    mutating func unwatch(_ item: PollSet.Item) { polls.remove(item) }
+
+    mutating func wait(milliseconds: Int) throws { try polls.wait(milliseconds: milliseconds) }
+
+    /// Frames that no machine has seen, since the last call.
+    mutating func takeMalformedCount() -> UInt64 {
+        // Messages of several frames are counted by the sockets.
+        let total = router.malformedMessages + collector.malformedMessages + malformedBytes
+        defer { malformedSeen = total }
+        return total - malformedSeen
+    }
+
+    /// Control is drained whole before anybody's lease is judged.
+    mutating func drainControl(_ body: (ToReducer?, Route, _ foreignVersion: UInt8?) throws -> Void) throws {
+        var count = 0
+        while count < 16_384, try router.receive(from: &sender, into: &message) {
+            count += 1
+            let bytes = message.copy()
+            if let version = Wire.foreignVersion(of: bytes[...]) {
+                try body(nil, .router(sender.bytes), version)
+                continue
+            }
+            do {
+                let request = try ToReducer(bytes: bytes[...], loop: loop)
+                try body(request, .router(sender.bytes), nil)
+            } catch let error as WireError {
+                malformedBytes += 1
+                log.malformed("a peer's control connection", error)
+            }
+        }
+    }
+
+    /// The publisher hears who subscribes: a byte 1 or 0 and the topic.
+    /// - Parameter inbox: told the peers whose inboxes are listened to from now on.
+    /// - Returns: whether somebody new wants the state.
+    mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }) throws -> Bool {
+        var hasNewObserver = false
+        while try publisher.receive(into: &message) {
+            let bytes = message.copy()
+            guard let first = bytes.first, let topic = try? Topic(bytes: bytes[1...]) else { continue }
+            let change = first == 1 ? 1 : -1
+            switch topic {
+            case .updates(loop):
+                updatesCount = max(0, updatesCount + change)
+                if change > 0 { hasNewObserver = true }
+            case .inbox(loop, let peer): if change > 0 { inbox(peer) }
+            case .transitions(loop): transitionsCount = max(0, transitionsCount + change)
+            default: break
+            }
+        }
+        return hasNewObserver
+    }
+
+    /// Batches, up to what one turn takes.
+    mutating func drainBatches(_ body: (Batch) -> Void) throws {
+        var messages = 0
+        var bytes = 0
+        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, try collector.receive(into: &message) {
+            messages += 1
+            bytes += message.count
+            do {
+                let batch = try Batch(bytes: message.copy()[...])
+                guard batch.loop == loop else {
+                    malformedBytes += 1
+                    continue
+                }
+                body(batch)
+            } catch {
+                malformedBytes += 1
+                log.malformed("a peer's batches", error)
+            }
+        }
+    }
+
+    mutating func publish(_ frame: PeerFrame, on topic: Topic) throws {
+        _ = try publisher.send(frame.bytes(topic: topic))
+    }
+
+    /// - Returns: whether the peer could be reached.
+    mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws -> Bool {
+        try router.send(frame.bytes(topic: nil), to: RoutingID(id)) == .sent
+    }
+}
+
+extension SocketOptions {
+    /// A reducer's sockets: one slow peer fills its own queue only.
+    static var reducer: SocketOptions {
+        var options = SocketOptions()
+        options.messageBytesMax = Wire.messageBytesMax
+        options.sendMessagesMax = 2000
+        options.receiveMessagesMax = 4096
+        return options
+    }
+}

@@ -1,0 +1,83 @@
+import LoopCluster
+import LoopCore
+
+/// Decides when a snapshot is due, and has it encoded and written on a thread of its own while the loop goes on.
+struct SnapshotKeeper {
+    typealias Writer = @Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry
+
+    /// Every so many records; more where the state is large, so that writing it stays a small part of the work.
+    private let every: UInt64
+    private let writer: Writer?
+    private let post: @Sendable (ReducerMail) -> Void
+    private var position: UInt64
+    private var byteCount: Int
+    private var isWriting = false
+    private var hasFailed = false
+    /// The next start depends on a snapshot of this one.
+    private var isDue: Bool
+
+    private static var bytesPerRecord: UInt64 { 100 }
+
+    init(
+        every: UInt64, newest: SnapshotEntry?, isDue: Bool, writer: Writer?,
+        post: @escaping @Sendable (ReducerMail) -> Void
+    ) {
+        self.isDue = isDue
+        self.every = every
+        self.writer = writer
+        self.post = post
+        position = newest?.position ?? 0
+        byteCount = newest?.byteCount ?? 0
+    }
+
+    /// - Parameter core: durable as it is.
+    mutating func writeIfDue<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
+        guard let writer, !isWriting else { return }
+        let count = core.position - position
+        guard isDue || count >= max(every, UInt64(byteCount) / Self.bytesPerRecord) else { return }
+        isDue = false
+        position = core.position
+        isWriting = true
+        let (copy, post) = (copy core, post)
+        do {
+            _ = try NodeThread("loop-snapshot") { post(.snapshotWritten(Self.write(copy, writer))) }
+        } catch {
+            isWriting = false
+            log.once(a: "snapshot", "no snapshot was made: \(error)")
+        }
+    }
+
+    /// Takes notice of what came of a snapshot.
+    mutating func written(_ result: Result<SnapshotEntry, JournalError>) -> Result<SnapshotEntry, JournalError> {
+        isWriting = false
+        if case .success(let entry) = result { byteCount = entry.byteCount }
+        return result
+    }
+
+    /// Writes one now, unless the newest covers everything but the words of an epoch's begin.
+    func writeNow<Definition: LoopDefinition>(
+        _ core: JournaledState<Definition>
+    ) throws(JournalError) -> SnapshotEntry? {
+        guard let writer, core.position > position else { return nil }
+        return try Self.write(core, writer).get()
+    }
+
+    private static func write<Definition: LoopDefinition>(
+        _ core: JournaledState<Definition>, _ writer: Writer
+    ) -> Result<SnapshotEntry, JournalError> {
+        Result { () throws(JournalError) in
+            let bytes: [UInt8]
+            do {
+                bytes = try core.snapshot()
+            } catch {
+                throw JournalError(
+                    .misuse, operation: "encode the state for a snapshot", reason: "\(error)",
+                    remedy: "make every value of the state one that can be encoded")
+            }
+            let entry = SnapshotEntry(
+                position: core.position, seq: core.seq,
+                fingerprint: DefinitionFingerprint(of: core.definition).value)
+            return try writer(entry, bytes)
+        }
+    }
+}

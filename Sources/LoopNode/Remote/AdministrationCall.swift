@@ -1,0 +1,110 @@
+import LoopCore
+public import LoopWire
+public import ZMQ
+
+/// An operator's questions to one reducer, of any loop, one after the other. Blocks; for tools.
+///
+///     var call = try AdministrationCall(reducer: "tcp://127.0.0.1:7710")
+///     let answer = try call.ask(.parked, within: .seconds(2))
+public struct AdministrationCall: ~Copyable {
+    /// The largest answer that is taken, in bytes.
+    public static let answerBytesMax = 256 << 20
+
+    private let reducer: String
+    private var dealer: Socket
+    private var polls: PollSet
+
+    /// - Parameter reducer: the address that peers are given; nobody has to be there yet.
+    /// - Throws: `ZMQError` where the address cannot be used.
+    public init(reducer: String, context: ZMQContext? = nil) throws {
+        self.reducer = reducer
+        var options = SocketOptions.peer
+        // The question waits for the connection.
+        options.immediate = false
+        var dealer = try Socket(.dealer, in: try context ?? ZMQContext(), options: options)
+        try dealer.connect(reducer)
+        var polls = PollSet()
+        polls.add(dealer)
+        self.dealer = dealer
+        self.polls = polls
+    }
+
+    /// Asks, and waits for the whole answer. A question is asked once: what it does must not be done twice.
+    ///
+    /// - Parameter limit: how long the reducer may be silent, before the answer and between its parts.
+    /// - Throws: ``AdministrationError``, and what goes wrong with sockets.
+    public mutating func ask(_ request: AdministrationRequest, within limit: Duration) throws -> AdministrationAnswer {
+        var answer = AnswerAssembly(request: SystemRandom.uint64())
+        let document = try CBOR.encode(request)
+        _ = try dealer.send(
+            ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0)))
+        var message = Message()
+        var deadline = SystemClock.monotonic + limit
+        while true {
+            let now = SystemClock.monotonic
+            guard now < deadline else {
+                throw AdministrationError.silent(reducer, limit, parts: answer.partsTaken, of: answer.partsInAll)
+            }
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            while try dealer.receive(into: &message) {
+                guard let part = try Self.part(in: message.copy()) else { continue }
+                switch try answer.take(part) {
+                case .foreign: break
+                case .more: deadline = SystemClock.monotonic + limit
+                case .whole(let bytes): return try Self.answer(bytes)
+                }
+            }
+        }
+    }
+
+    /// The part that a frame carries; nil where it carries something else.
+    private static func part(in frame: [UInt8]) throws(AdministrationError) -> AnswerPart? {
+        if let version = Wire.foreignVersion(of: frame[...]) { throw .version(version) }
+        do {
+            guard case .answer(let part) = try PeerFrame(bytes: frame[...]).message else { return nil }
+            return part
+        } catch {
+            throw .unreadable("\(error)")
+        }
+    }
+
+    private static func answer(_ bytes: [UInt8]) throws(AdministrationError) -> AdministrationAnswer {
+        do {
+            return try CBOR.decode(AdministrationAnswer.self, from: bytes)
+        } catch {
+            throw .unreadable("\(error)")
+        }
+    }
+}
+
+/// Why an operator's question has no answer.
+public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Nothing was heard for so long: before the answer, or after some of its parts.
+    case silent(String, Duration, parts: UInt32, of: UInt32)
+    /// A part came out of its order, or the number of parts changed.
+    case outOfOrder(part: UInt32, expected: UInt32)
+    /// The answer is larger than is taken.
+    case tooLarge(limit: Int)
+    /// The reducer speaks another version of the protocol.
+    case version(UInt8)
+    /// What came is no answer.
+    case unreadable(String)
+
+    public var description: String {
+        switch self {
+        case .silent(let reducer, let limit, 0, _):
+            "no reducer answered at \(reducer) within \(limit); is it running? (--timeout gives it longer)"
+        case .silent(let reducer, let limit, let parts, let all):
+            "\(reducer) sent \(parts) of the \(all) parts of its answer, then nothing for \(limit); ask again"
+        case .outOfOrder(let part, let expected):
+            "part \(part) of the answer came where part \(expected) was due: some were lost on the way; ask again"
+        case .tooLarge(let limit):
+            "the answer is larger than \(limit >> 20) MiB; ask for less of it"
+        case .version(let version):
+            "the reducer speaks version \(version) of the protocol, this program version \(Wire.version);"
+                + " use the same release"
+        case .unreadable(let why):
+            "the answer cannot be read: \(why); use the same release"
+        }
+    }
+}

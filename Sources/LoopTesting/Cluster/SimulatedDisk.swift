@@ -1,0 +1,175 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What outlives a reducer's process: the records, the snapshots, and who has opened them.
+final class SimulatedDisk {
+    let history: History
+    /// All records ever written, also those that were trimmed: checkers look at them, journals do not.
+    private(set) var records: [Record] = []
+    /// What was written and may be read; the newest snapshot first.
+    private(set) var snapshots: [Snapshot] = []
+    /// Records up to this position were trimmed.
+    private(set) var trimmed: UInt64 = 0
+    /// Records up to this position are safe from a loss of power; those behind it are in somebody's memory.
+    private(set) var synced: UInt64 = 0
+    /// Who has it open; 0: nobody.
+    private(set) var owner = 0
+    private var owners = 0
+
+    struct Snapshot {
+        let entry: SnapshotEntry
+        let bytes: [UInt8]
+        var isDamaged = false
+    }
+
+    /// As SQLite's journal does it.
+    private static let snapshotsMax = 2
+
+    init(history: History) { self.history = history }
+
+    var position: UInt64 { UInt64(records.count) }
+
+    /// - Returns: the number of the new owner.
+    /// - Throws: of kind `.locked` while another one has it.
+    func open() throws(JournalError) -> Int {
+        guard owner == 0 else {
+            throw JournalError(
+                .locked, operation: "open", reason: "reducer \(owner) has it", remedy: "stop that one first")
+        }
+        owners += 1
+        owner = owners
+        return owner
+    }
+
+    /// A process has died, or has closed its journal.
+    func release() { owner = 0 }
+
+    func append(_ more: some Sequence<Record>, isSynced: Bool) {
+        records += more
+        if isSynced { synced = position }
+    }
+
+    func sync() { synced = position }
+
+    /// What was written but not synced is lost, from some place on.
+    /// - Parameter kept: the share of it that reached the disk all the same.
+    /// - Returns: what is lost.
+    func losePower(keeping kept: Double) -> [Record] {
+        let last = synced + UInt64(Double(position - synced) * kept)
+        let lost = Array(records[Int(last)...])
+        records.removeLast(lost.count)
+        // The row of a snapshot is written after the records that it covers, and is lost before them.
+        snapshots.removeAll { $0.entry.position > last }
+        return lost
+    }
+
+    func add(_ snapshot: Snapshot) {
+        snapshots.insert(snapshot, at: 0)
+        if snapshots.count > Self.snapshotsMax { snapshots.removeLast() }
+    }
+
+    /// Damages the newest snapshot, unless a recovery would be impossible without it.
+    /// - Returns: whether there was one.
+    func damageNewestSnapshot() -> Bool {
+        guard !snapshots.isEmpty, !snapshots[0].isDamaged,
+            trimmed == 0 || snapshots.dropFirst().contains(where: { !$0.isDamaged })
+        else { return false }
+        snapshots[0].isDamaged = true
+        return true
+    }
+
+    /// Forgets records, but none that the second newest sound snapshot does not cover.
+    func trim(before seq: Seq) {
+        let sound = snapshots.filter { !$0.isDamaged }
+        guard sound.count > 1 else { return }
+        let limit = min(sound[1].entry.position, position)
+        let asked = records.firstIndex { if case .event(let event) = $0 { event.seq >= seq } else { false } }
+        trimmed = max(trimmed, min(limit, UInt64(asked ?? records.count)))
+    }
+}
+
+/// One process's hold on a disk.
+struct SimulatedJournal: Journal {
+    let disk: SimulatedDisk
+    let durability: Durability
+    private let owner: Int
+    /// What the next append meets.
+    var failure: JournalError.Kind?
+    /// Once an append has failed, nothing that this hold says can be trusted.
+    private var hasFailed = false
+    private let rules: BrokenRules
+
+    /// - Throws: of kind `.locked`.
+    init(_ disk: SimulatedDisk, durability: Durability, rules: BrokenRules) throws(JournalError) {
+        self.disk = disk
+        self.durability = durability
+        self.rules = rules
+        owner = try disk.open()
+    }
+
+    var history: History { disk.history }
+    var position: UInt64 { disk.position }
+
+    mutating func append(_ more: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+        if more.isEmpty { return JournalReceipt(through: position) }
+        if let failure { throw fail(failure, "append \(more.count) records") }
+        if hasFailed { throw fail(.failedDisk, "append to a journal that has failed") }
+        guard disk.position + UInt64(more.count) == position else {
+            throw JournalError(
+                .misuse, operation: "append records through \(position)",
+                reason: "\(disk.position) + \(more.count) records do not reach there",
+                remedy: "append every turn's records, in order")
+        }
+        disk.append(more, isSynced: durability == .fsync || more.contains(where: \.outlivesPower))
+        return JournalReceipt(through: position)
+    }
+
+    private mutating func fail(_ kind: JournalError.Kind, _ operation: String) -> JournalError {
+        hasFailed = true
+        return JournalError(kind, operation: operation, reason: "the disk failed", remedy: "open it again")
+    }
+
+    mutating func flush() { disk.sync() }
+
+    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        if rules.contains(.recordsFollowTheSnapshot), position > 0 { return [] }
+        guard position >= disk.trimmed else {
+            throw JournalError(
+                .misuse, operation: "read the records after \(position)", reason: "they were trimmed",
+                remedy: "begin at a snapshot")
+        }
+        return Array(disk.records.dropFirst(Int(position)))
+    }
+
+    func firstSeq() -> Seq? {
+        for case .event(let event) in disk.records.dropFirst(Int(disk.trimmed)) { return event.seq }
+        return nil
+    }
+
+    func position(before seq: Seq) -> UInt64 { disk.trimmed }
+
+    func snapshots() -> [SnapshotEntry] { disk.snapshots.map(\.entry) }
+
+    func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        guard let found = disk.snapshots.first(where: { $0.entry == snapshot }), !found.isDamaged else {
+            throw JournalError(
+                .corrupt, operation: "read the snapshot at seq \(snapshot.seq)", reason: "its checksum is another",
+                remedy: "take the one before")
+        }
+        return found.bytes
+    }
+
+    var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
+
+    mutating func add(_ snapshot: SnapshotEntry) {}
+
+    mutating func trim(before seq: Seq) -> Seq {
+        disk.trim(before: seq)
+        return firstSeq() ?? .initial
+    }
+
+    mutating func markEnded() {}
+
+    mutating func close() { if disk.owner == owner { disk.release() } }
+}

@@ -1,0 +1,43 @@
+import LoopCore
+
+/// What decides a run: the seed, how long faults come, and what a shrinker has left out.
+package struct Scenario: Equatable, Sendable {
+    package var seed: UInt64
+    /// How long faults come, in virtual seconds.
+    package var seconds: Int
+    /// The faults that are left out, by their number in the order in which they are drawn.
+    package var withoutFaults: Set<Int> = []
+    /// The ways in which the plan is simpler than the seed's own.
+    package var simpler: Set<Simplification> = []
+
+    /// A simpler plan that a failure may survive.
+    package enum Simplification: String, CaseIterable, Sendable {
+        case oneClient = "one-client"
+        case oneWorker = "one-worker"
+        case noFailures = "no-failures"
+        case noGarbage = "no-garbage"
+        case fastNetwork = "fast-network"
+        case fastDisk = "fast-disk"
+        case fewEvents = "few-events"
+    }
+
+    package init(seed: UInt64, seconds: Int = 58) {
+        self.seed = seed
+        self.seconds = seconds
+    }
+
+    /// The generator of one fault: leaving out another one changes nothing for it.
+    func dice(of fault: Int) -> SeededRandom {
+        var mix = SeededRandom(seed: seed ^ 0x5851_f42d_4c95_7f2d &* UInt64(fault + 1))
+        return SeededRandom(seed: mix.next())
+    }
+
+    /// The command that runs it again.
+    package var command: String {
+        var words = ["loop-simulate --first-seed \(seed) --seeds 1"]
+        if seconds != Scenario(seed: seed).seconds { words.append("--seconds \(seconds)") }
+        if !withoutFaults.isEmpty { words.append("--without-faults \(NumberRanges(withoutFaults))") }
+        if !simpler.isEmpty { words.append("--simpler \(simpler.map(\.rawValue).sorted().joined(separator: ","))") }
+        return words.joined(separator: " ")
+    }
+}

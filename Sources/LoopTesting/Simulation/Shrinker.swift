@@ -1,0 +1,116 @@
+package import LoopCluster
+
+/// Makes a failing run smaller while it still breaks the same promise: a shorter time, a simpler plan, fewer faults (delta
+/// debugging, Zeller and Hildebrandt 2002). Every run is decided by its scenario, so the same failure always shrinks to the
+/// same one.
+struct Shrinker {
+    private let rules: [Rule]
+    private let runsMax: Int
+    private var best: SimulationFailure
+    private var isStill: Bool { runCount >= runsMax }
+    private(set) var runCount = 0
+
+    /// - Parameters:
+    ///   - rules: those that the machines break.
+    ///   - runsMax: how many smaller runs are tried at most.
+    init(_ failure: SimulationFailure, breaking rules: [Rule] = [], runsMax: Int = 1000) {
+        self.rules = rules
+        self.runsMax = runsMax
+        best = failure
+    }
+
+    /// The smallest failure that was found.
+    mutating func shrink() -> SimulationFailure {
+        var known = -1
+        // What one pass leaves out may let the next one leave out more.
+        while best.size != known, !isStill {
+            known = best.size
+            shorten()
+            simplify()
+            leaveOutFaults()
+        }
+        return best
+    }
+
+    private mutating func shorten() {
+        guard let end = best.time.split(separator: ".").first.flatMap({ Int($0) }) else { return }
+        for seconds in [end + 1, end + 2, end / 2 + 1, best.scenario.seconds / 2, best.scenario.seconds - 1]
+        where 0 < seconds && seconds < best.scenario.seconds {
+            var smaller = best.scenario
+            smaller.seconds = seconds
+            attempt(smaller)
+        }
+    }
+
+    private mutating func simplify() {
+        for simplification in Scenario.Simplification.allCases
+        where !best.scenario.simpler.contains(simplification) {
+            var smaller = best.scenario
+            smaller.simpler.insert(simplification)
+            attempt(smaller)
+        }
+    }
+
+    private mutating func leaveOutFaults() {
+        var share = 1
+        while !isStill {
+            let faults = remaining
+            if faults.isEmpty { return }
+            let size = max(1, faults.count / share)
+            for start in stride(from: 0, to: faults.count, by: size) {
+                var smaller = best.scenario
+                smaller.withoutFaults.formUnion(faults[start..<min(start + size, faults.count)])
+                attempt(smaller)
+            }
+            if size == 1 { return }
+            share *= 2
+        }
+    }
+
+    /// The faults that took place before the violation, by their number.
+    private var remaining: [Int] { (0..<best.faultCount).filter { !best.scenario.withoutFaults.contains($0) } }
+
+    private mutating func attempt(_ scenario: Scenario) {
+        guard !isStill else { return }
+        runCount += 1
+        let cluster = SimulatedCluster(scenario, breaking: rules)
+        guard let failure = Simulation.run(cluster, recording: false),
+            failure.violation.promise == best.violation.promise, failure.size <= best.size
+        else { return }
+        best = failure
+    }
+}
+
+extension SimulationFailure {
+    /// Faults count more than steps: they are what a reader has to understand.
+    fileprivate var size: Int {
+        (faultCount - scenario.withoutFaults.filter { $0 < faultCount }.count) * 1_000_000 + step
+    }
+}
+
+extension SimulationFailure {
+    /// The smallest run that breaks the same promise, with its transcript.
+    /// - Parameter rules: those that the machines break.
+    package func shrunk(breaking rules: [Rule] = [], runsMax: Int = 1000) -> ShrunkFailure {
+        var shrinker = Shrinker(self, breaking: rules, runsMax: runsMax)
+        let smallest = shrinker.shrink()
+        let recorded = Simulation.run(SimulatedCluster(smallest.scenario, breaking: rules, records: true))
+        return ShrunkFailure(failure: recorded ?? smallest, runCount: shrinker.runCount)
+    }
+}
+
+/// A failure made small, for people.
+package struct ShrunkFailure: Sendable, CustomStringConvertible {
+    package let failure: SimulationFailure
+    /// How many runs it took to find it.
+    package let runCount: Int
+
+    /// The faults that are needed for it.
+    package var faultCount: Int {
+        failure.faultCount - failure.scenario.withoutFaults.filter { $0 < failure.faultCount }.count
+    }
+
+    package var description: String {
+        "shrunk by \(runCount) runs to \(faultCount) faults and \(failure.step) steps:\n\(failure)"
+    }
+}

@@ -1,0 +1,104 @@
+/// The command line of `loop-simulate`.
+public struct SimulateCommand: Equatable, Sendable {
+    public static let usage = """
+        usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
+                             [--without-faults LIST] [--simpler LIST] [--no-shrinking]
+               loop-simulate --mutations [--only RULE] [--seconds S]
+        """
+
+    /// What is wrong with the arguments.
+    public struct Mistake: Error, Equatable, Sendable {
+        public let reason: String
+
+        package init(reason: String) { self.reason = reason }
+    }
+
+    private var seeds: UInt64 = 300
+    private var first: UInt64 = 0
+    private var seconds = Scenario(seed: 0).seconds
+    private var withoutFaults: Set<Int> = []
+    private var simpler: Set<Scenario.Simplification> = []
+    private var shrinks = true
+    private var huntsMutations = false
+    private var only: String?
+
+    /// - Throws: an unknown option, or a value that it does not take.
+    public init(_ arguments: [String]) throws(Mistake) {
+        var arguments = arguments[...]
+        while let option = arguments.popFirst() {
+            switch option {
+            case "--seeds": seeds = try Self.number(option, arguments.popFirst(), in: 1...UInt64.max)
+            case "--first-seed": first = try Self.number(option, arguments.popFirst(), in: 0...UInt64.max)
+            case "--seconds": seconds = Int(try Self.number(option, arguments.popFirst(), in: 1...100_000))
+            case "--without-faults": withoutFaults = try Self.ranges(option, arguments.popFirst())
+            case "--simpler": simpler = try Self.simplifications(option, arguments.popFirst())
+            case "--no-shrinking": shrinks = false
+            case "--mutations": huntsMutations = true
+            case "--only": only = try Self.value(option, arguments.popFirst())
+            default: throw Mistake(reason: "unknown option \(option)")
+            }
+        }
+        if first.addingReportingOverflow(seeds).overflow {
+            throw Mistake(reason: "--first-seed \(first) --seeds \(seeds) go beyond the largest seed")
+        }
+        if let only, !huntsMutations || !Mutation.all.contains(where: { $0.description == only }) {
+            let known = Mutation.all.map(\.description).joined(separator: ", ")
+            throw Mistake(reason: "--only takes one of --mutations (\(known)), not \(only)")
+        }
+    }
+
+    /// - Parameter show: prints one line or more.
+    /// - Returns: the exit code.
+    public func run(_ show: (String) -> Void) -> Int32 {
+        if huntsMutations { return Simulation.runMutations(only: only, seconds: seconds, show) ? 0 : 1 }
+        let scenarios = (first..<first + seeds).lazy.map { seed in
+            var scenario = Scenario(seed: seed, seconds: seconds)
+            scenario.withoutFaults = withoutFaults
+            scenario.simpler = simpler
+            return scenario
+        }
+        let report = Simulation.run(scenarios) { failure in
+            show("\(failure)")
+            if shrinks { show("\(failure.shrunk())") }
+        }
+        show("\(report)")
+        return report.isClean ? 0 : 1
+    }
+
+    private static func value(_ option: String, _ text: String?) throws(Mistake) -> String {
+        guard let text else { throw Mistake(reason: "\(option) takes a value") }
+        return text
+    }
+
+    private static func number(
+        _ option: String, _ text: String?, in range: ClosedRange<UInt64>
+    ) throws(Mistake) -> UInt64 {
+        let text = try value(option, text)
+        guard let number = UInt64(text), range.contains(number) else {
+            throw Mistake(reason: "\(option) takes a number from \(range.lowerBound), not \(text)")
+        }
+        return number
+    }
+
+    private static func ranges(_ option: String, _ text: String?) throws(Mistake) -> Set<Int> {
+        let text = try value(option, text)
+        guard let ranges = NumberRanges(text) else {
+            throw Mistake(reason: "\(option) takes numbers such as 0-3,7, not \(text)")
+        }
+        return ranges.numbers
+    }
+
+    private static func simplifications(
+        _ option: String, _ text: String?
+    ) throws(Mistake) -> Set<Scenario.Simplification> {
+        var found: Set<Scenario.Simplification> = []
+        for word in try value(option, text).split(separator: ",") {
+            guard let one = Scenario.Simplification(rawValue: String(word)) else {
+                let known = Scenario.Simplification.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Mistake(reason: "\(option) takes some of \(known), not \(word)")
+            }
+            found.insert(one)
+        }
+        return found
+    }
+}

@@ -1,0 +1,57 @@
+import LoopNode
+import Testing
+
+@testable import LoopChaos
+
+/// Real processes over TCP, killed, frozen, cut off: half a minute of it.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `make chaos` {
+    /// The executables that were built beside this test bundle.
+    private static let executables: String = {
+        let path = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
+        var folders = path.split(separator: "/", omittingEmptySubsequences: false)
+        while let last = folders.popLast(), !last.hasSuffix(".xctest"),
+            folders.contains(where: { $0.hasSuffix(".xctest") })
+        {}
+        return folders.joined(separator: "/")
+    }()
+
+    private func run(_ plan: ChaosPlan) async throws -> ChaosReport {
+        let report = try await ChaosRun(plan) { print("chaos: \($0)") }.run()
+        print(report.text)
+        return report
+    }
+
+    @Test func `holds every promise for half a minute, with faults of every kind`() async throws {
+        let plan = ChaosPlan(seed: SystemRandom.uint64() % 1_000_000, mustRunAll: true, executables: Self.executables)
+        let report = try await run(plan)
+        #expect(report.violations == [])
+        for kind in FaultKind.allCases { #expect(report.felt(kind) > 0, "\(kind.rawValue)") }
+        #expect(report.kills >= 8)
+        #expect(report.restarts >= report.kills)
+        #expect(report.eventsPerSecond >= Check.eventsPerSecondMin)
+        #expect(report.refusals["refusedStale"] ?? 0 > 0)
+        #expect(report.refusals["refusedAttempt"] ?? 0 > 0)
+        #expect(report.json.contains("\"violations\":[]"))
+    }
+
+    @Test func `sees that a reducer that keeps its events in memory loses them`() async throws {
+        let plan = ChaosPlan(
+            seed: 5, duration: .seconds(8), journal: .memory, mustRunAll: true, keeping: .never,
+            executables: Self.executables)
+        let report = try await run(plan)
+        #expect(report.felt(.reducerKilled) > 0)
+        #expect(report.violations.contains { $0.check == Check.confirmedIsAppliedOnce.name })
+        #expect(report.violations.contains { $0.check == Check.everySenderWasTold.name })
+    }
+
+    @Test(arguments: [["--duration", "29s"], ["--seed", "x"], ["--workers", "1"], ["--no-such"]])
+    func `does not run when it is used wrongly`(arguments: [String]) async throws {
+        let result = try await Tool.finish(["\(Self.executables)/loop-chaos"] + arguments)
+        #expect(result.exit == .exited(64))
+    }
+
+    @Test func `prints the schedule of a seed`() async throws {
+        let result = try await Tool.finish(["\(Self.executables)/loop-chaos", "--schedule", "--seed", "7"])
+        #expect(result.output == ChaosSchedule(seed: 7, duration: .seconds(30)).faults.map(\.description))
+    }
+}

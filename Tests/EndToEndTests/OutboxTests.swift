@@ -1,0 +1,145 @@
+import Glibc
+import LoopLock
+import LoopNode
+import LoopWire
+import Testing
+
+/// A loop that counts how often each number was put into it.
+private struct Tally: LoopDefinition {
+    struct State: Codable, Sendable, Equatable {
+        var counts: [Int: Int] = [:]
+    }
+
+    enum Event: Codable, Sendable {
+        case put(Int)
+    }
+
+    static let name = "tally"
+    let initial = State()
+    let feedbacks: [Feedback<State, Event>] = []
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .put(let number): state.counts[number, default: 0] += 1
+        }
+    }
+}
+
+/// `loopctl send --outbox` as a real process, killed at the worst moments.
+@Suite(.timeLimit(.minutes(2))) struct `G3 G4 A sender that is killed` {
+    /// A reducer in this process, a relay before it, and an outbox file.
+    private final class Stage: Sendable {
+        let endpoint = "ipc:///tmp/loop-tally-\(SystemRandom.uint64())"
+        let relay: Relay
+        private let reducer = Locked<(node: ReducerNode<Tally>, run: Task<Outcome?, any Error>)?>(nil)
+        private let folder = TemporaryFolder()
+
+        init() throws {
+            relay = try Relay(to: endpoint)
+            try start()
+        }
+
+        private func start() throws {
+            let configuration = ReducerNodeConfiguration(
+                bind: endpoint, journal: .file("\(folder.path)/tally.journal"), log: { _ in })
+            let node = try ReducerNode(Tally(), configuration: configuration)
+            reducer.withLock { $0 = (node, Task { try await node.run() }) }
+        }
+
+        func restart() async throws {
+            try await stop()
+            try start()
+        }
+
+        /// A process that sends, and what it printed.
+        func sender(_ words: [String]) throws -> (process: ChildProcess, lines: Locked<[String]>) {
+            let lines = Locked<[String]>([])
+            let process = try ChildProcess(
+                .init(
+                    Executables.path("loopctl"),
+                    ["send", "--reducer", relay.endpoint, "--outbox", "\(folder.path)/outbox", "--timeout", "60s"]
+                        + words,
+                    output: .lines { channel, line in
+                        if channel == .output { lines.withLock { $0.append(line) } }
+                    }))
+            return (process, lines)
+        }
+
+        func put(_ number: Int) throws -> (process: ChildProcess, lines: Locked<[String]>) {
+            try sender([#"{"put":{"_0":\#(number)}}"#])
+        }
+
+        var seq: UInt64 {
+            get async throws {
+                let endpoint = endpoint
+                return try await NodeThread.run("probe") { try StatusProbe.ask(endpoint, within: .seconds(30)).seq }
+            }
+        }
+
+        func counts() async throws -> [Int: Int] {
+            let loop = try RemoteLoop(Tally.self, reducer: endpoint, log: { _ in })
+            var counts: [Int: Int] = [:]
+            for await (_, state) in loop.states {
+                counts = state.counts
+                break
+            }
+            await loop.close()
+            return counts
+        }
+
+        func stop() async throws {
+            guard let (node, run) = reducer.withLock({ $0 }) else { return }
+            node.stop()
+            _ = try await run.value
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `between the acceptance of its event and the acknowledgement has it applied once`(
+        restartsTheReducer: Bool
+    ) async throws {
+        let stage = try Stage()
+        stage.relay.losesAnswersToTheNextBatch()
+        let (first, printed) = try stage.put(7)
+        while try await stage.seq < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        first.kill()
+        #expect(await first.wait() == .signaled(SIGKILL))
+        #expect(printed.withLock { $0 } == [])
+        stage.relay.letsEverythingThrough()
+        if restartsTheReducer { try await stage.restart() }
+
+        let (second, left) = try stage.sender(["--flush"])
+        #expect(await second.wait() == .exited(0))
+        #expect(left.withLock { $0 } == [#"left over, number 1, applied at seq 1: {"put":{"_0":7}}"#])
+        let (third, nothing) = try stage.sender(["--flush"])
+        #expect(await third.wait() == .exited(0))
+        #expect(nothing.withLock { $0 } == ["nothing was left over"])
+        let (fourth, seq) = try stage.put(8)
+        #expect(await fourth.wait() == .exited(0))
+        #expect(seq.withLock { $0 } == ["2"])
+        #expect(try await stage.counts() == [7: 1, 8: 1])
+        try await stage.stop()
+    }
+
+    @Test func `at any moment loses nothing that it accepted, and has nothing applied twice`() async throws {
+        let stage = try Stage()
+        var confirmed: Set<Int> = []
+        var killed = 0
+        for number in 0..<24 {
+            let (sender, _) = try stage.put(number)
+            let death = Task {
+                try await Task.sleep(for: .milliseconds(8 * number))
+                sender.kill()
+            }
+            if await sender.wait() == .exited(0) { confirmed.insert(number) } else { killed += 1 }
+            death.cancel()
+        }
+        let (flush, _) = try stage.sender(["--flush"])
+        #expect(await flush.wait() == .exited(0))
+        let counts = try await stage.counts()
+        #expect(killed > 0)
+        #expect(counts.values.allSatisfy { $0 == 1 })
+        #expect(confirmed.isSubset(of: counts.keys))
+        try await stage.stop()
+    }
+}

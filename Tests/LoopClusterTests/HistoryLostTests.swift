@@ -1,0 +1,127 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A journal that has lost acknowledged records` {
+    /// A bench, and a peer's greeting that knows as much as it does.
+    private func served() throws -> (bench: ReducerBench, greeting: Greeting) {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .note, .light("a", 1))
+        #expect(worker == SessionID(1))
+        var greeting = ReducerBench.greeting(client, capacity: 0)
+        greeting.history = bench.machine.history
+        greeting.epoch = bench.machine.epoch
+        greeting.session = sender
+        greeting.watermark = 2
+        return (bench, greeting)
+    }
+
+    @Test func `is not suspected where a peer knows as much or less`() throws {
+        var (bench, greeting) = try served()
+        _ = bench.say(.greet(greeting), from: client)
+        #expect(bench.lost == nil)
+        greeting.watermark = 1
+        greeting.epoch = .none
+        _ = bench.say(.greet(greeting), from: client)
+        // What a peer knows of another history says nothing.
+        greeting.history = History(9)
+        greeting.watermark = 99
+        greeting.epoch = Epoch(number: 7, nonce: 7)
+        _ = bench.say(.greet(greeting), from: client)
+        // Nor does what it says of another peer's session.
+        greeting = ReducerBench.greeting(bob)
+        greeting.history = bench.machine.history
+        greeting.session = SessionID(2)
+        greeting.watermark = 99
+        _ = bench.say(.greet(greeting), from: bob)
+        #expect(bench.lost == nil)
+    }
+
+    @Test(arguments: ["epoch", "copy", "session", "entries"])
+    func `is found by what a peer was told, and serves nobody`(known: String) throws {
+        var (bench, greeting) = try served()
+        let expected: HistoryLost.Missing
+        let epoch = bench.machine.epoch
+        switch known {
+        case "epoch":
+            greeting.epoch = Epoch(number: 2, nonce: 3)
+            expected = .epoch(greeting.epoch, newest: epoch)
+        case "copy":
+            greeting.epoch.nonce = 99
+            expected = .epoch(greeting.epoch, newest: epoch)
+        case "session":
+            greeting.session = SessionID(3)
+            expected = .session(SessionID(3), next: SessionID(3))
+        default:
+            greeting.watermark = 3
+            expected = .entries(SessionID(2), acknowledged: 3, watermark: 2)
+        }
+        let out = bench.say(.greet(greeting), from: client)
+        #expect(bench.lost == HistoryLost(missing: expected, peer: client, name: "peer 9"))
+        #expect(out.messages(to: client) == [.busy(retryAfter: .seconds(1))])
+        let count = bench.records.count
+        #expect(try bench.send(SessionID(2), from: 3, .note) == [])
+        #expect(bench.say(bench.heartbeat(SessionID(1)), from: alice, after: 600) == [])
+        #expect(bench.say(.greet(ReducerBench.greeting(bob)), from: bob).messages(to: bob).count == 1)
+        #expect(bench.records.count == count)
+        let status = bench.machine.status()
+        #expect(!status.isReady)
+        #expect(status.warnings == [status.notReadyBecause])
+        #expect(status.notReadyBecause?.hasPrefix("acknowledged records are missing: the peer \"peer 9\"") == true)
+        #expect(bench.machine.counters[.historyLost] == 1)
+        #expect(bench.ask(.retryParked(effect: "0.2.0", who: "")).refusal?.hasPrefix("acknowledged records") == true)
+    }
+
+    @Test func `goes on under another history, with its state, and grants everything anew`() throws {
+        var (bench, greeting) = try served()
+        greeting.watermark = 3
+        _ = bench.say(.greet(greeting), from: client)
+        let before = bench.records.count
+        let out = bench.turn { $0.beginHistory(History(0x99), at: $1) }
+        #expect(bench.lost == nil)
+        #expect(
+            Array(bench.records[before...].prefix(2)) == [
+                .historyBegun(History(0x99), WallTime(milliseconds: bench.time)),
+                .epochBegun(Epoch(number: 2, nonce: 0x99), WallTime(milliseconds: bench.time)),
+            ])
+        // Who listened learns that it is another history.
+        #expect(
+            out.contains { if case .inbox(alice, let frame) = $0 { frame.history == History(0x99) } else { false } })
+        #expect(bench.machine.status().peers == [])
+        #expect(bench.machine.state.notes == 1)
+        // A peer of the old history gets a session of its own, and the effect.
+        var again = ReducerBench.greeting(alice)
+        again.history = ReducerBench.history
+        again.session = SessionID(1)
+        let welcome = bench.say(.greet(again), from: alice)
+        #expect(welcome.welcomed(alice) == SessionID(3))
+        let granted = bench.say(.claim(SessionID(3), bench.machine.epoch, []), from: alice)
+        #expect(granted.grants.map(\.effect) == [EffectID(feedback: 0, seq: Seq(2), index: 0)])
+        #expect(granted.grants.map(\.isResumed) == [true])
+        #expect(granted.grants.map(\.attempt) == [Attempt(epoch: 2, count: 1)])
+        // The old batch is not taken.
+        #expect(bench.push(bench.batch(SessionID(2), from: 3, [try bench.event(.note)])) == [])
+        // After a restart the worker goes on with its new attempt.
+        var restarted = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
+        #expect(restarted.machine.history == History(0x99))
+        let attempt = try #require(granted.grants.first?.attempt)
+        let session = restarted.join(
+            alice, claiming: [ClaimedAttempt(effect: EffectID(feedback: 0, seq: Seq(2), index: 0), attempt: attempt)])
+        let event = try restarted.event(.note, of: (EffectID(feedback: 0, seq: Seq(2), index: 0), attempt))
+        _ = restarted.push(restarted.batch(session, from: 1, [event]))
+        #expect(restarted.machine.state.notes == 2)
+    }
+}
+
+extension [Outbound] {
+    /// The session that a peer is welcomed with.
+    func welcomed(_ peer: PeerID) -> SessionID? {
+        compactMap { outbound -> SessionID? in
+            guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+            return frame.session
+        }.first
+    }
+}

@@ -1,0 +1,177 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `An event that ends the process` {
+    private func mined() throws -> (MinedReducer, Batch) {
+        var reducer = try MinedReducer()
+        let session = reducer.bench.join(client, capacity: 0)
+        let bench = reducer.bench
+        return (
+            reducer,
+            bench.batch(session, from: 1, [try bench.event(.note), try bench.event(.mine(1)), try bench.event(.note)])
+        )
+    }
+
+    @Test func `once is reduced alone when it comes again, and is forgiven when it survives`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        let suspect = Suspect(
+            session: batch.session, number: 2, effect: nil, hash: 0, phase: .reducing, crashes: 1)
+        #expect(second.finding == .suspect(suspect))
+        #expect(second.memory.note.suspects == [suspect])
+        second.bench.join(client, capacity: 0)
+        let before = second.bench.records.count
+        // What comes before it is committed first, and what comes behind it in another turn.
+        #expect(second.bench.push(batch).messages(to: client) == [acknowledged(0, 1)])
+        #expect(second.records(after: before).events == [1])
+        #expect(second.bench.machine.hasDeferred)
+        #expect(second.bench.turn().messages(to: client) == [acknowledged(1, 2)])
+        #expect(second.records(after: before).events == [1, 2])
+        #expect(second.memory.note.suspects == [])
+        #expect(second.bench.turn().messages(to: client) == [acknowledged(2, 3)])
+        #expect(!second.bench.machine.hasDeferred)
+        #expect(second.notes == 3)
+        #expect(second.bench.machine.counters[.reducedAlone] == 1)
+    }
+
+    @Test func `is not forgiven before its turn is durable`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        second.bench.join(client, capacity: 0)
+        _ = second.bench.push(batch)
+        let now = ReducerBench.moment(second.bench.time)
+        second.bench.machine.takeDeferred(at: now)
+        _ = second.bench.machine.ready()
+        #expect(second.memory.note.suspects.count == 1)
+        second.bench.machine.turnIsDurable()
+        #expect(second.memory.note.suspects == [])
+    }
+
+    @Test func `twice is set aside with its bytes, and the loop goes on without it`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        second.bench.join(client, capacity: 0)
+        _ = second.bench.push(batch)
+        let (records, memory) = (second.bench.records, second.memory)
+        memory.forget()
+        second.bench.turn()
+        var third = try MinedReducer(replaying: records, image: try #require(memory.image))
+        #expect(third.memory.note.suspects.map(\.crashes) == [2])
+        third.bench.join(client, capacity: 0)
+        let out = third.bench.push(third.bench.batch(batch.session, from: 2, Array(batch.entries[1...])))
+        #expect(out.messages(to: client) == [acknowledged(1, 3, refused(2, .quarantined))])
+        #expect(third.notes == 2)
+        #expect(
+            third.bench.records.quarantined == [
+                QuarantineRecord(
+                    id: 1, time: WallTime(milliseconds: third.bench.time), session: batch.session, number: 2,
+                    effect: nil, attempt: .none, phase: .reducing, crashes: 2, bytes: batch.entries[1].payload)
+            ])
+        #expect(third.memory.note.suspects == [])
+        #expect(third.bench.machine.counters[.quarantined] == 1)
+        let status = third.bench.machine.status()
+        #expect(status.quarantined == 1)
+        #expect(
+            status.warnings == [
+                "1 EVENT IS QUARANTINED: the newest ended the reducer 2 times in reduce; see: loopctl quarantine list"
+            ])
+        #expect(third.bench.machine.takeAlarms().count == 1)
+        #expect(third.bench.machine.takeAlarms() == [])
+    }
+
+    @Test func `in a query is blamed too`() throws {
+        var first = try MinedReducer()
+        let session = first.bench.join(client, capacity: 0)
+        let second = try first.dying(
+            of: first.bench.batch(session, from: 1, [try first.bench.event(.light("mine", 1))]))
+        #expect(second.memory.note.suspects.map(\.phase) == [.query])
+    }
+
+    @Test func `of an effect is known by its bytes when its worker comes back under another session`() throws {
+        var first = try MinedReducer()
+        let worker = first.bench.join(alice)
+        let sender = first.bench.join(client, capacity: 0)
+        let grant = try #require(try first.bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let mine = try first.bench.event(.mine(7), of: (grant.effect, grant.attempt))
+        var second = try first.dying(of: first.bench.batch(worker, from: 1, [mine]))
+        // The worker has died with the reducer; another one gets the effect, and sends the same and something else.
+        let other = second.bench.join(bob)
+        var grants: [Grant] = []
+        for _ in 0..<7 { grants += second.bench.say(second.bench.heartbeat(other), from: bob, after: 500).grants }
+        let again = try #require(grants.first)
+        let entries = [
+            try second.bench.event(.mine(8), of: (again.effect, again.attempt)),
+            try second.bench.event(.mine(7), of: (again.effect, again.attempt)),
+        ]
+        second.memory.forget()
+        _ = second.bench.push(second.bench.batch(other, from: 1, entries))
+        #expect(second.notes == 1)
+        let records = second.bench.records
+        second.bench.turn()
+        #expect(second.notes == 2)
+        var third = try MinedReducer(replaying: records, image: try #require(second.memory.image))
+        #expect(third.memory.note.suspects.map(\.crashes) == [2])
+        let last = third.bench.join(
+            bob, claiming: [ClaimedAttempt(effect: again.effect, attempt: again.attempt)])
+        let out = third.bench.push(third.bench.batch(last, from: 2, [entries[1]]))
+        #expect(out.messages(to: bob) == [acknowledged(1, 2, refused(2, .quarantined))])
+        // The effect tries again with the same bytes: no crash is needed to know them.
+        let count = third.bench.records.quarantined.count
+        let repeated = third.bench.push(third.bench.batch(last, from: 3, [entries[1], entries[0]]))
+        #expect(repeated.messages(to: bob) == [acknowledged(2, 4, refused(3, .quarantined))])
+        #expect(third.bench.records.quarantined.count == count)
+        #expect(third.bench.machine.counters[.refusedQuarantined] == 1)
+    }
+
+    @Test func `and is stale by now is refused, and no suspect any more`() throws {
+        var first = try MinedReducer()
+        let worker = first.bench.join(alice)
+        let sender = first.bench.join(client, capacity: 0)
+        let grant = try #require(try first.bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let mine = try first.bench.event(.mine(7), of: (grant.effect, grant.attempt))
+        var second = try first.dying(of: first.bench.batch(worker, from: 1, [mine]))
+        second.bench.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
+        second.bench.join(client, capacity: 0)
+        _ = try second.bench.send(sender, from: 2, .darken("a"))
+        let out = second.bench.push(second.bench.batch(worker, from: 1, [mine]))
+        #expect(out.messages(to: alice).contains(acknowledged(0, 1, refused(1, .stale))))
+        #expect(second.memory.note.suspects == [])
+    }
+
+    @Test func `holds up other sessions for its turn only, and keeps their order`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        let session = second.bench.join(client, capacity: 0)
+        let other = second.bench.join(bob, capacity: 0)
+        let (a, b) = (try second.bench.event(.light("a", 1)), try second.bench.event(.darken("a")))
+        let before = second.bench.records.count
+        let bench = second.bench
+        second.bench.turn { machine, now in
+            machine.receive(bench.batch(other, from: 1, [a]), at: now)
+            machine.receive(batch, at: now)
+            machine.receive(bench.batch(other, from: 2, [b]), at: now)
+        }
+        #expect(second.records(after: before).events == [1, 1])
+        for _ in 0..<3 { second.bench.turn() }
+        #expect(second.records(after: before).events == [1, 1, 2, 3, 2])
+        #expect(second.bench.machine.core.sessions[session]?.watermark == 3)
+        #expect(second.bench.machine.core.sessions[other]?.watermark == 2)
+        #expect(second.bench.machine.counters[.gapInStream] == nil)
+    }
+
+    @Test func `cannot make what waits behind it grow without end`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        second.bench.join(client, capacity: 0)
+        let other = second.bench.join(bob, capacity: 0)
+        let large = Entry(kind: .event, payload: Array(repeating: 0, count: 256 << 10)[...])
+        let bench = second.bench
+        second.bench.turn { machine, now in
+            machine.receive(batch, at: now)
+            for number in 1...80 { machine.receive(bench.batch(other, from: UInt64(number), [large]), at: now) }
+        }
+        #expect((second.bench.machine.counters[.deferredDropped] ?? 0) > 10)
+    }
+}

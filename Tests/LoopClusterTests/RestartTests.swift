@@ -1,0 +1,188 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A restart of the reducer` {
+    private static let policy = EffectPolicy(
+        retry: Retry(attemptsMax: 3, firstDelay: .seconds(60), delayMax: .seconds(600), jitter: 0))
+
+    /// A worker whose effect has failed so many times, each try after its delay.
+    private func failed(_ times: Int) throws -> (bench: ReducerBench, effect: EffectID) {
+        var bench = try ReducerBench(policy: Self.policy)
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        var grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        for number in 1...times {
+            _ = bench.push(bench.batch(worker, from: UInt64(number), [bench.failure(of: grant)]))
+            if number == times { break }
+            grant = try #require(bench.wait(for: 120_000, worker, alice).grants.first)
+        }
+        return (bench, grant.effect)
+    }
+
+    @Test func `goes on with the delay and the failures that are journaled`() throws {
+        let (bench, effect) = try failed(1)
+        let retryAt = try #require(bench.machine.core.effects[effect]?.retryAt)
+        #expect(retryAt.milliseconds == bench.time + 60_000)
+        // Twenty of the sixty seconds pass while nobody runs.
+        var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 20_000)
+        let worker = again.join(alice)
+        again.join(client, capacity: 0)
+        let left = retryAt.milliseconds - again.time
+        #expect(again.wait(for: left - 500, worker, alice).grants == [])
+        let grants = again.wait(for: 1000, worker, alice).grants
+        #expect(grants.map(\.effect) == [effect])
+        #expect(grants.map(\.failures) == [1])
+        // The next delay is the second one.
+        let grant = try #require(grants.first)
+        let number = (again.machine.core.sessions[worker]?.watermark ?? 0) + 1
+        _ = again.push(again.batch(worker, from: number, [again.failure(of: grant)]))
+        #expect(again.machine.core.effects[effect]?.retryAt?.milliseconds == again.time + 120_000)
+    }
+
+    @Test func `does not forget how often an effect has failed, nor that it is parked`() throws {
+        let (bench, effect) = try failed(3)
+        #expect(bench.machine.core.effects[effect]?.status == .parked("dark"))
+        var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 1000)
+        let worker = again.join(alice)
+        again.join(client, capacity: 0)
+        #expect(again.wait(for: 700_000, worker, alice).grants == [])
+        #expect(again.machine.status().parked.map(\.failures) == [3])
+        #expect(again.ask(.retryParked(effect: "\(effect)", who: "eve")).refusal == nil)
+        // That somebody tried it again is not forgotten either.
+        var third = try ReducerBench(policy: Self.policy, replaying: again.records, at: again.time + 1000)
+        #expect(third.machine.status().parked == [])
+        let last = third.join(alice)
+        #expect(third.wait(for: 4000, last, alice).grants.map(\.failures) == [0])
+    }
+
+    @Test func `names an effect by the same key at each attempt`() throws {
+        var (bench, effect) = try failed(2)
+        var keys: Set<String> = []
+        for _ in 0..<3 {
+            bench = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 1000)
+            let worker = bench.join(alice)
+            for outbound in bench.wait(for: 600_000, worker, alice) {
+                guard case .inbox(_, let frame) = outbound, case .commands(_, let commands) = frame.message else {
+                    continue
+                }
+                for case .start(let grant) in commands { keys.insert("\(frame.history)/\(grant.effect)") }
+            }
+        }
+        // What an effect is told to be its key is made of these two.
+        #expect(keys == ["\(ReducerBench.history)/\(effect)"])
+    }
+
+    @Test func `answers what became of the entries before it`() throws {
+        var bench = try ReducerBench()
+        let sender = bench.join(client, capacity: 0)
+        let entries = [
+            try bench.event(.note), Entry(kind: .event, payload: [0xff]), try bench.event(.note, wantsSeq: true),
+        ]
+        // The acknowledgement is lost with the process.
+        _ = bench.push(bench.batch(sender, from: 1, entries))
+        var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
+        var greeting = ReducerBench.greeting(client, capacity: 0)
+        (greeting.session, greeting.history, greeting.epoch) = (sender, bench.machine.history, bench.machine.epoch)
+        let welcome = again.say(.greet(greeting), from: client)
+        #expect(
+            welcome.messages(to: client) == [
+                .welcome(
+                    watermark: 3, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["lamps"])
+            ])
+        _ = again.say(.claim(sender, again.machine.epoch, []), from: client)
+        let outcomes = again.say(.outcomesRequest(sender, after: 0), from: client).messages(to: client)
+        #expect(
+            outcomes == [
+                .outcomes(
+                    Acknowledgement(
+                        base: 0, watermark: 3,
+                        notable: [
+                            refused(2, .undecodable), NotableOutcome(number: 3, outcome: .applied(Seq(2))),
+                        ]))
+            ])
+        // Sent again, they are duplicates.
+        _ = again.push(again.batch(sender, from: 1, entries))
+        #expect(again.machine.seq == Seq(2))
+        #expect(again.machine.counters[.duplicateEntry] == 3)
+    }
+
+    @Test func `keeps a refusal for its attempt: the attempt cannot be claimed`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let other = bench.join(bob)
+        _ = bench.wait(for: 4000, other, bob)
+        let late = bench.push(
+            bench.batch(worker, from: 1, [try bench.event(.note, of: (grant.effect, grant.attempt))]))
+        #expect(late.messages(to: alice).contains(acknowledged(0, 1, refused(1, .attempt))))
+        var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
+        again.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
+        let refusal = again.push(
+            again.batch(worker, from: 2, [try again.event(.note, of: (grant.effect, grant.attempt))]))
+        #expect(refusal.messages(to: alice).contains(acknowledged(1, 2, refused(2, .attempt))))
+    }
+}
+
+@Suite struct `Hashes of the state` {
+    @Test func `come into the journal, ever more seldom as the state grows, and a replay compares them`() throws {
+        var bench = try ReducerBench()
+        let sender = bench.join(client, capacity: 0)
+        for number in 1...UInt64(200) { _ = try bench.send(sender, from: number, .light("lamp \(number)", 1)) }
+        let seqs = bench.records.compactMap { if case .stateHash(let seq, _) = $0 { seq.value } else { nil } }
+        #expect(seqs.first == 16)
+        // A lamp and its effect are some eighty bytes; sixteen of them make the next hash wait for as many events.
+        #expect(seqs.count == 2)
+        #expect((60...120).contains(seqs.last ?? 0))
+        // Another reducer comes to another state, and learns where at the latest.
+        let altered = bench.records.map { record -> Record in
+            guard case .event(var event) = record, event.seq == Seq(20) else { return record }
+            event.bytes = event.bytes.dropLast() + [0x02]
+            return .event(event)
+        }
+        let found = #expect(throws: ReplayDifference.self) { _ = try ReducerBench(replaying: altered, at: 99_000) }
+        #expect(found?.seq.value == seqs.first { $0 >= 20 })
+    }
+
+    @Test func `are left out where that was asked for`() throws {
+        var configuration = ReducerConfiguration()
+        configuration.stateHashes = false
+        var bench = try ReducerBench(configuration: configuration)
+        let sender = bench.join(client, capacity: 0)
+        for number in 1...UInt64(100) { _ = try bench.send(sender, from: number, .note) }
+        #expect(!bench.records.contains { if case .stateHash = $0 { true } else { false } })
+    }
+
+    @Test func `come at the end of a turn, and only where there are new events`() throws {
+        var bench = try ReducerBench()
+        let sender = bench.join(client, capacity: 0)
+        let entries = try (0..<40).map { _ in try bench.event(.note) }
+        _ = bench.push(bench.batch(sender, from: 1, entries))
+        guard case .stateHash(let seq, let hash) = bench.records.last else {
+            Issue.record("the last record is \(String(describing: bench.records.last))")
+            return
+        }
+        #expect(seq == Seq(40))
+        #expect(hash == bench.machine.core.digest().hash)
+        let count = bench.records.count
+        bench.turn(after: 100)
+        #expect(bench.records.count == count)
+    }
+}
+
+extension ReducerBench {
+    func failure(of grant: Grant) -> Entry {
+        Entry(
+            kind: .failed, effect: grant.effect, attempt: grant.attempt, payload: Failure(message: "dark").bytes[...])
+    }
+
+    /// Time passes, and one peer is heard twice a second.
+    mutating func wait(for milliseconds: Int64, _ session: SessionID, _ peer: PeerID) -> [Outbound] {
+        var out: [Outbound] = []
+        let end = time + milliseconds
+        while time < end { out += say(heartbeat(session), from: peer, after: min(500, end - time)) }
+        return out
+    }
+}

@@ -1,0 +1,70 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// A loop whose one effect has a request that is too large to be sent.
+struct Words: LoopDefinition {
+    static let name = "words"
+
+    struct State: Codable, Equatable, Sendable { var length = 0 }
+    enum Event: Codable, Equatable, Sendable { case grow }
+
+    var initial: State { State() }
+    func reduce(_ state: inout State, _ event: Event) { state.length = 600 << 10 }
+
+    var feedbacks: [Feedback<State, Event>] {
+        [
+            Feedback(
+                name: "words", placement: .workers, policy: EffectPolicy(),
+                query: {
+                    KeyedQuery<State, Event, Int, String> { state in
+                        state.length > 0 ? [0: String(repeating: "w", count: state.length)] : [:]
+                    }
+                }, effect: { (_: String, _) in .none })
+        ]
+    }
+}
+
+/// A reducer of it, in which that effect is wanted.
+struct WordBench {
+    private var machine: ReducerMachine<Words>
+    private let now = ReducerBench.moment(1000)
+    private let coder = CBORCoder()
+
+    init() throws {
+        machine = ReducerMachine(
+            definition: Words(), configuration: ReducerConfiguration(), coder: coder, history: History(1), seed: 1,
+            at: now)
+        machine.begin(nonce: 1, at: now)
+        let peer = PeerID(high: 0, low: 1)
+        _ = turn {
+            $0.receive(
+                .greet(
+                    Greeting(
+                        peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
+                        fingerprint: 0, capacity: 0, groups: [], name: "words")), from: .router([1]), at: $1)
+        }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), at: $1) }
+        let entry = Entry(kind: .event, payload: try coder.encode(Words.Event.grow)[...])
+        _ = turn {
+            $0.receive(
+                Batch(
+                    loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
+                    first: 1, entries: [entry]), at: $1)
+        }
+    }
+
+    mutating func ask(_ request: AdministrationRequest) -> AdministrationAnswer {
+        let document = ((try? coder.encode(request)) ?? [])[...]
+        return turn { $0.receive(.administration(request: 1, document), from: .router([1]), at: $1) }.answer(1)
+            ?? .refused("no answer")
+    }
+
+    private mutating func turn(_ receive: (inout ReducerMachine<Words>, Moment) -> Void) -> [Outbound] {
+        receive(&machine, now)
+        machine.advance(to: now)
+        let ready = machine.ready()
+        let position = ready.position
+        return ready.release(JournalReceipt(through: position))
+    }
+}

@@ -1,0 +1,70 @@
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopWire
+import ZMQ
+
+/// A ROUTER socket that says to operators what a test wants.
+final class FakeReducer: Sendable {
+    /// What is said to a request, by its number.
+    typealias Script = @Sendable (AdministrationRequest, UInt64) throws -> [ToPeer]
+
+    let endpoint = "ipc:///tmp/loop-fake-\(SystemRandom.uint64())"
+    /// What was asked, in order.
+    let asked = Locked<[AdministrationRequest]>([])
+    private let mailbox: Mailbox<Void>
+
+    init(_ script: @escaping Script) throws {
+        let mailbox = try Mailbox<Void>()
+        self.mailbox = mailbox
+        let (endpoint, asked) = (endpoint, asked)
+        _ = try NodeThread("fake-reducer") {
+            try? Self.serve(endpoint, until: mailbox, script) { request in asked.withLock { $0.append(request) } }
+        }
+    }
+
+    /// One that answers each request whole.
+    convenience init(answering answer: @escaping @Sendable (AdministrationRequest) -> AdministrationAnswer) throws {
+        try self.init { request, number in
+            AnswerPart.parts(of: try CBOR.encode(answer(request)), request: number).map { .answer($0) }
+        }
+    }
+
+    deinit { mailbox.close() }
+
+    private static func serve(
+        _ endpoint: String, until mailbox: Mailbox<Void>, _ script: Script, heard: (AdministrationRequest) -> Void
+    ) throws {
+        var router = try Socket(.router, in: try ZMQContext())
+        try router.bind(endpoint)
+        var polls = PollSet()
+        polls.add(router)
+        let over = polls.add(descriptor: mailbox.descriptor)
+        var sender = RoutingID()
+        var message = Message()
+        while true {
+            try polls.wait(milliseconds: nil)
+            if polls.isReadable(over) { return }
+            while try router.receive(from: &sender, into: &message) {
+                for frame in try replies(to: message.copy(), script, heard) {
+                    _ = try router.send(frame.bytes(topic: nil), to: sender)
+                }
+            }
+        }
+    }
+
+    private static func replies(
+        to bytes: [UInt8], _ script: Script, _ heard: (AdministrationRequest) -> Void
+    ) throws -> [PeerFrame] {
+        let said: [ToPeer]
+        switch try ToReducer(bytes: bytes[...], loop: LoopID(value: 7)) {
+        case .statusRequest: said = [.status(try CBOR.encode(StatusReport(loop: "fake", schema: 1)))]
+        case .administration(let number, let document):
+            let request = try CBOR.decode(AdministrationRequest.self, from: Array(document))
+            heard(request)
+            said = try script(request, number)
+        default: said = []
+        }
+        return said.map { PeerFrame(history: .none, epoch: .none, session: .none, message: $0) }
+    }
+}

@@ -1,0 +1,83 @@
+import LoopWire
+import Testing
+
+@testable import LoopCommands
+
+@Suite struct `What is printed of parked effects` {
+    private func effects() throws -> [LoopWire.ParkedEffect] {
+        [
+            LoopWire.ParkedEffect(
+                effect: "0.17.2", feedback: "fetch", failures: 4, message: "no route\nto host",
+                request: try CBOR.encode(["url": "http://a/"])),
+            LoopWire.ParkedEffect(effect: "1.9.0", feedback: "wait", failures: 12, message: "", request: [0xFF]),
+        ]
+    }
+
+    @Test func `is a table`() throws {
+        #expect(
+            ParkedPrinter(isJSON: false).text(for: try effects()) == """
+                ID      FEEDBACK  FAILURES  LAST              REQUEST
+                0.17.2  fetch            4  no route to host  {"url":"http://a/"}
+                1.9.0   wait            12                    null
+                """)
+        #expect(ParkedPrinter(isJSON: false).text(for: []) == "no effect is parked")
+    }
+
+    @Test func `is a JSON document`() throws {
+        #expect(
+            ParkedPrinter(isJSON: true).text(for: try effects())
+                == #"[{"effect":"0.17.2","feedback":"fetch","failures":4,"message":"no route\nto host","#
+                + #""request":{"url":"http://a/"}},{"effect":"1.9.0","feedback":"wait","failures":12,"message":"","#
+                + #""request":null}]"#)
+        #expect(ParkedPrinter(isJSON: true).text(for: []) == "[]")
+    }
+}
+
+@Suite struct `What is printed of quarantined events` {
+    private let event = QuarantinedEvent(
+        id: 2, time: 1_769_864_709_120, session: 5, number: 77, effect: "0.17.2", phase: "reduce", crashes: 2,
+        event: [0xA1, 0x61, 0x61, 0x41, 0x05])
+
+    @Test func `is a table, without the events`() {
+        #expect(
+            QuarantinePrinter(isJSON: false).list([event]) == """
+                ID  TIME                      SESSION  NUMBER  EFFECT  CRASHES  WHILE
+                 2  2026-01-31T13:05:09.120Z        5      77  0.17.2        2  reduce
+                """)
+        #expect(QuarantinePrinter(isJSON: false).list([]) == "no event is set aside")
+        #expect(
+            QuarantinePrinter(isJSON: true).list([event])
+                == #"[{"id":2,"time":"2026-01-31T13:05:09.120Z","session":5,"number":77,"effect":"0.17.2","#
+                + #""phase":"reduce","crashes":2}]"#)
+    }
+
+    @Test func `has the event as JSON and as CBOR`() {
+        #expect(
+            QuarantinePrinter(isJSON: false).whole(event) == """
+                event 2, set aside at 2026-01-31T13:05:09.120Z
+                number 77 of session 5, of the effect 0.17.2
+                ended the process 2 times, while: reduce
+                JSON: {"a":"BQ"}
+                CBOR: {"a": h'05'}
+                """)
+        #expect(
+            QuarantinePrinter(isJSON: true).whole(event).hasSuffix(
+                #""event":{"a":"BQ"},"diagnostic":"{\"a\": h'05'}","bytes":"a161614105"}"#))
+    }
+
+    @Test func `has the bytes where they are no CBOR`() {
+        var odd = event
+        odd.event = [0xFF, 0x0A]
+        odd.effect = nil
+        odd.crashes = 1
+        #expect(
+            QuarantinePrinter(isJSON: false).whole(odd) == """
+                event 2, set aside at 2026-01-31T13:05:09.120Z
+                number 77 of session 5
+                ended the process once, while: reduce
+                JSON: none, the bytes are no CBOR
+                bytes: ff0a
+                """)
+        #expect(QuarantinePrinter(isJSON: true).whole(odd).hasSuffix(#""event":null,"bytes":"ff0a"}"#))
+    }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import LoopCluster
+import LoopCore
+import LoopWire
+import SQLite
+import Testing
+import ZMQ
+
+@testable import LoopNode
+
+/// A file of this test's own, removed with those beside it at the end.
+private final class TestFile: Sendable {
+    let path = "/tmp/loop-outbox-\(SystemRandom.uint64())"
+
+    deinit { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `An outbox file` {
+    private let file = TestFile()
+
+    private func entry(_ byte: UInt8) -> Entry { Entry(kind: .event, payload: [byte], wantsSeq: byte % 2 == 0) }
+
+    private func machine(resuming stream: PeerStream, peer: PeerID) -> PeerMachine {
+        PeerMachine(configuration: PeerConfiguration(peer: peer, loop: "jobs"), resuming: stream, at: .zero)
+    }
+
+    @Test func `gives back what was put into it`() throws {
+        var stream = PeerStream()
+        do {
+            let outbox = try OutboxFile(file.path)
+            #expect(try outbox.load() == PeerStream())
+            var machine = machine(resuming: PeerStream(), peer: outbox.peer)
+            for byte in 1...3 as ClosedRange<UInt8> {
+                _ = machine.send([byte], of: nil, wantsSeq: byte % 2 == 0)
+                try outbox.commit(machine, loop: "jobs", at: .zero, isLast: false)
+            }
+            stream = machine.stream(after: 0)
+            #expect(stream.entries == [entry(1), entry(2), entry(3)])
+        }
+        let outbox = try OutboxFile(file.path)
+        #expect(try outbox.load() == stream)
+        #expect(outbox.loop == "jobs")
+    }
+
+    @Test func `keeps the peer's name as long as it has a session`() throws {
+        let first = try OutboxFile(file.path).peer
+        let second = try OutboxFile(file.path).peer
+        #expect(first != second)
+        var stream = PeerStream()
+        stream.session = SessionID(4)
+        do {
+            let outbox = try OutboxFile(file.path)
+            try outbox.commit(machine(resuming: stream, peer: first), loop: "jobs", at: .zero, isLast: true)
+        }
+        let outbox = try OutboxFile(file.path)
+        #expect(try outbox.load().session == SessionID(4))
+        #expect(outbox.peer == first)
+    }
+
+    @Test func `is for one process at a time, and says so`() throws {
+        let outbox = try OutboxFile(file.path)
+        let error = #expect(throws: OutboxError.self) { try OutboxFile(file.path) }
+        #expect(
+            error?.description
+                == "the outbox \(file.path) is in use by another process; give each sender a file of its own")
+        _ = try outbox.load()
+    }
+
+    @Test func `that is none is refused, and left as it is`() throws {
+        let text = "this is a letter to my aunt, and longer than the header of any database"
+        let handle = try #require(fopen(file.path, "w"))
+        fputs(String(repeating: text, count: 40), handle)
+        fclose(handle)
+        let error = #expect(throws: OutboxError.self) { try OutboxFile(file.path) }
+        #expect(error?.description.contains("is no outbox") == true)
+        #expect(throws: OutboxError.self) { try OutboxFile("/no/such/folder/outbox") }
+    }
+
+    @Test func `that cannot be right is refused by its entry`() throws {
+        do {
+            let outbox = try OutboxFile(file.path)
+            var machine = machine(resuming: try outbox.load(), peer: outbox.peer)
+            for byte in 1...3 as ClosedRange<UInt8> { _ = machine.send([byte], of: nil, wantsSeq: false) }
+            try outbox.commit(machine, loop: "jobs", at: .zero, isLast: true)
+        }
+        for (damage, complaint) in [
+            ("UPDATE entry SET bytes = x'09' WHERE number = 2", "entry 2"),
+            ("DELETE FROM entry WHERE number = 2", "entry 2 is missing"),
+            ("UPDATE stream SET settled = -1", "its numbers cannot be"),
+            ("UPDATE stream SET settled = 3, offered = 9", "are there"),
+        ] {
+            try Database(file.path, .write).execute(damage)
+            let outbox = try OutboxFile(file.path)
+            let error = #expect(throws: OutboxError.self) { try outbox.load() }
+            #expect(error?.description.contains(complaint) == true, "\(error?.description ?? "")")
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `G3 G4 A sender with an outbox file` {
+    private let file = TestFile()
+
+    private func remote(_ endpoint: String, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {
+        try RemoteConnection(
+            loop: "jobs", reducer: endpoint, name: "sender", observing: .nothing, outbox: file.path,
+            stopLimit: stopLimit, log: { _ in })
+    }
+
+    private func note(_ text: String) throws -> [UInt8] { try CBOR.encode(Jobs.Event.note(text)) }
+
+    @Test func `has an event on disk when send returns, and whoever opens the file next sends it`() async throws {
+        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        do {
+            // Nobody is there to take it.
+            let first = try remote(endpoint, stopLimit: .zero)
+            for text in ["a", "b"] { _ = try await first.send(note(text), confirmed: false) }
+            await first.close()
+        }
+        var configuration = try ReducerNodeConfiguration.test(endpoint, ZMQContext())
+        configuration.silenceLimit = .seconds(3)
+        let reducer = try ReducerNode(Jobs(), configuration: configuration)
+        let run = Task { try await reducer.run() }
+        let second = try remote(endpoint)
+        #expect(try await second.send(note("c"), confirmed: true) == Seq(3))
+        let left = try await second.leftOver()
+        #expect(left.map(\.number) == [1, 2])
+        #expect(left.map(\.event) == [try note("a"), try note("b")])
+        #expect(left.map(\.outcome) == [.applied(nil), .applied(nil)])
+        await second.close()
+        // A file whose stream has ended begins another.
+        let third = try remote(endpoint)
+        #expect(try await third.leftOver() == [])
+        #expect(try await third.send(note("d"), confirmed: true) == Seq(4))
+        await third.close()
+        reducer.stop()
+        _ = try await run.value
+    }
+
+    @Test func `cannot be two, nor for another loop`() async throws {
+        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        let first = try remote(endpoint, stopLimit: .zero)
+        let error = #expect(throws: NodeError.self) { try remote(endpoint) }
+        #expect(error?.description.contains("is in use by another process") == true)
+        _ = try await first.send(note("a"), confirmed: false)
+        await first.close()
+        let other = #expect(throws: NodeError.self) {
+            try RemoteConnection(
+                loop: "lamps", reducer: endpoint, name: "", observing: .nothing, outbox: file.path, log: { _ in })
+        }
+        #expect(other?.description.contains("holds events for the loop jobs, not for lamps") == true)
+    }
+
+    @Test func `tells that what may have left is lost with the history, and sends what never left`() async throws {
+        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        do {
+            // As an earlier process left it: one event sent in a session of a history that is gone, one never sent.
+            let outbox = try OutboxFile(file.path)
+            var stream = try outbox.load()
+            (stream.history, stream.session, stream.offered) = (History(1), SessionID(7), 1)
+            stream.epoch = Epoch(number: 9, nonce: 9)
+            stream.entries = [Entry(kind: .event, payload: try note("sent")[...])]
+            var machine = PeerMachine(
+                configuration: PeerConfiguration(peer: outbox.peer, loop: "jobs"), resuming: stream, at: .zero)
+            _ = machine.send(try note("unsent")[...], of: nil, wantsSeq: true)
+            try outbox.commit(machine, loop: "jobs", at: .zero, isLast: true)
+        }
+        let reducer = try ReducerNode(Jobs(), configuration: try .test(endpoint, ZMQContext()))
+        let run = Task { try await reducer.run() }
+        let sender = try remote(endpoint)
+        let left = try await sender.leftOver()
+        #expect(left.map(\.outcome) == [.refused(SendRefusal(.historyChanged)), .applied(Seq(1))])
+        await sender.close()
+        reducer.stop()
+        _ = try await run.value
+    }
+}

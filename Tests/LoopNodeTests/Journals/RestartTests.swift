@@ -1,0 +1,179 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopWire
+import Testing
+import ZMQ
+
+/// A reducer over a journal that outlives it.
+private struct Restartable {
+    let context: ZMQContext
+    let endpoint: String
+    let disk = TestDisk()
+
+    init() throws {
+        context = try ZMQContext()
+        endpoint = "ipc:///tmp/loop-restart-\(SystemRandom.uint64())"
+    }
+
+    func reducer(
+        _ jobs: Jobs, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }
+    ) throws -> ReducerNode<Jobs> {
+        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        configuration.journal = disk.place
+        configuration.silenceLimit = .seconds(2)
+        change(&configuration)
+        return try ReducerNode(jobs, configuration: configuration)
+    }
+
+    func remote() throws -> RemoteLoop<Jobs> {
+        try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+    }
+
+    func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
+        let (endpoint, context) = (endpoint, context)
+        while true {
+            let report = try await NodeThread.run("probe") {
+                try StatusProbe.ask(endpoint, within: .seconds(60), context: context)
+            }
+            if isWanted(report) { return report }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A reducer goes on from its journal` {
+    @Test func `G3 G8 state and sessions are there after a restart, and nothing is applied twice`() async throws {
+        let nodes = try Restartable()
+        let first = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await first.run() }
+        let remote = try nodes.remote()
+        for number in 0..<20 { try await remote.confirmed(.note("\(number)")) }
+        first.stop()
+        _ = try await life.value
+        let second = try nodes.reducer(Jobs(ends: false))
+        let again = Task { try await second.run() }
+        #expect(try await remote.confirmed(.note("20")) == Seq(21))
+        for await (seq, state) in remote.states where seq == Seq(21) {
+            #expect(state.notes == (0...20).map(String.init))
+            break
+        }
+        await remote.close()
+        second.stop()
+        _ = try await again.value
+        #expect(nodes.disk.content.withLock { $0.openCount } == 2)
+    }
+
+    @Test func `an effect that runs on a worker is adopted after the reducer's restart, and not started again`()
+        async throws
+    {
+        let nodes = try Restartable()
+        let door = Door()
+        let jobs = Jobs(work: { job in
+            try await door.pass()
+            return job
+        })
+        let first = try nodes.reducer(jobs)
+        let life = Task { try await first.run() }
+        let worker = TestWorker(try EffectNode(jobs, configuration: .test(nodes.endpoint, nodes.context, "one")))
+        let remote = try nodes.remote()
+        try await remote.confirmed(.add(5))
+        _ = try await nodes.status { $0.feedbacks[0].running == 5 }
+        first.stop()
+        _ = try await life.value
+        let second = try nodes.reducer(jobs)
+        async let outcome = second.run()
+        _ = try await nodes.status { $0.epoch == 2 && $0.feedbacks[0].running == 5 }
+        #expect(door.arrivedCount == 5)
+        door.open()
+        #expect(try await outcome == Outcome(text: "sum 10"))
+        #expect(door.arrivedCount == 5)
+        _ = try await worker.end
+        await remote.close()
+        #expect(nodes.disk.content.withLock { $0.hasEnded })
+    }
+
+    @Test func `a clean stop leaves a snapshot, from which the next start goes on without replaying`() async throws {
+        let nodes = try Restartable()
+        let lines = Locked<[String]>([])
+        let first = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await first.run() }
+        let remote = try nodes.remote()
+        for number in 0..<3 { try await remote.confirmed(.note("\(number)")) }
+        first.stop()
+        _ = try await life.value
+        let snapshots = nodes.disk.content.withLock { $0.snapshots.map(\.entry) }
+        #expect(snapshots.map(\.seq) == [Seq(3)])
+        // The records before the snapshot are not looked at any more.
+        nodes.disk.content.withLock { content in
+            for position in content.records.indices { content.records[position] = .sessionRetired(SessionID(99)) }
+        }
+        let second = try nodes.reducer(Jobs(ends: false)) { configuration in
+            configuration.log = { line in lines.withLock { $0.append(line) } }
+        }
+        let again = Task { try await second.run() }
+        #expect(try await remote.confirmed(.note("3")) == Seq(4))
+        #expect(
+            lines.withLock { $0 }.contains { $0.contains("recovered seq 3 from a snapshot at seq 3 and 0 records") })
+        await remote.close()
+        second.stop()
+        _ = try await again.value
+    }
+
+    @Test func `snapshots are made while the loop goes on`() async throws {
+        let nodes = try Restartable()
+        let reducer = try nodes.reducer(Jobs(ends: false)) { $0.snapshotInterval = 50 }
+        let life = Task { try await reducer.run() }
+        let remote = try nodes.remote()
+        var number = 0
+        while nodes.disk.content.withLock({ $0.snapshots.count }) < 3 {
+            try await remote.confirmed(.note("\(number)"))
+            number += 1
+        }
+        await remote.close()
+        reducer.stop()
+        _ = try await life.value
+        let positions = nodes.disk.content.withLock { $0.snapshots.map(\.entry.position) }
+        #expect(zip(positions, positions.dropFirst()).allSatisfy { $1 >= $0 + 50 || $1 == positions.last })
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `G7 a journal that fails` {
+    @Test(arguments: [JournalError.Kind.full, .readOnly, .failedDisk])
+    func `stops the reducer's acknowledgements, is told by status, and is recovered from`(
+        _ kind: JournalError.Kind
+    ) async throws {
+        let nodes = try Restartable()
+        let reducer = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await reducer.run() }
+        let remote = try nodes.remote()
+        #expect(try await remote.confirmed(.note("before")) == Seq(1))
+        nodes.disk.fail(kind, kind)
+        let during = Task { try await remote.confirmed(.note("during")) }
+        let report = try await nodes.status { !$0.isReady }
+        #expect(report.notReadyBecause?.contains("the test says so") == true)
+        // Acknowledged only once it is in the journal that was opened anew.
+        #expect(try await during.value == Seq(2))
+        _ = try await nodes.status { $0.isReady && $0.seq == 2 }
+        await remote.close()
+        reducer.stop()
+        _ = try await life.value
+        let applied = nodes.disk.content.withLock { content in
+            content.records.count { if case .event = $0 { true } else { false } }
+        }
+        #expect(applied == 2)
+        #expect(nodes.disk.content.withLock { $0.openCount } == 3)
+    }
+
+    @Test func `that is corrupt ends the reducer with what to do`() async throws {
+        let nodes = try Restartable()
+        let reducer = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await reducer.run() }
+        let remote = try nodes.remote()
+        #expect(try await remote.confirmed(.note("before")) == Seq(1))
+        nodes.disk.fail(.corrupt)
+        try await remote.send(.note("during"))
+        await #expect(throws: NodeError.self) { try await life.value }
+    }
+}

@@ -1,0 +1,90 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopWire
+
+/// A disk of a test: what one opening of the journal wrote is there at the next, and it fails when it is told to.
+final class TestDisk: Sendable {
+    struct Content {
+        let history = History(SystemRandom.uint64() | 1)
+        var records: [Record] = []
+        var snapshots: [(entry: SnapshotEntry, bytes: [UInt8])] = []
+        var hasEnded = false
+        /// How many appends are to fail, and how.
+        var failures: [JournalError.Kind] = []
+        var openCount = 0
+        var appendCount = 0
+    }
+
+    let content = Locked(Content())
+
+    /// The next appends fail like this, one after the other.
+    func fail(_ kinds: JournalError.Kind...) { content.withLock { $0.failures = kinds } }
+
+    var place: JournalPlace {
+        JournalPlace(
+            path: { _ in nil },
+            open: { _ throws(JournalError) in
+                self.content.withLock { $0.openCount += 1 }
+                return TestDiskJournal(disk: self)
+            },
+            read: { _ throws(JournalError) in TestDiskJournal(disk: self) })
+    }
+}
+
+/// One opening of the disk's journal. Once an append has failed, every later one does.
+final class TestDiskJournal: Journal {
+    private let disk: TestDisk
+    private var hasFailed = false
+
+    init(disk: TestDisk) { self.disk = disk }
+
+    var history: History { disk.content.withLock { $0.history } }
+    var position: UInt64 { disk.content.withLock { UInt64($0.records.count) } }
+
+    func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+        let failure: JournalError.Kind? = disk.content.withLock { content in
+            if hasFailed { return .misuse }
+            guard !records.isEmpty else { return nil }
+            if !content.failures.isEmpty { return content.failures.removeFirst() }
+            content.records += records
+            content.appendCount += 1
+            return UInt64(content.records.count) == position ? nil : .misuse
+        }
+        guard let failure else { return JournalReceipt(through: position) }
+        hasFailed = true
+        throw JournalError(
+            failure, operation: "append records through \(position)", reason: "the test says so", remedy: "wait")
+    }
+
+    func flush() {}
+
+    func records(after position: UInt64, bytesMax: Int) -> [Record] {
+        disk.content.withLock { Array($0.records.dropFirst(Int(position)).prefix(max(1, bytesMax / 100))) }
+    }
+
+    func firstSeq() -> Seq? { nil }
+    func position(before seq: Seq) -> UInt64 { 0 }
+    func snapshots() -> [SnapshotEntry] { disk.content.withLock { $0.snapshots.map(\.entry).reversed() } }
+
+    func content(of snapshot: SnapshotEntry) -> [UInt8] {
+        disk.content.withLock { $0.snapshots.first { $0.entry == snapshot }?.bytes ?? [] }
+    }
+
+    var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
+        { [disk] entry, bytes throws(JournalError) in
+            disk.content.withLock { content in
+                var entry = entry
+                entry.byteCount = bytes.count
+                content.snapshots.append((entry, bytes))
+                return entry
+            }
+        }
+    }
+
+    func add(_ snapshot: SnapshotEntry) {}
+    func trim(before seq: Seq) -> Seq { Seq(1) }
+    func markEnded() { disk.content.withLock { $0.hasEnded = true } }
+    func close() {}
+}
