@@ -196,6 +196,18 @@ import Testing
         }
     }
 
+    @Test func `find a process that complains, and bytes that are none of the protocol's`() {
+        var complaint = evidence()
+        complaint.complaints = ["reducer.log: this is a mistake in the program"]
+        expect(.nobodyComplains, "this is a mistake in the program", complaint)
+        var malformed = evidence()
+        malformed.counters["malformedFrame"] = 2
+        expect(.nobodyComplains, "dropped 2 frames", malformed)
+        #expect(RunFolder.isComplaint("x.swift:3: Fatal error: Index out of range"))
+        #expect(RunFolder.isComplaint("reducer ledger: record 7 is corrupt"))
+        #expect(!RunFolder.isComplaint("reducer ledger: recovered seq 12 from the first record and 9 records in 1 ms"))
+    }
+
     @Test func `find what is left, what ended by itself, and what could not run`() {
         var left = evidence()
         left.leftovers = ["the process 12"]

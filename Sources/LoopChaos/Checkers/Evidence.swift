@@ -23,6 +23,8 @@ struct Evidence: Sendable {
     var replay: Replay?
     /// Processes that ended by themselves or not as they should.
     var unexpected: [String] = []
+    /// What processes wrote of mistakes, traps and damage.
+    var complaints: [String] = []
     /// Processes, namespaces, sockets that are still there.
     var leftovers: [String] = []
     /// Parts that could not run here, and why.
@@ -64,6 +66,7 @@ struct Check: Sendable {
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
         .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
+        .nobodyComplains,
         .nothingIsLeft, .allParts,
     ]
 }

@@ -107,6 +107,7 @@ public struct ChaosRun: Sendable {
         evidence.starts = stage.starts
         evidence.replay = try await stage.reducerCalls.replay()
         evidence.pages = try stage.folder.readPages()
+        evidence.complaints = stage.folder.complaints()
     }
 
     /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
