@@ -67,7 +67,7 @@ import Testing
     }
 
     private static let firstOfSeed7 = [
-        "0.653 s  cut a connection of client-1", "0.696 s  terminate worker-3, away for 1.238 s",
-        "1.051 s  kill reducer, away for 0.218 s",
+        "0.822 s  stall client-2 to the reducer for 1.912 s", "1.051 s  kill reducer, away for 0.218 s",
+        "1.331 s  partition client-2 to the peer for 2.142 s",
     ]
 }

@@ -45,7 +45,7 @@ public struct ChaosPlan: Sendable {
     /// A worker that is silent for so long loses its effects; faults last for less and for more.
     static let silenceLimit = "1s"
     /// So few that restarts find snapshots, and records after them.
-    static let snapshotInterval = 2000
+    static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.
     static let port: UInt16 = 7710
     /// How long the end may take: until all outcomes are known, and until all effects are done.

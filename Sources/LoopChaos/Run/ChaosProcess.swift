@@ -1,4 +1,5 @@
 import Glibc
+import LoopCore
 import LoopLock
 import LoopNode
 
@@ -7,12 +8,15 @@ final class ChaosProcess: Sendable {
     private struct State {
         var child: ChildProcess?
         var starts = 0
+        var startedAt = MonotonicTime.zero
         var unexpected: [String] = []
         /// Somebody has asked it to end.
         var isMeantToEnd = false
     }
 
     let name: String
+    /// What it exits with when it is told to end.
+    private let codeWhenTold: Int32
     private let program: String
     private let arguments: [String]
     private let space: NetworkSpace
@@ -22,8 +26,11 @@ final class ChaosProcess: Sendable {
     private let lastLine = Locked("it said nothing")
 
     /// - Parameter log: the file that its lines are added to.
-    init(name: String, program: String, arguments: [String], space: NetworkSpace, log: String) {
+    init(
+        name: String, program: String, arguments: [String], codeWhenTold: Int32, space: NetworkSpace, log: String
+    ) {
         self.name = name
+        self.codeWhenTold = codeWhenTold
         self.program = program
         self.arguments = arguments
         self.space = space
@@ -61,6 +68,7 @@ final class ChaosProcess: Sendable {
         let child = try await space.run("start-\(name)") { try ChildProcess(plan) }
         state.withLock { state in
             state.child = child
+            state.startedAt = SystemClock.monotonic
             state.isMeantToEnd = false
         }
     }
@@ -72,9 +80,12 @@ final class ChaosProcess: Sendable {
     func thaw() { signal(SIGCONT) }
 
     /// Asks it to end, and kills it when that takes longer than the limit.
-    /// - Returns: how it ended; nil where it was not running.
-    func terminate(within limit: Duration) async -> ProcessExit? {
-        await end(within: limit) { $0.terminate() }
+    /// - Returns: how it ended, and whether that is as it should be; nil where it was not running.
+    func terminate(within limit: Duration) async -> (exit: ProcessExit, isProper: Bool)? {
+        // Before it listens to signals they do what they do to any program.
+        let isStarting = state.withLock { SystemClock.monotonic - $0.startedAt < .seconds(1) }
+        guard let exit = await end(within: limit, { $0.terminate() }) else { return nil }
+        return (exit, exit == .exited(codeWhenTold) || isStarting && exit == .signaled(SIGTERM))
     }
 
     private func end(within limit: Duration = .seconds(10), _ ask: (ChildProcess) -> Void) async -> ProcessExit? {

@@ -12,6 +12,8 @@ public struct ChaosRun: Sendable {
     private let say: @Sendable (String) -> Void
     private let felt = Locked<[FaultKind: Int]>([:])
     private let problems = Locked<[String]>([])
+    /// What went wrong when it did: begins and ends.
+    private let inflicted = Locked<[String]>([])
 
     /// - Parameter say: takes a line for people at a time.
     public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
@@ -59,6 +61,8 @@ public struct ChaosRun: Sendable {
         } else {
             folder.write("report.txt", report.text)
             folder.write("clients.txt", Self.text(of: evidence.clients))
+            folder.write("samples.txt", evidence.samples.map(\.description).joined(separator: "\n"))
+            folder.write("faults.txt", inflicted.withLock { $0 }.joined(separator: "\n"))
             say("journal, logs and pages are in \(folder.path)")
         }
         return report
@@ -126,7 +130,9 @@ public struct ChaosRun: Sendable {
                 group.addTask {
                     for fault in faults {
                         try await Self.sleep(until: begin + fault.at)
+                        note(begin, "begins: \(fault)")
                         try await attempt(fault, on: stage)
+                        note(begin, "is over: \(fault)")
                     }
                 }
             }
@@ -150,6 +156,10 @@ public struct ChaosRun: Sendable {
         if wait > .zero { try await Task.sleep(for: wait) }
     }
 
+    private func note(_ begin: MonotonicTime, _ what: String) {
+        inflicted.withLock { $0.append("\((SystemClock.monotonic - begin).shown)  \(what)") }
+    }
+
     private func feel(_ kind: FaultKind) { felt.withLock { $0[kind, default: 0] += 1 } }
 
     /// One fault from its beginning to its end.
@@ -163,8 +173,7 @@ public struct ChaosRun: Sendable {
             try await process.start()
         case .terminate:
             guard let process = stage.process(fault.target), process.processID != nil else { return }
-            let exit = await process.terminate(within: ChaosStage.stopLimit)
-            if let exit, !ChaosStage.isProper(exit, of: fault.target) {
+            if let (exit, isProper) = await process.terminate(within: ChaosStage.stopLimit), !isProper {
                 problems.withLock { $0.append("\(fault.target) was told to end, and ended with \(exit)") }
             }
             feel(fault.kind)

@@ -53,7 +53,7 @@ final class ChaosStage: Sendable {
         var processes = [
             Target.reducer: ChaosProcess(
                 name: "reducer", program: reducerCalls.program, arguments: reducerCalls.running(at: reducer),
-                space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
+                codeWhenTold: 143, space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
         ]
         var clients: [DepositClient] = []
         var loops: [RemoteLoop<Ledger>] = []
@@ -68,7 +68,7 @@ final class ChaosStage: Sendable {
                     arguments: [
                         "ledger", "--reducer", address, "--name", peer.description, "--capacity", "32", "--stop-limit",
                         "3s",
-                    ], space: space, log: folder.log(of: peer.description))
+                    ], codeWhenTold: 0, space: space, log: folder.log(of: peer.description))
             case .client(let number):
                 let loop = try await Self.connect(to: address, as: peer.description, in: space, folder)
                 loops.append(loop)
@@ -140,11 +140,6 @@ final class ChaosStage: Sendable {
 
     // MARK: The end
 
-    /// Whether a process that was told to end did so as it should.
-    static func isProper(_ exit: ProcessExit, of target: Target) -> Bool {
-        target == .reducer ? exit == .exited(143) : exit == .exited(0)
-    }
-
     /// Closes the clients' handles: whoever still waits for an outcome learns that it will not come.
     func closeClients() async {
         for loop in loops { await loop.close() }
@@ -157,13 +152,11 @@ final class ChaosStage: Sendable {
         await closeClients()
         for (target, process) in processes.sorted(by: { $0.key > $1.key }) {
             found += process.unexpected
-            guard let exit = await process.terminate(within: Self.stopLimit) else {
+            guard let (exit, isProper) = await process.terminate(within: Self.stopLimit) else {
                 found.append("\(target) was not running at the end")
                 continue
             }
-            if !Self.isProper(exit, of: target) {
-                found.append("\(target) was told to end at the end, and ended with \(exit)")
-            }
+            if !isProper { found.append("\(target) was told to end at the end, and ended with \(exit)") }
         }
         return found
     }

@@ -100,8 +100,8 @@ struct DepositPlans: Sendable {
         let number = take()
         var work = Ledger.Work()
         switch random.next() % 20 {
-        case 0: work.milliseconds = milliseconds(1000...2500)
-        case 1...3: work.milliseconds = milliseconds(100...300)
+        case 0, 1: work.milliseconds = milliseconds(1000...2500)
+        case 2...4: work.milliseconds = milliseconds(100...300)
         default: work.milliseconds = milliseconds(10...60)
         }
         switch random.next() % 20 {

@@ -5,12 +5,14 @@ import LoopWire
 import ZMQ
 
 /// What the reducer said of itself at one moment.
-struct StatusSample: Equatable, Sendable {
+struct StatusSample: Equatable, Sendable, CustomStringConvertible {
     /// Since the beginning.
     var at: Duration
     var history: String
     var epoch: UInt64
     var seq: UInt64
+
+    var description: String { "\(at.shown)  epoch \(epoch) seq \(seq)" }
 }
 
 /// Asks the reducer for its status again and again, on a thread in its own network.
@@ -44,7 +46,7 @@ final class StatusSampler: Sendable {
                         heard.last["\(report.history) \(report.epoch)"] = report
                     }
                 }
-                _ = try? polls.wait(milliseconds: 150)
+                _ = try? polls.wait(milliseconds: 100)
             }
         }
     }

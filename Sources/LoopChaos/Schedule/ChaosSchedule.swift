@@ -47,7 +47,7 @@ public struct ChaosSchedule: Equatable, Sendable {
     // MARK: Drawing
 
     private static let period = Duration.seconds(30)
-    private static let calmLength = Duration.milliseconds(6500)
+    private static let calmLength = Duration.milliseconds(7500)
     /// No fault begins later than this before the end, so that few last longer than the run.
     private var lastBegin: Duration { duration - .milliseconds(2500) }
 
@@ -74,7 +74,10 @@ public struct ChaosSchedule: Equatable, Sendable {
             }
             guard at <= lastBegin else { return }
             faults.append(Fault(at: at, lasts: lasts, target: .reducer, trouble: trouble))
-            at += lasts + random.duration(.milliseconds(1100) ... .milliseconds(2300))
+            // Now and then it is hit while it still recovers.
+            let isEarly = random.next() % 4 == 0
+            let pause = isEarly ? 20...200 : 1100...2300
+            at += lasts + random.duration(.milliseconds(pause.lowerBound) ... .milliseconds(pause.upperBound))
         }
     }
 
@@ -108,9 +111,13 @@ public struct ChaosSchedule: Equatable, Sendable {
     private mutating func drawProxies(_ random: inout SeededRandom) {
         var bag = Bag<Int>([0, 0, 1, 2, 3, 4, 4])
         let targets = (2...workers).map { Target.worker($0) } + (1...clients).map { .client($0) }
-        draw(every: .milliseconds(700) ... .milliseconds(1500), at: targets, &random) { random, _ in
-            let lasts = random.duration(.milliseconds(700) ... .milliseconds(2200))
-            return switch bag.draw(&random) {
+        draw(every: .milliseconds(700) ... .milliseconds(1500), at: targets, &random) { random, target in
+            let kind = bag.draw(&random)
+            // A worker that hears nothing for longer than the silence limit speaks for attempts that others have by now.
+            let isLong = if case .worker = target { kind == 2 } else { false }
+            let shortest = Duration.milliseconds(isLong ? 1500 : 700)
+            let lasts = random.duration(shortest ... .milliseconds(2200))
+            return switch kind {
             case 0: (.delay(random.duration(.milliseconds(20) ... .milliseconds(250))), lasts)
             case 1: (.stall(.toReducer), lasts)
             case 2: (.stall(.toPeer), lasts)

@@ -76,23 +76,23 @@ extension JournaledState {
         return live
     }
 
-    /// Groups are the present definition's, also of effects that were started by another. Requests that are told anew are
-    /// at hand; the others are read.
+    /// Groups are the present definition's, also of effects that were started by another. A keyed query tells the requests
+    /// of all that it keeps; the few others are read.
     private mutating func regroup() {
-        var told: Set<EffectID> = []
+        var groups: [UInt32: @Sendable (any Sendable) -> String] = [:]
+        for number in table.numbers { groups[number] = table[number]?.group }
+        var told: Set<UInt32> = []
         for case .update(let id, let request) in changes {
-            guard let group = table[id.feedback]?.group else { continue }
-            effects[id]?.group = group(request)
-            told.insert(id)
+            guard let derive = groups[id.feedback] else { continue }
+            told.insert(id.feedback)
+            let group = derive(request)
+            if effects[id]?.group != group { effects[id]?.group = group }
         }
-        for (id, effect) in effects where !told.contains(id) {
-            let feedback = table[id.feedback]
-            guard let group = feedback?.group else {
-                if effect.group != nil { effects[id]?.group = nil }
-                continue
-            }
-            let request = try? feedback?.requestCoding?.decode(effect.request, coder)
-            effects[id]?.group = request.map(group)
+        for (id, effect) in effects where !told.contains(id.feedback) {
+            let derive = groups[id.feedback]
+            let request = derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request, coder)
+            let group = derive.flatMap { request.map($0) }
+            if effect.group != group { effects[id]?.group = group }
         }
     }
 

@@ -162,9 +162,15 @@ package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
     package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
         if keys.count < 2 { return keys }
         if let coder, let coding {
-            let encoded = keys.map { key in (key: key, bytes: (try? coding.encode(key, coder)) ?? []) }
-            return encoded.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.key)
+            var encoded: [(position: Int, bytes: [UInt8])] = []
+            for (position, key) in keys.enumerated() {
+                encoded.append((position, (try? coding.encode(key, coder)) ?? []))
+            }
+            encoded.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            return encoded.map { keys[$0.position] }
         }
-        return keys.map { (key: $0, text: String(describing: $0)) }.sorted { $0.text < $1.text }.map(\.key)
+        var described = keys.enumerated().map { (position: $0, text: String(describing: $1)) }
+        described.sort { $0.text < $1.text }
+        return described.map { keys[$0.position] }
     }
 }
