@@ -132,6 +132,7 @@ public struct PeerMachine: Sendable {
     var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
 
     public var isJoined: Bool { stage == .joined }
+    package func entry(_ number: UInt64) -> Entry? { outbox.entry(number) }
     public var isOver: Bool { stage == .over }
 
     /// The name of the feedback that an effect belongs to; nil: the reducer has not told.
@@ -257,7 +258,8 @@ public struct PeerMachine: Sendable {
     /// A frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
-        heardAt = self.now
+        // A word that is not listened to is no sign of life.
+        if !leftHistories.contains(frame.history) { heardAt = self.now }
         receive(frame)
     }
 
@@ -269,12 +271,16 @@ public struct PeerMachine: Sendable {
 
     private mutating func receive(_ frame: PeerFrame) {
         if stage == .over { return }
+        // Who answers a hello is there: if its history was left for a late word of one that is gone, that was a mistake.
+        if case .introduction(let introduction) = frame.message {
+            if stage == .introducing { leftHistories.removeAll { $0 == frame.history } }
+            return connect(introduction)
+        }
         if leftHistories.contains(frame.history) {
             droppedCount += 1
             return
         }
         switch frame.message {
-        case .introduction(let introduction): return connect(introduction)
         case .refused(let refused): return refuse(refused)
         case .busy(let retryAfter):
             if stage == .greeting { nextStep = now + retryAfter }

@@ -10,14 +10,15 @@ package struct Checkers: Sendable {
     private var nothingStale = NothingStale()
     private var oneOwner = OneOwner()
     private var durableBeforeVisible = DurableBeforeVisible()
-    private var replayIsExact = ReplayIsExact()
+    private var replayIsExact: ReplayIsExact
     private var observersConverge = ObserversConverge()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
     /// What was judged outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
 
-    package init() {}
+    /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
+    package init(hasShadow: Bool) { replayIsExact = ReplayIsExact(hasShadow: hasShadow) }
 
     package mutating func observe(_ observation: Observation) throws(Violation) {
         try book.note(observation)

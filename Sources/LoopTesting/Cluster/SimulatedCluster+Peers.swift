@@ -76,7 +76,7 @@ extension SimulatedCluster {
         wake(peer, at: next)
         try observe(
             .measured(
-                entries: peer.machine.outbox.count, entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                entries: Int(peer.machine.lastNumber - peer.machine.settledNumber), entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
                 lagMax: 0))
     }
 
@@ -136,19 +136,19 @@ extension SimulatedCluster {
             guard peer.isAlive else { return }
             try noteNewEntries(of: peer, nil)
         }
-        let settled = peer.machine.outbox.settled
+        let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
             for id in peer.accounts.settle(upTo: settled) { try observe(.told(id: id, .applied(.initial))) }
-        } else if settled < peer.accounts.settled || peer.machine.outbox.last < peer.accounts.last {
+        } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
             // The session was lost, and everything under way was told so: numbers begin anew.
             peer.accounts = OutboxAccounts()
         }
     }
 
     private func noteNewEntries(of peer: SimulatedPeer, _ made: SentEntry?) throws(Violation) {
-        let last = peer.machine.outbox.last
+        let last = peer.machine.lastNumber
         while peer.accounts.last < last {
-            guard let entry = peer.machine.outbox.entry(peer.accounts.last + 1) else {
+            guard let entry = peer.machine.entry(peer.accounts.last + 1) else {
                 throw Violation(.nothingLost, "peer \(peer.index) has no entry \(peer.accounts.last + 1)")
             }
             var sent =

@@ -59,10 +59,7 @@ extension SimulatedCluster {
             throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
         }
         if !disk.snapshots.isEmpty { core.forget(what: brokenRules) }
-        if !isFresh {
-            try checkers.rest(core, wholly: true)
-            if reducerLife % 4 == 0 { try recoverFromOlder(disk) }
-        }
+        if !isFresh { try compare(core, disk) }
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: 64, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)
@@ -77,20 +74,36 @@ extension SimulatedCluster {
         return machine
     }
 
-    /// Whichever snapshot a recovery begins from, it comes to the same.
-    private func recoverFromOlder(_ disk: SimulatedDisk) throws(Violation) {
+    /// Whichever snapshot a recovery begins from, and also without one, it comes to the same.
+    private func compare(_ recovered: JournaledState<SlotLoop>, _ disk: SimulatedDisk) throws(Violation) {
+        try checkers.rest(recovered, wholly: true)
+        guard reducerLife % 4 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
-            do {
-                var core = try JournaledState(
-                    restoring: snapshot.bytes, definition: SlotLoop(), coder: SlotCoder())
-                for record in disk.records[Int(snapshot.entry.position)...] { try core.apply(record) }
-                try checkers.rest(core, wholly: true)
-            } catch let violation as Violation {
-                throw violation
-            } catch {
+            try compare(recovered, disk, from: snapshot)
+        }
+        if !plan.hasShadow { try compare(recovered, disk, from: nil) }
+    }
+
+    private func compare(
+        _ recovered: JournaledState<SlotLoop>, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
+    ) throws(Violation) {
+        checkers.count(.replayIsExact)
+        let place = snapshot.map { "the snapshot at \($0.entry.seq)" } ?? "the first record"
+        do {
+            var core =
+                try snapshot.map { written in
+                    try JournaledState(restoring: written.bytes, definition: SlotLoop(), coder: SlotCoder())
+                } ?? JournaledState(definition: SlotLoop(), coder: SlotCoder(), history: disk.history)
+            for record in disk.records[Int(snapshot?.entry.position ?? 0)...] { try core.apply(record) }
+            let differences = try core.differences(from: recovered)
+            if !differences.isEmpty {
                 throw Violation(
-                    .replayIsExact, "the snapshot at \(snapshot.entry.seq) cannot be gone on from: \(error)")
+                    .replayIsExact, "\(place) gives another \(differences.joined(separator: ", ")) than the recovery")
             }
+        } catch let violation as Violation {
+            throw violation
+        } catch {
+            throw Violation(.replayIsExact, "\(place) cannot be gone on from: \(error)")
         }
     }
 

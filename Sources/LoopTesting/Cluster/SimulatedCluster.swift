@@ -18,7 +18,7 @@ package final class SimulatedCluster {
     package internal(set) var now: UInt64 = 0
     package internal(set) var stepCount = 0
     private var stepsAtOnce = 0
-    var checkers = Checkers()
+    var checkers: Checkers
     /// Kept only where somebody will read it: it costs more than the run.
     package internal(set) var transcript: Transcript?
     /// How often each kind of fault took place.
@@ -91,6 +91,7 @@ package final class SimulatedCluster {
         brokenRules = BrokenRules(rules)
         random = SeededRandom(seed: scenario.seed)
         plan = SimulationPlan(&random, scenario)
+        checkers = Checkers(hasShadow: plan.hasShadow)
         self.rules = rules
         transcript = records ? Transcript(limit: 40) : nil
     }

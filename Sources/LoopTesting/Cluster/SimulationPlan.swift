@@ -93,6 +93,8 @@ package struct SimulationPlan: Sendable {
     /// How many records there are between two snapshots.
     package var snapshotInterval: UInt64
     package var hasStateHashes: Bool
+    /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.
+    package var hasShadow: Bool
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
     /// The share of payloads that no event can be read from.
@@ -126,6 +128,7 @@ package struct SimulationPlan: Sendable {
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
         snapshotInterval = [40, 150, 600].randomElement(using: &random) ?? 150
         hasStateHashes = random.fraction() < 0.3
+        hasShadow = random.fraction() < 0.5
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
     }
