@@ -66,6 +66,7 @@ import Testing
         #expect(try bench.send(SessionID(2), from: 3, .note) == [])
         #expect(bench.say(bench.heartbeat(SessionID(1)), from: alice, after: 600) == [])
         #expect(bench.say(.greet(ReducerBench.greeting(bob)), from: bob).messages(to: bob).count == 1)
+        #expect(bench.say(.goodbye(SessionID(1)), from: alice) == [])
         #expect(bench.records.count == count)
         let status = bench.machine.status()
         #expect(!status.isReady)

@@ -99,10 +99,13 @@ import Testing
         let (seq, effect) = (
             reducer.bench.machine.seq.next, isOfEffect ? EffectID(feedback: 0, seq: Seq(1), index: 0) : nil
         )
+        reducer.bench.join(client, capacity: 0)
         let before = reducer.bench.records.count
         let asked = reducer.bench.document(.retryQuarantined(id: 1, who: "eve"))
         #expect(reducer.bench.say(.administration(request: 4, asked), from: Self.tool).answer(4) == nil)
-        let out = reducer.bench.turn()
+        // Somebody else's event comes in the same turn, and waits for the next.
+        let other = reducer.bench.batch(SessionID(isOfEffect ? 2 : 1), from: 2, [try reducer.bench.event(.note)])
+        let out = reducer.bench.turn { $0.receive(other, at: $1) }
         #expect(out.answer(4) == .done("event 1 is applied as seq \(seq)"))
         let records = reducer.records(after: before)
         #expect(records.count == 2)
@@ -114,6 +117,8 @@ import Testing
         }
         #expect(event.seq == seq && event.session == .none && event.effect == effect)
         #expect(reducer.notes == 1)
+        reducer.bench.turn()
+        #expect(reducer.notes == 2)
         #expect(reducer.bench.ask(.quarantine) == .quarantine([]))
         #expect(reducer.bench.machine.status().warnings == [])
     }

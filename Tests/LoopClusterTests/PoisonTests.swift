@@ -140,6 +140,20 @@ import Testing
         #expect(second.memory.note.suspects == [])
     }
 
+    @Test func `is no suspect any more where its sender is gone, or its number is consumed`() throws {
+        let (first, batch) = try mined()
+        var last = first
+        _ = last.bench.push(batch)
+        let image = try #require(last.memory.image)
+        let gone = try MinedReducer(replaying: first.bench.records + [.sessionRetired(batch.session)], image: image)
+        #expect(gone.finding != .nothing)
+        #expect(gone.memory.note.suspects == [])
+        // Killed when the records were durable, and before the note was cleared.
+        let consumed = try MinedReducer(replaying: last.bench.records, image: image)
+        #expect(consumed.memory.note.suspects == [])
+        #expect(try MinedReducer(replaying: first.bench.records, image: image).memory.note.suspects.count == 1)
+    }
+
     @Test func `holds up other sessions for its turn only, and keeps their order`() throws {
         let (first, batch) = try mined()
         var second = try first.dying(of: batch)

@@ -27,17 +27,23 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
     ///     arguments of the run.
     ///   - note: where each step is noted, should it be the process's last.
+    ///   - pages: gives the records after a position, as the journal does, with what could be decoded of them already;
+    ///     nil: the journal is read here, and events are decoded one by one.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil
+        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
+        pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
     ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, limit, ignoresArguments)
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
         core.note = note
-        try replay(journal, limit)
+        try replay(limit) { [pageBytes = Self.pageBytes] position in
+            if let pages { return try pages(position) }
+            return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
+        }
     }
 
     private mutating func begin(
@@ -64,28 +70,32 @@ public struct Recovery<Definition: LoopDefinition> {
         }
     }
 
-    private mutating func replay(_ journal: any Journal, _ limit: Seq?) throws {
+    private mutating func replay(
+        _ limit: Seq?, _ pages: (UInt64) throws -> DecodedPage<Definition.Event>
+    ) throws {
         defer { core.note?.leave() }
         while true {
-            let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
-            if records.isEmpty { return }
-            for record in records {
+            let page = try pages(core.position)
+            if page.records.isEmpty { return }
+            for (index, record) in page.records.enumerated() {
                 if case .event(let event) = record {
                     if let limit, event.seq > limit { return }
                     core.note?.enterReplay(position: core.position + 1, seq: event.seq)
                     eventsCount += 1
                 }
-                try apply(record)
+                // Events of another schema are for the definition to migrate.
+                let isDecoded = !page.events.isEmpty && core.journaledDefinition?.schema == UInt64(Definition.schema)
+                try apply(record, isDecoded ? page.events[index] : nil)
                 core.note?.leave()
                 recordsCount += 1
             }
         }
     }
 
-    private mutating func apply(_ record: Record) throws(RecoveryError) {
+    private mutating func apply(_ record: Record, _ event: Definition.Event?) throws(RecoveryError) {
         let position = core.position + 1
         do {
-            try core.apply(record)
+            try core.apply(record, event: event)
         } catch let difference as ReplayDifference {
             throw .differs(difference)
         } catch let mismatch as DefinitionMismatch {
@@ -95,6 +105,19 @@ public struct Recovery<Definition: LoopDefinition> {
         } catch {
             throw .unreadable(seq: core.seq.next, position: position, reason: "\(error)")
         }
+    }
+}
+
+/// Some records of a journal, in order, and their events as far as they were decoded ahead.
+public struct DecodedPage<Event: Sendable>: Sendable {
+    public let records: [Record]
+    /// For each record its event, or nil where it has none or it could not be decoded; empty: nothing was decoded.
+    public let events: [Event?]
+
+    public init(records: [Record], events: [Event?] = []) {
+        precondition(events.isEmpty || events.count == records.count, "each record has its place among the events")
+        self.records = records
+        self.events = events
     }
 }
 

@@ -19,10 +19,16 @@ extension ReducerMachine {
     /// Hands effects to members with room, those with the smallest share in use first.
     mutating func grant() {
         guard scheduler.waitingCount > 0 else { return }
-        var room = Room(members: members, window: configuration.inboxWindow, at: now.monotonic)
-        let table = core.table
-        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0, in: table.group($0)) }) {
-            guard let session = room.take(effect.feedback, in: table.group(effect.feedback)),
+        // Most of what waits, waits for time: who has room is worked out only where something may start.
+        var found: Room?
+        let (table, members, window, now) = (core.table, members, configuration.inboxWindow, now.monotonic)
+        func hasRoom(_ feedback: UInt32) -> Bool {
+            let room = found ?? Room(members: members, window: window, at: now)
+            found = room
+            return room.hasRoom(for: feedback, in: table.group(feedback))
+        }
+        while let effect = scheduler.next(at: now, where: hasRoom) {
+            guard let session = found?.take(effect.feedback, in: table.group(effect.feedback)),
                 let live = core.effects[effect]
             else {
                 scheduler.remove(effect)
@@ -34,7 +40,7 @@ extension ReducerMachine {
                 ? Attempt(epoch: 1, count: live.floor.count + 1)
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
             owners[effect] = Ownership(session: session, attempt: attempt)
-            members[session]?.effects.insert(effect)
+            self.members[session]?.effects.insert(effect)
             command(.start(grantMessage(effect, attempt, live)), to: session)
             watchTimeout(of: effect, attempt)
         }
@@ -121,15 +127,17 @@ extension ReducerMachine {
     /// An expired lease may be taken away; it is void from its record on. Where nobody else can run the effect, the
     /// old attempt stays valid.
     mutating func takeFromTheSilent() {
+        let time = now.monotonic
+        guard members.values.contains(where: { !$0.effects.isEmpty && $0.leaseEnds <= time }) else { return }
         for session in members.keys.sorted() {
-            guard let member = members[session], !member.effects.isEmpty, member.leaseEnds <= now.monotonic else {
+            guard let member = members[session], !member.effects.isEmpty, member.leaseEnds <= time else {
                 continue
             }
             for effect in member.effects.sorted() {
                 let group = core.table.group(effect.feedback)
                 guard let attempt = owners[effect]?.attempt,
                     members.contains(where: {
-                        $0.key != session && $0.value.canHold(effect.feedback, in: group, at: now.monotonic)
+                        $0.key != session && $0.value.canHold(effect.feedback, in: group, at: time)
                     })
                 else { continue }
                 count(.leaseExpired)

@@ -29,6 +29,7 @@ extension ReducerMachine {
     }
 
     mutating func flushCommands() {
+        guard members.values.contains(where: { $0.needsAssignments || !$0.pending.isEmpty }) else { return }
         for session in members.keys.sorted() {
             guard let member = members[session], member.number - member.applied < configuration.inboxWindow else {
                 continue

@@ -36,38 +36,37 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     private mutating func follow(
         _ now: [Key: Request], seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        cancelVanished(now, into: &changes)
-        updateChanged(now, into: &changes)
+        compareLive(now, into: &changes)
         startNew(now, seq: seq, firstIndex: firstIndex, into: &changes)
         wanted = now
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) {
-        cancelVanished([:], into: &changes)
+        compareLive([:], into: &changes)
         wanted = [:]
     }
 
-    private mutating func cancelVanished(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        var keys: [Key] = []
-        var vanished: [EffectID] = []
-        for (key, id) in live where now[key] == nil {
-            keys.append(key)
-            vanished.append(id)
-        }
-        for key in keys { live[key] = nil }
-        Self.cancel(vanished, into: &changes)
-    }
-
-    private func updateChanged(_ now: [Key: Request], into changes: inout [EffectChange]) {
-        // Not of the generic type, which would make sorting many of them several times as slow.
-        var changed: [(id: EffectID, request: any Sendable)] = []
+    /// Cancels the effects whose key has vanished, and updates those whose request has changed, in the order of their
+    /// effects. One pass, with arrays of types that are known here: made for every transition, they are what a query of few
+    /// keys costs.
+    private mutating func compareLive(_ now: [Key: Request], into changes: inout [EffectChange]) {
+        var vanished: [Key] = []
+        var cancelled: [EffectID] = []
+        var updated: [EffectUpdate] = []
         for (key, id) in live {
-            guard let new = now[key] else { continue }
+            guard let new = now[key] else {
+                vanished.append(key)
+                cancelled.append(id)
+                continue
+            }
             if let old = wanted?[key], isSame(old, new) { continue }
-            changed.append((id, new))
+            updated.append(EffectUpdate(id: id, request: new))
         }
-        changed.sort { $0.id < $1.id }
-        for (id, request) in changed { changes.append(.update(id, request: request)) }
+        for key in vanished { live[key] = nil }
+        if cancelled.count > 1 { cancelled.sort() }
+        for id in cancelled { changes.append(.cancel(id)) }
+        if updated.count > 1 { updated.sort { $0.id < $1.id } }
+        for update in updated { changes.append(.update(update.id, request: update.request)) }
     }
 
     private mutating func startNew(
@@ -145,6 +144,12 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         guard let key = try coding.decode(bytes, coder) as? Key else { throw QueryMemoryError.otherForm }
         return key
     }
+}
+
+/// A newer request of an effect.
+private struct EffectUpdate {
+    let id: EffectID
+    let request: any Sendable
 }
 
 /// Orders keys by their encoded bytes, so that every process numbers the same starts alike.

@@ -25,15 +25,20 @@ struct ReducerService<Definition: LoopDefinition> {
     private static var flushInterval: Duration { .milliseconds(200) }
 
     /// Opens the journal, recovers the machine, and begins an epoch.
-    /// - Parameter post: leaves mail for the thread that owns this service.
+    /// - Parameters:
+    ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
+    ///     event the next one was.
+    ///   - post: leaves mail for the thread that owns this service.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
-        addresses: (publisher: String, collector: String), log: NodeLog,
+        decodesAhead: Bool, addresses: (publisher: String, collector: String), log: NodeLog,
         post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
+        let reader = ReplayReader<Definition.Event>(journal)
         let recovery = try Recovery(
-            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note)
+            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note,
+            pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         for note in recovery.notes { log.note(note) }
         machine = ReducerMachine(
             recovery,

@@ -24,6 +24,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
+    private let hadCrash: Bool
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
@@ -40,7 +41,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if !ReducerEndpoints.isLocal(sockets.bound) {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
-        let file = try crashNote(beside: journal, configuration, log)
+        var hadCrash = false
+        let file = try crashNote(beside: journal, configuration, log, hadCrash: &hadCrash)
         let note: CrashNote? =
             switch file {
             case .some(let file): file.note
@@ -48,7 +50,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, log: log, sockets: sockets,
-            crashNote: file, note: note)
+            crashNote: file, note: note, hadCrash: hadCrash)
         try shell.serve(journal)
         configuration.onListening(shell.sockets.bound)
         return shell
@@ -56,7 +58,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>, log: NodeLog,
-        sockets: consuming ReducerSockets, crashNote: consuming CrashNoteFile?, note: CrashNote?
+        sockets: consuming ReducerSockets, crashNote: consuming CrashNoteFile?, note: CrashNote?,
+        hadCrash: Bool
     ) {
         self.definition = definition
         self.configuration = configuration
@@ -65,6 +68,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.sockets = sockets
         self.crashNote = crashNote
         self.note = note
+        self.hadCrash = hadCrash
     }
 
     /// Runs until the loop ends or it is told to stop.
@@ -153,12 +157,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// The note of what an earlier process died of, where the journal is a file.
+    /// - Parameter hadCrash: whether it says anything.
     private static func crashNote(
-        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog
+        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {
         guard let path = configuration.journal.path(Definition.name) else { return nil }
         let file = try CrashNoteFile(path: "\(path)-note")
-        if let line = try file.begin(history: journal.history) { log.note(line) }
+        if let line = try file.begin(history: journal.history) {
+            hadCrash = true
+            log.note(line)
+        }
         return file
     }
 
@@ -168,7 +176,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             let service = try ReducerService(
                 definition, configuration: configuration, journal: journal, note: note,
-                addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
+                decodesAhead: !hadCrash, addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
                 post: { mailbox.post($0) })
             if let item = localItem { sockets.unwatch(item) }
             localItem = nil

@@ -46,7 +46,9 @@ extension SimulatedCluster {
             return try end(body, on: peer)
         }
         guard let body = peer.bodies[run], !body.isWaitingForRoom else { return }
-        let pause = body.isEndless ? between(.milliseconds(100), .seconds(1)) : between(.zero, .milliseconds(300))
+        var pause = between(100_000_000, 1_000_000_000)
+        // Some events follow each other at once, and travel in one batch.
+        if !body.isEndless { pause = chance(0.4) ? 0 : between(0, 300_000_000) }
         agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now + pause)
     }
 
@@ -92,10 +94,27 @@ extension SimulatedCluster {
 
     private static let wishes: [SlotEvent.Kind] = [.on, .on, .off, .bump]
 
-    /// A client sends an event, if it is time for one, and notes the next.
+    /// A client sends a few events, if it is time for them, and notes the next.
     func clientEvent(_ peer: SimulatedPeer) throws(Violation) {
         guard peer.isAlive, now + 1_000_000_000 < faultsEnd else { return }
         if peer.frozenUntil > now { return agenda.note(.clientEvent(Int32(peer.index)), at: peer.frozenUntil) }
+        let count = Self.bursts[pick(Self.bursts.count)]
+        for _ in 0..<count {
+            guard try sendEvent(of: peer) else {
+                peer.isWaitingForRoom = true
+                return
+            }
+        }
+        wake(peer, at: now + 10_000)
+        let mean = Double(count * plan.clientCount) / plan.eventsPerSecond
+        agenda.note(.clientEvent(Int32(peer.index)), at: now + between(0, UInt64(2e9 * mean)))
+    }
+
+    /// How many events a client sends at once.
+    private static let bursts = [1, 1, 1, 4, 12]
+
+    /// - Returns: whether the outbox had room.
+    private func sendEvent(of peer: SimulatedPeer) throws(Violation) -> Bool {
         let kind: SlotEvent.Kind = SimulatedCluster.wishes[pick(4)]
         let isGarbage = chance(plan.garbageShare)
         let event = poisoned(event(kind, pick(SlotLoop.slotCount)), of: peer)
@@ -105,16 +124,11 @@ extension SimulatedCluster {
             id: 0, peer: peer.index, kind: .event, effect: nil, attempt: .none, index: 0,
             event: isGarbage ? nil : event, wantsSeq: wantsSeq)
         switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq) {
-        case .accepted:
-            try settleAccounts(of: peer, entry)
-            wake(peer, at: now + 10_000)
-        case .full:
-            peer.isWaitingForRoom = true
-            return
+        case .accepted: try settleAccounts(of: peer, entry)
+        case .full: return false
         case .refused(let refusal): throw Violation(.nothingLost, "a client may not send: \(refusal)")
         }
-        let mean = Double(plan.clientCount) / plan.eventsPerSecond
-        agenda.note(.clientEvent(Int32(peer.index)), at: now + between(.zero, .seconds(2 * mean)))
+        return true
     }
 
     /// The outbox has room again.

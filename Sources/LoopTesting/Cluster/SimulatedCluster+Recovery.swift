@@ -22,7 +22,7 @@ extension SimulatedCluster {
 
     private func makeDisk() throws(Violation) {
         history = History(random.next() | 1)
-        disk = SimulatedDisk(history: history)
+        disk = SimulatedDisk(history: history, alwaysSyncs: plan.keeping == .fsync)
         trap.clear()
         try observe(.began(history))
     }
@@ -61,7 +61,7 @@ extension SimulatedCluster {
         if !disk.snapshots.isEmpty { core.forget(what: brokenRules) }
         if !isFresh {
             try checkers.rest(core, wholly: true)
-            try recoverFromOlder(disk)
+            if reducerLife % 4 == 0 { try recoverFromOlder(disk) }
         }
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: 64, inboxWindow: plan.inboxWindow,

@@ -26,7 +26,13 @@ final class SimulatedDisk {
     /// As SQLite's journal does it.
     private static let snapshotsMax = 2
 
-    init(history: History) { self.history = history }
+    /// Whether every append is synced.
+    private let alwaysSyncs: Bool
+
+    init(history: History, alwaysSyncs: Bool) {
+        self.history = history
+        self.alwaysSyncs = alwaysSyncs
+    }
 
     var position: UInt64 { UInt64(records.count) }
 
@@ -72,12 +78,14 @@ final class SimulatedDisk {
     /// Damages the newest snapshot, unless a recovery would be impossible without it.
     /// - Returns: whether there was one.
     func damageNewestSnapshot() -> Bool {
-        guard !snapshots.isEmpty, !snapshots[0].isDamaged,
-            trimmed == 0 || snapshots.dropFirst().contains(where: { !$0.isDamaged })
-        else { return false }
+        guard let newest = snapshots.first, !newest.isDamaged, trimmed == 0 || isSafeWithoutNewest else { return false }
         snapshots[0].isDamaged = true
         return true
     }
+
+    /// Whether the snapshot before the newest is sound, and no loss of power takes one that comes after it. A disk that
+    /// both loses and damages what was written to it is beyond what a journal can promise.
+    private var isSafeWithoutNewest: Bool { alwaysSyncs && snapshots.dropFirst().contains { !$0.isDamaged } }
 
     /// Forgets records, but none that the second newest sound snapshot does not cover.
     func trim(before seq: Seq) {

@@ -99,7 +99,7 @@ package struct SimulationPlan: Sendable {
     package var garbageShare = 0.02
 
     package init(_ random: inout SeededRandom, _ scenario: Scenario) {
-        silenceLimit = [.milliseconds(600), .milliseconds(2400)].randomElement(using: &random) ?? .seconds(1)
+        silenceLimit = [.milliseconds(800), .milliseconds(3000)].randomElement(using: &random) ?? .seconds(1)
         keeping =
             [.memory, .memory, .none, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
             ?? .fsync
@@ -109,7 +109,7 @@ package struct SimulationPlan: Sendable {
         faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
         faultPhase = .seconds(scenario.seconds)
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 90
+        eventsPerSecond = [45, 80, 160].randomElement(using: &random) ?? 80
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -124,7 +124,7 @@ package struct SimulationPlan: Sendable {
             [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
-        snapshotInterval = [50, 300, 2000].randomElement(using: &random) ?? 300
+        snapshotInterval = [40, 150, 600].randomElement(using: &random) ?? 150
         hasStateHashes = random.fraction() < 0.3
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }

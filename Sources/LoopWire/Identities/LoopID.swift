@@ -43,12 +43,26 @@ extension StableHash {
         return Array(bytes).withUnsafeBytes { quick($0, seed: seed) }
     }
 
+    /// Four words at a time in chains of their own, which a processor follows side by side.
     private static func quick(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
         var hash = fold(seed ^ UInt64(bytes.count), 0xa076_1d64_78bd_642f)
         var offset = 0
+        if bytes.count >= 32 {
+            var (a, b, c, d) = (hash, hash &+ 1, hash &+ 2, hash &+ 3)
+            while bytes.count - offset >= 32 {
+                a = fold(a ^ word(offset), 0xe703_7ed1_a0b4_28db)
+                b = fold(b ^ word(offset + 8), 0x8ebc_6af0_9c88_c6e3)
+                c = fold(c ^ word(offset + 16), 0x5899_65cc_7537_4cc3)
+                d = fold(d ^ word(offset + 24), 0xa076_1d64_78bd_642f)
+                offset += 32
+            }
+            hash = fold(a ^ b, c &- d) ^ a &+ d
+        }
         while bytes.count - offset >= 8 {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            hash = fold(hash ^ word, 0xe703_7ed1_a0b4_28db)
+            hash = fold(hash ^ word(offset), 0xe703_7ed1_a0b4_28db)
             offset += 8
         }
         var tail: UInt64 = 0

@@ -1,0 +1,56 @@
+import Glibc
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopWire
+
+/// Reads a journal for a replay, and has events decoded on other threads a few pages ahead: decoding is most of the work,
+/// and the only part that can be done out of order.
+final class ReplayReader<Event: Codable & Sendable> {
+    /// A page on its way.
+    private struct Pending {
+        let end: UInt64
+        let decoded: Monitor<DecodedPage<Event>?>
+    }
+
+    private let journal: any Journal
+    private let depth: Int
+    private var pending: [Pending] = []
+    private var isAtEnd = false
+
+    /// Small enough for the first page to come soon, large enough for a thread to be worth it.
+    private static var pageBytes: Int { 512 << 10 }
+
+    init(_ journal: any Journal) {
+        self.journal = journal
+        depth = max(2, min(16, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+
+    /// The records after a position; asked for in order.
+    func page(after position: UInt64) throws -> DecodedPage<Event> {
+        while !isAtEnd, pending.count < depth { try readAhead(pending.last?.end ?? position) }
+        guard !pending.isEmpty else { return DecodedPage(records: []) }
+        return pending.removeFirst().decoded.wait(until: { $0 != nil }) { $0 ?? DecodedPage(records: []) }
+    }
+
+    private func readAhead(_ position: UInt64) throws {
+        let records = try journal.records(after: position, bytesMax: Self.pageBytes)
+        guard !records.isEmpty else {
+            isAtEnd = true
+            return
+        }
+        let decoded = Monitor<DecodedPage<Event>?>(nil)
+        _ = try NodeThread("loop-replay") {
+            let page = DecodedPage(records: records, events: records.map(Self.event))
+            decoded.withLock { $0 = page }
+            decoded.broadcast()
+        }
+        pending.append(Pending(end: position + UInt64(records.count), decoded: decoded))
+    }
+
+    /// What cannot be decoded is left to who applies it, and says why.
+    private static func event(of record: Record) -> Event? {
+        guard case .event(let event) = record else { return nil }
+        return try? CBOR.decode(Event.self, from: Array(event.bytes))
+    }
+}
