@@ -19,7 +19,9 @@ extension ReducerMachine {
         guard greeting.history == core.history, !breaks(.batchesNameTheirHistory), !breaks(.lostHistoryIsNoticed) else {
             return nil
         }
-        if !core.knows(greeting.epoch) { return .epoch(greeting.epoch, newest: core.epoch) }
+        let isKnown =
+            breaks(.epochsHaveANonce) ? greeting.epoch.number <= core.epoch.number : core.knows(greeting.epoch)
+        if !isKnown { return .epoch(greeting.epoch, newest: core.epoch) }
         if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
         if let record = core.sessions[greeting.session], record.peer == greeting.peer,
             greeting.watermark > record.watermark

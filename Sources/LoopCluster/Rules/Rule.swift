@@ -57,6 +57,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case snapshotsHoldStatus
     /// 1: a session's number is not given again, also after a recovery.
     case sessionNumbersGrow
+    /// 7: records that give out an epoch's or a session's number are synced, whatever the journal promises of others.
+    case numbersOutlivePower
     /// 1: an epoch has a random part.
     case epochsHaveANonce
     /// 7: a peer that knows more than the journal shows that records are missing.

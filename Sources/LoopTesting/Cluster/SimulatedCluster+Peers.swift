@@ -76,7 +76,8 @@ extension SimulatedCluster {
         wake(peer, at: next)
         try observe(
             .measured(
-                entries: Int(peer.machine.lastNumber - peer.machine.settledNumber), entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                entries: Int(peer.machine.lastNumber - peer.machine.settledNumber),
+                entriesMax: plan.outboxEntriesMax + 2 * plan.capacity, lag: 0,
                 lagMax: 0))
     }
 

@@ -38,7 +38,7 @@ extension SimulatedCluster {
         }
         let isFresh = disk.position == 0
         reducer = try recovered(from: disk, isFresh: isFresh)
-        reducer?.begin(nonce: brokenRules.contains(.epochsHaveANonce) ? 1 : random.next(), at: reducerMoment)
+        reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0

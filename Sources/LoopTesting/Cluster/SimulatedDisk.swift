@@ -129,7 +129,8 @@ struct SimulatedJournal: Journal {
                 reason: "\(disk.position) + \(more.count) records do not reach there",
                 remedy: "append every turn's records, in order")
         }
-        disk.append(more, isSynced: durability == .fsync || more.contains(where: \.outlivesPower))
+        let outlivesPower = more.contains(where: \.outlivesPower) && !rules.contains(.numbersOutlivePower)
+        disk.append(more, isSynced: durability == .fsync || outlivesPower)
         return JournalReceipt(through: position)
     }
 

@@ -11,16 +11,15 @@ package struct Mutation: Sendable, CustomStringConvertible {
 
     /// Rules that faults need too seldom, or only for a while: unit tests of the machines show what each is for.
     package static let heldByUnitTests: [Rule] = [
-        .framesNameTheirSession, .olderEpochsAreDropped, .leasesRunFromTheEcho,
+        .framesNameTheirSession, .olderEpochsAreDropped, .leasesRunFromTheEcho, .refusalVoidsTheAttempt,
+        .epochsHaveANonce,
     ]
 
-    /// Every other rule, broken alone; but the voiding refusal stands behind the claim, and shows only when that is
-    /// broken too.
+    /// Every other rule, broken alone.
     package static let all: [Mutation] = Rule.allCases.filter { !heldByUnitTests.contains($0) }.map { rule in
         switch rule {
-        case .refusalVoidsTheAttempt: Mutation(rules: [rule, .claimComesBeforeBatches], budget: 2000)
         case .batchesNameTheirHistory, .claimComesBeforeBatches, .inboxGapsAreRepaired, .assignmentsAreNotOlder,
-            .assignmentsKnowTheWatermark:
+            .assignmentsKnowTheWatermark, .numbersOutlivePower:
             Mutation(rules: [rule], budget: 2000)
         default: Mutation(rules: [rule], budget: 100)
         }
