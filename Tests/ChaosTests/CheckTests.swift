@@ -235,4 +235,14 @@ import Testing
         #expect(throughput.perSecond == 17.5)
         #expect(throughput.slowestWindow == nil)
     }
+
+    @Test func `measure how soon a reducer that was started again applies events`() {
+        let samples = [(0, 5), (10, 5), (20, 9), (30, 9), (40, 12)].map { time, seq in
+            StatusSample(at: .seconds(time), history: "a", epoch: 1, seq: UInt64(seq))
+        }
+        let lives = [
+            Duration.seconds(4)..<Duration.seconds(25), .seconds(26)..<(.seconds(31)), .seconds(35)..<(.seconds(50)),
+        ]
+        #expect(Throughput.returns(after: lives, samples) == [.seconds(5), .seconds(16)])
+    }
 }

@@ -14,6 +14,8 @@ struct Evidence: Sendable {
     /// The pages, by deposit.
     var pages: [UInt64: [LedgerPage.Line]] = [:]
     var samples: [StatusSample] = []
+    /// When the reducer was started again, and when it was frozen or ended next.
+    var reducerLives: [Range<Duration>] = []
     /// The reducer's counters, of all epochs together.
     var counters: [String: UInt64] = [:]
     /// Faults that were really felt: signals that reached a process, packets dropped, bytes held up, messages cut.
