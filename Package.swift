@@ -82,7 +82,7 @@ let package = Package(
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
             "LoopChaos",
-            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopExamples"]),
+            ["LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"]),
 
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
@@ -116,7 +116,8 @@ let package = Package(
         tests(
             "ChaosTests",
             [
-                "LoopChaos", "LoopExamples", "LoopNode", "loop-reducer", "loop-effect", "loopctl", "loop-chaos",
+                "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
+                "loopctl", "loop-chaos",
             ]),
         tests("ProjectTests", []),
     ],

@@ -13,6 +13,7 @@ extension SQLiteJournal {
         let to = JournalPaths(path + ".previous")
         let lock = try OwnerLock(from.lock, whileLocked: nil)
         // All in one file, where that still works; a damaged journal is set aside as it is.
+        _ = try? disk.rewrite(from.log)
         if let file = try? JournalFile(path, .write, system: nil) {
             file.removesLogAtClose()
             _ = try? file.checkpoint(.truncate)

@@ -13,6 +13,7 @@ struct Opened: ~Copyable {
     var isReadOnly: Bool
     var file: JournalFile
     var folder: SnapshotFolder
+    var checkpointPages: Int
     var base: ChainLink
     var tail: ChainLink
     var report: [String]
@@ -51,11 +52,11 @@ extension SQLiteJournal {
         var report: [String] = []
         try finishCut(paths, disk, report: &report)
         let existed = disk.exists(path)
-        let log = LogInspection(try disk.read(paths.log) ?? [])
+        let log = LogInspection(try disk.rewrite(paths.log))
         let file = try JournalFile(path, .create, system: layer.sqlite)
         let isNew = try file.isEmpty()
         if !isNew { try file.check(path, loop: loop) }
-        try file.prepare(isNew: isNew, pageBytes: layer.pageBytes, durability: durability)
+        try file.prepare(isNew: isNew, layer, durability: durability)
         if isNew { try file.create(loop: loop, history: newHistory) }
         let base = try file.base()
         let tail = try file.checkedTail(after: base, loop: loop, path: path, report: &report)
@@ -69,7 +70,8 @@ extension SQLiteJournal {
         return SQLiteJournal(
             Opened(
                 path: path, loop: loop, history: try file.history(), durability: durability,
-                hasEnded: try file.meta("ended") == 1, isReadOnly: false, file: file, folder: folder, base: base,
+                hasEnded: try file.meta("ended") == 1, isReadOnly: false, file: file, folder: folder,
+                checkpointPages: layer.checkpointPages, base: base,
                 tail: tail, report: report, lock: lock))
     }
 
@@ -106,14 +108,15 @@ extension SQLiteJournal {
             Opened(
                 path: path, loop: loop, history: try file.history(), durability: .fsync,
                 hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
-                folder: SnapshotFolder(path: paths.snapshots, disk: disk), base: base,
+                folder: SnapshotFolder(path: paths.snapshots, disk: disk), checkpointPages: .max, base: base,
                 tail: tail, report: report, lock: nil))
     }
 
     /// A file that is no database at all is refused before anything is made beside it.
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
-        guard let beginning = try Disk().read(paths.file, atMost: 16), !beginning.isEmpty else { return }
-        guard beginning == Array("SQLite format 3\0".utf8) else {
+        guard Disk().exists(paths.file) else { return }
+        let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }
+        guard isDatabase else {
             throw JournalError(
                 .foreign, operation: "be opened", reason: "\(paths.file) is no journal",
                 remedy: JournalError.Kind.foreign.remedy)
@@ -128,6 +131,8 @@ package struct FileLayer: Sendable {
     package var disk = Disk()
     /// The size of the pages of a new file, in bytes.
     package var pageBytes = 4096
+    /// How many pages the log has before they are brought into the file.
+    package var checkpointPages = 1000
 
     package init() {}
 }

@@ -43,7 +43,22 @@ extension SQLiteJournal {
         } catch {
             throw poisoned(.sqlite(operation, error))
         }
-        for entry in forgotten + replaced { try folder.remove(entry) }
+        try removeFiles(of: forgotten + replaced, operation)
+    }
+}
+
+extension SQLiteJournal {
+    /// Removes the files of snapshots whose rows are gone. Their rows must be gone on the disk first.
+    func removeFiles(of entries: [SnapshotEntry], _ operation: String) throws(JournalError) {
+        if durability != .fsync, !entries.isEmpty {
+            let file = try writable(operation)
+            do throws(SQLiteError) {
+                _ = try file.checkpoint(.passive)
+            } catch {
+                throw poisoned(.sqlite(operation, error))
+            }
+        }
+        for entry in entries { try folder.remove(entry) }
     }
 }
 

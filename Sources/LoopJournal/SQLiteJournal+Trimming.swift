@@ -27,7 +27,7 @@ extension SQLiteJournal {
                     throw poisoned(.sqlite(operation, error))
                 }
                 base = end
-                for entry in obsolete { try folder.remove(entry) }
+                try removeFiles(of: obsolete, operation)
             }
         }
         return try firstSeq() ?? Seq(newest: tail)

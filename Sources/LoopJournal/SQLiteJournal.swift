@@ -26,6 +26,7 @@ public final class SQLiteJournal: Journal {
     private var lock: OwnerLock?
     let isReadOnly: Bool
     let folder: SnapshotFolder
+    private let checkpointPages: Int
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink
     /// The end of the newest row.
@@ -53,6 +54,7 @@ public final class SQLiteJournal: Journal {
         file = opened.file
         isReadOnly = opened.isReadOnly
         folder = opened.folder
+        checkpointPages = opened.checkpointPages
         base = opened.base
         tail = opened.tail
         newestSeq = opened.tail.seq
@@ -116,6 +118,16 @@ public final class SQLiteJournal: Journal {
         pendingCount = 0
         // A rare large batch does not keep its room for ever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
+        if file.logPages >= checkpointPages { bringLogIntoFile(file) }
+    }
+
+    /// What was acknowledged is in the log, so an error here takes nothing back; but nothing more is written after it.
+    private func bringLogIntoFile(_ file: JournalFile) {
+        do throws(SQLiteError) {
+            _ = try file.checkpoint(.passive)
+        } catch {
+            _ = poisoned(.sqlite("bring its log into the file", error))
+        }
     }
 
     // MARK: Ending
@@ -142,6 +154,12 @@ public final class SQLiteJournal: Journal {
             }
         }
         self.file = nil
+        lock = nil
+    }
+
+    /// Lets go of the files as the end of the process would: nothing more is written. For tests.
+    package func abandon() {
+        file = nil
         lock = nil
     }
 

@@ -27,6 +27,7 @@ public struct Database: ~Copyable {
     }
 
     let raw: OpaquePointer
+    private let pages: UnsafeMutablePointer<Int32>
 
     /// Opens the file.
     /// - Parameters:
@@ -54,9 +55,20 @@ public struct Database: ~Copyable {
         raw = opened
         loop_sqlite_keep_log(raw, 1)
         loop_sqlite_defend(raw)
+        pages = .allocate(capacity: 1)
+        pages.initialize(to: 0)
+        loop_sqlite_watch_log(raw, pages)
     }
 
-    deinit { sqlite3_close_v2(raw) }
+    deinit {
+        loop_sqlite_watch_log(raw, nil)
+        sqlite3_close_v2(raw)
+        pages.deallocate()
+    }
+
+    /// How many pages the write-ahead log had after the last transaction of this connection that wrote to it. Nobody brings
+    /// them into the file but ``checkpoint(_:)``.
+    public var logPages: Int { Int(pages.pointee) }
 
     /// How long a statement waits for another connection before it is `busy`.
     public borrowing func waitForOthers(milliseconds: Int32) { sqlite3_busy_timeout(raw, milliseconds) }

@@ -196,6 +196,18 @@ import Testing
         }
     }
 
+    @Test func `find a process that complains, and bytes that are none of the protocol's`() {
+        var complaint = evidence()
+        complaint.complaints = ["reducer.log: this is a mistake in the program"]
+        expect(.nobodyComplains, "this is a mistake in the program", complaint)
+        var malformed = evidence()
+        malformed.counters["malformedFrame"] = 2
+        expect(.nobodyComplains, "dropped 2 frames", malformed)
+        #expect(RunFolder.isComplaint("x.swift:3: Fatal error: Index out of range"))
+        #expect(RunFolder.isComplaint("reducer ledger: record 7 is corrupt"))
+        #expect(!RunFolder.isComplaint("reducer ledger: recovered seq 12 from the first record and 9 records in 1 ms"))
+    }
+
     @Test func `find what is left, what ended by itself, and what could not run`() {
         var left = evidence()
         left.leftovers = ["the process 12"]
@@ -222,5 +234,15 @@ import Testing
         #expect(throughput.longestGap == .seconds(3))
         #expect(throughput.perSecond == 17.5)
         #expect(throughput.slowestWindow == nil)
+    }
+
+    @Test func `measure how soon a reducer that was started again applies events`() {
+        let samples = [(0, 5), (10, 5), (20, 9), (30, 9), (40, 12)].map { time, seq in
+            StatusSample(at: .seconds(time), history: "a", epoch: 1, seq: UInt64(seq))
+        }
+        let lives = [
+            Duration.seconds(4)..<Duration.seconds(25), .seconds(26)..<(.seconds(31)), .seconds(35)..<(.seconds(50)),
+        ]
+        #expect(Throughput.returns(after: lives, samples) == [.seconds(5), .seconds(16)])
     }
 }

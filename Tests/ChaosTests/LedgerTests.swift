@@ -1,3 +1,4 @@
+import LoopWire
 import Testing
 
 @testable import LoopExamples
@@ -86,6 +87,33 @@ import Testing
         #expect(set.count == model.count)
         #expect(Set(set.ranges.joined()) == model)
         #expect(zip(set.ranges, set.ranges.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound })
+    }
+
+    @Test(arguments: [[], [0], [5, 6, 9], [0, 1, .max], [.max], [1, 3, 5, 7]] as [[UInt64]])
+    func `a set of numbers is read as it was stored`(numbers: [UInt64]) throws {
+        let set = NumberSet(numbers)
+        #expect(try CBOR.decode(NumberSet.self, from: CBOR.encode(set)) == set)
+    }
+
+    @Test(arguments: [[1], [1, 2, 1, 0], [1, 2, 0, 0], [.max, 1], [1, .max], [.max, 0, 2, 0]] as [[UInt64]])
+    func `what is no set of numbers is not read`(distances: [UInt64]) throws {
+        let bytes = try CBOR.encode(distances)
+        #expect(throws: (any Error).self) { try CBOR.decode(NumberSet.self, from: bytes) }
+    }
+
+    @Test func `a thousand deposits, each tenth cancelled, are a state of a few hundred bytes`() throws {
+        var state = Ledger(folder: "/pages").initial
+        for number in UInt64(1_000_000_001)...1_000_001_000 {
+            Ledger().reduce(&state, deposit(number))
+            Ledger().reduce(&state, .begun(deposit: number, slip: number))
+            let isCancelled = number % 10 == 0
+            Ledger().reduce(
+                &state,
+                isCancelled
+                    ? .cancel(number: number + 500_000_000, deposit: number) : .booked(deposit: number, slip: number))
+        }
+        #expect(state.isSound && state.booked.count == 900 && state.cancelled.count == 100)
+        #expect(try CBOR.encode(state).count < 1200)
     }
 
     @Test func `its definition is the same for a reducer and a worker`() {

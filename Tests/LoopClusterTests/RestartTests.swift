@@ -57,6 +57,29 @@ import Testing
         #expect(third.wait(for: 4000, last, alice).grants.map(\.failures) == [0])
     }
 
+    @Test func `tells the peers it knew, as soon as they listen again, and nobody else`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
+        func listened(_ peer: PeerID) -> [Outbound] {
+            again.turn { machine, _ in machine.noticeSubscription(of: peer) }.filter {
+                if case .inbox(peer, _) = $0 { true } else { false }
+            }
+        }
+        let epoch = again.machine.epoch
+        #expect(epoch.number == 2)
+        let word = PeerFrame(
+            history: ReducerBench.history, epoch: epoch, session: worker, message: .commonTick(again.machine.seq))
+        #expect(listened(alice) == [.inbox(alice, word)])
+        #expect(listened(bob) == [])
+        // Who has greeted in this epoch knows it.
+        again.join(alice)
+        #expect(
+            listened(alice).allSatisfy {
+                if case .inbox(_, let frame) = $0 { frame.message != word.message } else { false }
+            })
+    }
+
     @Test func `names an effect by the same key at each attempt`() throws {
         var (bench, effect) = try failed(2)
         var keys: Set<String> = []

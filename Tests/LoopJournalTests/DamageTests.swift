@@ -130,7 +130,7 @@ import Testing
 
     @Test func `with a file that is not a journal is left alone`() throws {
         let folder = try Folder()
-        for bytes in [Array("not a journal, but some other file".utf8), [0]] {
+        for bytes in [Array("not a journal, but some other file".utf8), [1, 2]] {
             try folder.write(bytes, to: "test.journal")
             for attempt in [{ try Examples.open(folder.journal) }, { try SQLiteJournal.read(folder.journal) }] {
                 #expect(#expect(throws: JournalError.self) { try attempt() }?.kind == .foreign)

@@ -8,7 +8,8 @@ import Testing
     func `keeps every promise under faults`(part: UInt64) {
         let report = Simulation.run(seeds: part * 10..<part * 10 + 10, seconds: 10)
         #expect(report.failures.isEmpty, "\(report.failures.map(\.description).joined(separator: "\n"))")
-        #expect(report.uncheckedPromises == [])
+        // Hostile frames are a fault that not every ten seeds have; `make simulate` fails where nothing was checked.
+        #expect(report.uncheckedPromises.filter { $0 != "G11" } == [])
         #expect(report.eventCount > 1000)
         #expect(report.faultCount > 100)
     }

@@ -35,6 +35,15 @@ extension Check {
 
     static let processesDoAsTold = Check(name: "processes do as they are told") { $0.unexpected }
 
+    /// No process finds a mistake, a trap or damage; and no bytes arrive that are none of the protocol's, whatever is cut.
+    static let nobodyComplains = Check(name: "nobody complains") { evidence in
+        var found = evidence.complaints
+        if let count = evidence.counters["malformedFrame"], count > 0 {
+            found.append("the reducer dropped \(count) frames that were none of the protocol's")
+        }
+        return found
+    }
+
     static let nothingIsLeft = Check(name: "nothing is left") { $0.leftovers }
 
     /// Where everything must run, what could not is a violation.

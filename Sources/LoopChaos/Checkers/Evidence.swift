@@ -14,6 +14,8 @@ struct Evidence: Sendable {
     /// The pages, by deposit.
     var pages: [UInt64: [LedgerPage.Line]] = [:]
     var samples: [StatusSample] = []
+    /// When the reducer was started again, and when it was frozen or ended next.
+    var reducerLives: [Range<Duration>] = []
     /// The reducer's counters, of all epochs together.
     var counters: [String: UInt64] = [:]
     /// Faults that were really felt: signals that reached a process, packets dropped, bytes held up, messages cut.
@@ -23,6 +25,8 @@ struct Evidence: Sendable {
     var replay: Replay?
     /// Processes that ended by themselves or not as they should.
     var unexpected: [String] = []
+    /// What processes wrote of mistakes, traps and damage.
+    var complaints: [String] = []
     /// Processes, namespaces, sockets that are still there.
     var leftovers: [String] = []
     /// Parts that could not run here, and why.
@@ -64,6 +68,7 @@ struct Check: Sendable {
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
         .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
+        .nobodyComplains,
         .nothingIsLeft, .allParts,
     ]
 }

@@ -60,6 +60,18 @@ struct Throughput: Equatable, Sendable {
     }
 }
 
+extension Throughput {
+    /// How long after each start of the reducer the first new event was seen in a sample; lives that were cut short before
+    /// are left out. As exact as the samples are close.
+    static func returns(after lives: [Range<Duration>], _ samples: [StatusSample]) -> [Duration] {
+        lives.compactMap { life in
+            let before = samples.last { $0.at <= life.lowerBound }?.seq ?? 0
+            let first = samples.first { life.contains($0.at) && $0.seq > before }
+            return first.map { $0.at - life.lowerBound }
+        }.sorted()
+    }
+}
+
 extension Check {
     static let eventsPerSecondMin = 50.0
 

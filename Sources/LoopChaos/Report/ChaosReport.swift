@@ -60,6 +60,12 @@ public struct ChaosReport: Sendable {
                 "  of \(throughput.windows) windows of \(Throughput.windowLength.shown) without faults of the reducer the "
                     + "slowest had \(slowest.shown) a second")
         }
+        let returns = Throughput.returns(after: evidence.reducerLives, evidence.samples)
+        if let longest = returns.last {
+            lines.append(
+                "  after \(returns.count) restarts of the reducer: new events after \(returns[returns.count / 2].shown) at the "
+                    + "median, \(longest.shown) at most")
+        }
         lines.append(
             "  of clients: \(applied) applied, \(refused) refused, \(outcomes.count - applied - refused) not told")
         if let state = evidence.state {

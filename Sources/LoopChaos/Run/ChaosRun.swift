@@ -14,6 +14,7 @@ public struct ChaosRun: Sendable {
     private let problems = Locked<[String]>([])
     /// What went wrong when it did: begins and ends.
     private let inflicted = Locked<[String]>([])
+    private let lives = Locked<(started: Duration?, all: [Range<Duration>])>((nil, []))
 
     /// - Parameter say: takes a line for people at a time.
     public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
@@ -54,6 +55,7 @@ public struct ChaosRun: Sendable {
         }
         evidence.leftovers += await network.remove().map { "the network namespace \($0)" }
         evidence.felt = felt.withLock { $0 }
+        evidence.reducerLives = lives.withLock { $0.all }
         evidence.unexpected += problems.withLock { $0 }
         let report = ChaosReport(plan, evidence)
         if plan.keeping == .never || report.isClean && plan.keeping != .always {
@@ -107,6 +109,7 @@ public struct ChaosRun: Sendable {
         evidence.starts = stage.starts
         evidence.replay = try await stage.reducerCalls.replay()
         evidence.pages = try stage.folder.readPages()
+        evidence.complaints = stage.folder.complaints()
     }
 
     /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
@@ -130,9 +133,9 @@ public struct ChaosRun: Sendable {
                 group.addTask {
                     for fault in faults {
                         try await Self.sleep(until: begin + fault.at)
-                        note(begin, "begins: \(fault)")
+                        note(begin, fault, "begins")
                         try await attempt(fault, on: stage)
-                        note(begin, "is over: \(fault)")
+                        note(begin, fault, "is over")
                     }
                 }
             }
@@ -156,8 +159,18 @@ public struct ChaosRun: Sendable {
         if wait > .zero { try await Task.sleep(for: wait) }
     }
 
-    private func note(_ begin: MonotonicTime, _ what: String) {
-        inflicted.withLock { $0.append("\((SystemClock.monotonic - begin).shown)  \(what)") }
+    private func note(_ begin: MonotonicTime, _ fault: Fault, _ what: String) {
+        let now = SystemClock.monotonic - begin
+        inflicted.withLock { $0.append("\(now.shown)  \(what): \(fault)") }
+        guard fault.kind.isOfReducer else { return }
+        lives.withLock { lives in
+            if what == "begins" {
+                if let start = lives.started { lives.all.append(start..<max(start, now)) }
+                lives.started = nil
+            } else {
+                lives.started = fault.kind == .reducerFrozen ? nil : now
+            }
+        }
     }
 
     private func feel(_ kind: FaultKind) { felt.withLock { $0[kind, default: 0] += 1 } }

@@ -89,15 +89,19 @@ struct DepositClient: Sendable {
 /// The deposits of one client, one after the other: a function of the seed.
 struct DepositPlans: Sendable {
     private var random: SeededRandom
-    private var number: UInt64
+    /// The last numbers of a deposit and of a cancellation: two ranges, so that each has few gaps.
+    private var deposit: UInt64
+    private var cancellation: UInt64
 
     init(client: Int, seed: UInt64) {
         random = SeededRandom(seed: seed &+ UInt64(client) &* 0x9e37_79b9)
-        number = UInt64(client) * 1_000_000_000
+        deposit = UInt64(client) * 1_000_000_000
+        cancellation = deposit + 500_000_000
     }
 
     mutating func next() -> DepositClient.Plan {
-        let number = take()
+        deposit += 1
+        let number = deposit
         var work = Ledger.Work()
         switch random.next() % 20 {
         case 0, 1: work.milliseconds = milliseconds(1000...2500)
@@ -111,12 +115,8 @@ struct DepositPlans: Sendable {
         }
         guard random.next() % 5 == 0 else { return .init(number: number, work: work, cancellation: nil) }
         let after = Duration.milliseconds(milliseconds(0...(work.milliseconds + 60)))
-        return .init(number: number, work: work, cancellation: (take(), after))
-    }
-
-    private mutating func take() -> UInt64 {
-        number += 1
-        return number
+        cancellation += 1
+        return .init(number: number, work: work, cancellation: (cancellation, after))
     }
 
     private mutating func milliseconds(_ range: ClosedRange<Int>) -> Int {

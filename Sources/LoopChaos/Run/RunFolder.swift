@@ -42,13 +42,29 @@ struct RunFolder: Sendable {
     }
 
     /// The last lines of a log.
-    func tail(of name: String, lines: Int) -> [String] {
-        guard let file = fopen(log(of: name), "re") else { return [] }
+    func tail(of name: String, lines: Int) -> [String] { Array(Self.lines(of: log(of: name)).suffix(lines)) }
+
+    /// Lines of the logs that tell of a mistake, a trap, or damage.
+    func complaints() -> [String] {
+        Self.names(in: path).filter { $0.hasSuffix(".log") }.sorted().flatMap { name in
+            Self.lines(of: "\(path)/\(name)").filter(Self.isComplaint).map { "\(name): \($0)" }
+        }
+    }
+
+    static func isComplaint(_ line: String) -> Bool {
+        let line = line.lowercased()
+        return ["mistake in the program", "fatal error", "corrupt", "dropped a frame", "checksum", "crashed"].contains {
+            line.contains($0)
+        }
+    }
+
+    private static func lines(of path: String) -> [String] {
+        guard let file = fopen(path, "re") else { return [] }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(lines).map(String.init)
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     func remove() { Self.remove(path) }

@@ -49,26 +49,38 @@ public struct NumberSet: Equatable, Sendable {
     }
 }
 
-// Stored as the ranges' ends, two numbers each.
+// Stored as distances, which are small where numbers are close: from the end before to a range's lower bound, from there to
+// its upper bound, and so on.
 extension NumberSet: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let ends = try container.decode([UInt64].self)
-        var last: UInt64?
-        for start in stride(from: 0, to: ends.count, by: 2) {
-            guard start + 1 < ends.count, ends[start] <= ends[start + 1],
-                last.map({ ends[start] > $0 && ends[start] - $0 > 1 }) ?? true
+        let distances = try container.decode([UInt64].self)
+        var end: UInt64 = 0
+        for start in stride(from: 0, to: distances.count, by: 2) {
+            let gap = distances[start]
+            // Ranges that touch would be one.
+            guard start + 1 < distances.count, start == 0 || gap > 1,
+                case (let lower, false) = end.addingReportingOverflow(gap),
+                case (let upper, false) = lower.addingReportingOverflow(distances[start + 1])
             else {
                 throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "the ranges of a set of numbers are not in order")
+                    in: container, debugDescription: "the distances of a set of numbers do not fit each other")
             }
-            ranges.append(ends[start]...ends[start + 1])
-            last = ends[start + 1]
+            ranges.append(lower...upper)
+            end = upper
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
+        var distances: [UInt64] = []
+        distances.reserveCapacity(2 * ranges.count)
+        var end: UInt64 = 0
+        for range in ranges {
+            distances.append(range.lowerBound - end)
+            distances.append(range.upperBound - range.lowerBound)
+            end = range.upperBound
+        }
         var container = encoder.singleValueContainer()
-        try container.encode(ranges.flatMap { [$0.lowerBound, $0.upperBound] })
+        try container.encode(distances)
     }
 }

@@ -6,6 +6,7 @@ package struct Disk: Sendable {
     /// One change that has been made. A test that models a loss of power hears of each.
     package enum Change: Sendable {
         case wrote(String, [UInt8])
+        case rewrote(String, [UInt8])
         case synced(String)
         case renamed(String, to: String)
         case removed(String)
@@ -19,19 +20,34 @@ package struct Disk: Sendable {
 
     /// Writes a file and brings it to the disk. What was there is replaced.
     func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        try write(bytes, to: path, O_CREAT | O_TRUNC)
+    }
+
+    /// Writes the bytes of a file once more, each where it was, and brings them to the disk.
+    ///
+    /// After a sync that failed, the system shows what was written and no longer means to write it: the next sync succeeds
+    /// without it. Whoever goes on from what a process before left must not take such bytes for durable.
+    /// - Returns: all bytes; none where there is no file.
+    func rewrite(_ path: String) throws(JournalError) -> [UInt8] {
+        guard let bytes = try read(path), !bytes.isEmpty else { return [] }
+        try write(bytes, to: path, 0)
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], to path: String, _ flags: Int32) throws(JournalError) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else { throw .system("write \(path)", errno) }
         defer { Glibc.close(descriptor) }
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write \(path)", errno) }
             done += count
         }
-        observe?(.wrote(path, bytes))
+        observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
         guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
         observe?(.synced(path))
     }

@@ -79,9 +79,9 @@ final class JournalFile {
     }
 
     /// Sets the connection up for one writer beside readers.
-    func prepare(isNew: Bool, pageBytes: Int, durability: Durability) throws(JournalError) {
+    func prepare(isNew: Bool, _ layer: FileLayer, durability: Durability) throws(JournalError) {
         try naming("be opened for writing") { () throws(SQLiteError) in
-            if isNew { try database.execute("PRAGMA page_size = \(pageBytes)") }
+            if isNew { try database.execute("PRAGMA page_size = \(layer.pageBytes)") }
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
                 throw SQLiteError(
                     "use a write-ahead log", code: 1,
@@ -232,6 +232,8 @@ final class JournalFile {
     func execute(_ sql: String) throws(SQLiteError) { try database.execute(sql) }
 
     func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
+
+    var logPages: Int { database.logPages }
 
     /// One file is easier to copy than two; what does not work at the closing is done at the next opening.
     func removesLogAtClose() { database.removesLogAtClose() }

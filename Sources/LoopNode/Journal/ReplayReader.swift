@@ -30,7 +30,8 @@ final class ReplayReader<Event: Codable & Sendable> {
     func page(after position: UInt64) throws -> DecodedPage<Event> {
         while !isAtEnd, pending.count < depth { try readAhead(pending.last?.end ?? position) }
         guard !pending.isEmpty else { return DecodedPage(records: []) }
-        return pending.removeFirst().decoded.wait(until: { $0 != nil }) { $0 ?? DecodedPage(records: []) }
+        return pending.removeFirst().decoded.wait(
+            until: { $0 != nil }, then: { $0 ?? DecodedPage(records: []) })
     }
 
     private func readAhead(_ position: UInt64) throws {

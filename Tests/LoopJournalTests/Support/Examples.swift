@@ -38,7 +38,8 @@ enum Examples {
         .definition(
             DefinitionRecord(
                 fingerprint: 0x0123_4567_89ab_cdef, schema: 2, initial: 0xfedc_ba98_7654_3210,
-                feedbacks: ["fetch", "", "größe"])),
+                initialState: [0xa0, 1, 2], feedbacks: ["fetch", "", "größe"])),
+        .definition(DefinitionRecord(fingerprint: 1, schema: 0, initial: 2, feedbacks: [])),
         .stateHash(Seq(1000), 0xdead_beef_0000_0001),
         .quarantined(
             QuarantineRecord(

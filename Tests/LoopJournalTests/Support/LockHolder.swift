@@ -14,7 +14,7 @@ final class LockHolder {
         let words: [String] = ["/usr/bin/flock", "--no-fork", path, "sh", "-c", "echo; exec sleep 600"]
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }
         arguments.append(nil)
-        defer { arguments.forEach { free($0) } }
+        defer { for argument in arguments { free(argument) } }
         process = arguments.withUnsafeBufferPointer { arguments in
             var child = loop_child()
             child.path = UnsafePointer(arguments[0])

@@ -17,7 +17,7 @@ enum JournalRole {
         let batch = try role.number("batch")
         let count = try role.number("count")
         switch try role.text("work") {
-        case "append": Role.say("seconds", try append(folder, batch: batch, count: count).seconds)
+        case "append": Role.say("seconds", try append(folder, batch: batch, count: count))
         case "c-append": Role.say("seconds", try appendInC(folder, batch: batch, count: count))
         case "read": Role.say("seconds", try read(folder, batch: batch, count: count))
         case let work: throw BenchmarkError.usage("there is no journal's work \(work)")
@@ -33,27 +33,20 @@ enum JournalRole {
                 bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: seq), count: bytes)[...]))
     }
 
-    /// - Returns: how long the appends took, not the making of the records; and the size of the last batch.
+    /// - Returns: how long the appends took, not the making of the records.
     private static func append(
         _ folder: String, batch: Int, count: Int, bytes: Int = eventBytes
-    ) throws -> (seconds: Double, slowest: Double) {
+    ) throws -> Double {
         let journal = try SQLiteJournal.open(folder + "/bench.journal", loop: "bench", newHistory: History(1))
         var seconds = 0.0
-        var slow: [Double] = []
-        var cpu = 0.0
-        defer { Role.say("cpu-us", cpu / Double(count) * 1e6) }
         for number in 0..<count {
             let records = (1...batch).map { event(number * batch + $0, bytes: bytes) }
             let began = DispatchTime.now().uptimeNanoseconds
-            let c0 = ProcessorTime.seconds
-            defer { cpu += ProcessorTime.seconds - c0 }
             _ = try journal.append(records, through: UInt64((number + 1) * batch))
-            let took = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
-            seconds += took
-            slow.append(took)
+            seconds += Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         }
         journal.close()
-        return (seconds, slow.percentile(99))
+        return seconds
     }
 
     private static func appendInC(_ folder: String, batch: Int, count: Int) throws -> Double {
