@@ -29,6 +29,7 @@ package struct Checkers: Sendable {
             try poisonIsSetAside.observe(observation, book)
             try followJournal(observation)
         case .lost:
+            try oneOwner.observe(observation, book)
             try nothingLost.observe(observation, book)
             try nothingTwice.observe(observation, book)
         case .trapped: try poisonIsSetAside.observe(observation, book)

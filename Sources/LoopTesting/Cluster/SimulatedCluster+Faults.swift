@@ -57,7 +57,8 @@ extension SimulatedCluster {
         case .damagedSnapshot: return disk?.damageNewestSnapshot() ?? false
         case .secondReducer: return try startSecondReducer()
         case .poison: peer.sendsPoison = true
-        case .clockSet: wallOffset += Int64(between(0, 7_200_000)) - 3_600_000
+        // An effect that is to be retried later waits longer by as much as the clock was set back.
+        case .clockSet: wallOffset += Int64(between(0, 60_000)) - 30_000
         case .administration: return administer(&dice)
         }
         return true
