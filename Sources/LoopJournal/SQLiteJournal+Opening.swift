@@ -130,9 +130,9 @@ package struct FileLayer: Sendable {
     package var sqlite: String?
     package var disk = Disk()
     /// The size of the pages of a new file, in bytes.
-    package var pageBytes = 4096
+    package var pageBytes = 8192
     /// How many pages the log has before they are brought into the file.
-    package var checkpointPages = 1000
+    package var checkpointPages = 500
 
     package init() {}
 }

@@ -7,6 +7,10 @@ import Testing
 /// Files that are not as they were written: never a trap, never a record that was not appended, and nothing that is
 /// missing without a word.
 @Suite struct `A damaged journal` {
+    static let pageBytes = 8192
+    /// A page in the log, with its header.
+    static let frameBytes = 24 + pageBytes
+
     let folder: Folder
     let appended: [Record]
     /// The files of a journal whose process was killed: some batches in the file, some in the log.
@@ -65,7 +69,7 @@ import Testing
         var random = SeededRandom(seed: 3)
         // The headers of the pages, whose every bit matters to SQLite, and many places between.
         var offsets = Array(0..<100)
-        for page in 0..<file.count / 4096 { offsets += (0..<40).map { page * 4096 + $0 } }
+        for page in 0..<file.count / Self.pageBytes { offsets += (0..<40).map { page * Self.pageBytes + $0 } }
         offsets += (0..<300).map { _ in Int.random(in: 0..<file.count, using: &random) }
         for offset in offsets {
             var changed = file
@@ -77,7 +81,9 @@ import Testing
     @Test func `with a bit changed in the log is told, or gives what was appended`() {
         var random = SeededRandom(seed: 4)
         var offsets = Array(0..<32)
-        for frame in 0..<(log.count - 32) / 4120 { offsets += (0..<24).map { 32 + frame * 4120 + $0 } }
+        for frame in 0..<(log.count - 32) / Self.frameBytes {
+            offsets += (0..<24).map { 32 + frame * Self.frameBytes + $0 }
+        }
         offsets += (0..<100).map { _ in Int.random(in: 0..<log.count, using: &random) }
         for offset in offsets {
             var changed = log
@@ -95,14 +101,14 @@ import Testing
         for _ in 0..<60 {
             let end = Int.random(in: 0..<log.count, using: &random)
             // A log that ends between two batches is as it was before the second: only the peers can know of that one.
-            if (end - 32) % 4120 == 0 || end < 32 { continue }
+            if (end - 32) % Self.frameBytes == 0 || end < 32 { continue }
             check(file, Array(log[..<end]), "log, cut at \(end)")
         }
     }
 
     @Test func `whose log has a changed byte before an acknowledged batch does not start`() throws {
         var changed = log
-        changed[32 + 24 + 4000] ^= 1
+        changed[32 + 24 + 8000] ^= 1
         let error = #expect(throws: JournalError.self) { try recover(file, changed) }
         #expect(error?.kind == .corrupt)
         #expect(error?.reason.hasPrefix("at position 28, seq 25: ") == true)

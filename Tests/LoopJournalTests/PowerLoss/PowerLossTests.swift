@@ -162,7 +162,7 @@ import Testing
 
     @Test func `with fsync, at every change`() throws {
         let run = try run(.fsync)
-        #expect(run.operations.count > 350)
+        #expect(run.operations.count > 300)
         #expect(try cut(run, .fsync, [.none, .some], seed: 1) == [])
     }
 

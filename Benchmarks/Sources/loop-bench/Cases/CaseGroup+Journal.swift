@@ -1,7 +1,7 @@
 extension CaseGroup {
     /// Events of 256 bytes that are made durable a second, so many at a time, beside a loop that appends the same bytes to
     /// a file and calls fdatasync.
-    static let journalAppends = [(1, 3000), (8, 3000), (64, 2000), (128, 1500), (512, 600), (1024, 400)].map {
+    static let journalAppends = [(1, 6000), (8, 6000), (64, 4000), (128, 2000), (512, 700), (1024, 700)].map {
         (batch: Int, count: Int) in
         CaseGroup(
             unit: "events/s",
