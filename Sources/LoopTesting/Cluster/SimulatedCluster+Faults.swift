@@ -59,13 +59,13 @@ extension SimulatedCluster {
         case .poison: peer.sendsPoison = true
         // An effect that is to be retried later waits longer by as much as the clock was set back.
         case .clockSet: wallOffset += Int64(between(0, 60_000)) - 30_000
-        case .administration: return administer(&dice)
+        case .administration: return try administer(&dice)
         }
         return true
     }
 
     /// An operator asks for something that changes the loop or its journal.
-    private func administer(_ dice: inout SeededRandom) -> Bool {
+    private func administer(_ dice: inout SeededRandom) throws(Violation) -> Bool {
         guard isReducerUp, let core = reducer?.core else { return false }
         let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
         let quarantined = core.quarantine.keys.sorted()
@@ -81,6 +81,9 @@ extension SimulatedCluster {
         }
         guard let wish = wishes.randomElement(using: &dice) else { return false }
         say("an operator asks: \(wish)")
+        if case .retryQuarantined(let id, _) = wish, let event = core.quarantine[id].flatMap({ SlotEvent($0.bytes) }) {
+            try observe(.retried(event))
+        }
         operatorRequests.append(wish)
         wakeReducer(at: now)
         return true
