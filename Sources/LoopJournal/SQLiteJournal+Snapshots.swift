@@ -36,7 +36,10 @@ extension SQLiteJournal {
         let forgotten = older.dropFirst(Self.snapshotsMax - 1)
         let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
         do throws(SQLiteError) {
+            // Files are removed for good: a loss of power must not bring the rows of removed ones back.
+            try file.setSynchronous(.fsync)
             try file.add(snapshot, forgetting: forgotten, tail)
+            try file.setSynchronous(durability)
         } catch {
             throw poisoned(.sqlite(operation, error))
         }

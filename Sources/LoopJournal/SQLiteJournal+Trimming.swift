@@ -19,7 +19,10 @@ extension SQLiteJournal {
             if end != base {
                 let obsolete = try file.snapshots().filter { $0.position < end.position }
                 do throws(SQLiteError) {
+                    // As with a snapshot's row: the files that it removes do not come back.
+                    try file.setSynchronous(.fsync)
                     try file.trim(through: end, forgetting: obsolete)
+                    try file.setSynchronous(durability)
                 } catch {
                     throw poisoned(.sqlite(operation, error))
                 }

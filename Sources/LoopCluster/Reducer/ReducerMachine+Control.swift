@@ -6,7 +6,7 @@ extension ReducerMachine {
     public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
         guard serves(message) else { return }
-        if let session = message.session { members[session]?.route = route }
+        if let (session, epoch) = message.speaker, epoch == core.epoch { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
         case .greet(let greeting): greet(greeting, route)
@@ -17,7 +17,8 @@ extension ReducerMachine {
             sendAssignments(to: session)
         case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
         case .stateRequest(let transfer, let offset): answerState(transfer, offset: offset, route)
-        case .goodbye(let session): retire(session)
+        // It names no epoch, and a number of another history may be somebody else's here.
+        case .goodbye(let session): if members[session]?.route == route { retire(session) }
         case .statusRequest: reply(.status(statusDocument()), to: route)
         case .administration(let request, let document): administer(document, request, route)
         }
@@ -145,7 +146,7 @@ extension ReducerMachine {
 
     private mutating func answerOutcomes(_ session: SessionID, after: UInt64) {
         guard let member = members[session], let record = core.sessions[session] else { return }
-        core.forgetOutcomes(of: session, upTo: after)
+        // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
         let answer = Acknowledgement(
             base: after, watermark: record.watermark, notable: record.notable(after: after))
         reply(.outcomes(answer), to: member.route, session: session)
@@ -188,15 +189,13 @@ extension ReducerMachine {
 }
 
 extension ToReducer {
-    /// The session that speaks: its answers go to where its newest message came from, for a connection that was lost
-    /// comes back under another routing id.
-    fileprivate var session: SessionID? {
+    /// The session that speaks, and the epoch in which it was welcomed: its answers go to where its newest message came
+    /// from, for a connection that was lost comes back under another routing id.
+    fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
         switch self {
-        case .claim(let session, _, _), .assignmentsRequest(let session, _), .outcomesRequest(let session, _),
-            .goodbye(let session):
-            session
-        case .heartbeat(let heartbeat): heartbeat.session
-        case .hello, .greet, .stateRequest, .statusRequest, .administration: nil
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
+        case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
+        case .hello, .greet, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration: nil
         }
     }
 }

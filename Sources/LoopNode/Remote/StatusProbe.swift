@@ -14,15 +14,20 @@ public enum StatusProbe {
         options.immediate = false
         var dealer = try Socket(.dealer, in: context, options: options)
         try dealer.connect(reducer)
-        _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
         var polls = PollSet()
         polls.add(dealer)
         var message = Message()
         let deadline = SystemClock.monotonic + limit
+        var asksAt = MonotonicTime.zero
         while true {
             let now = SystemClock.monotonic
             guard now < deadline else { throw NodeError.noAnswer(reducer, after: limit) }
-            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            // A request that was read in a turn whose journal failed is gone with the turn: it is asked again.
+            if now >= asksAt {
+                _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
+                asksAt = now + .milliseconds(500)
+            }
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: min(asksAt, deadline)))
             while try dealer.receive(into: &message) {
                 guard case .status(let document) = try PeerFrame(bytes: message.copy()[...]).message else { continue }
                 return try CBOR.decode(StatusReport.self, from: document)

@@ -29,9 +29,11 @@ package struct Checkers: Sendable {
             try poisonIsSetAside.observe(observation, book)
             try followJournal(observation)
         case .lost:
+            try oneOwner.observe(observation, book)
             try nothingLost.observe(observation, book)
             try nothingTwice.observe(observation, book)
-        case .trapped: try poisonIsSetAside.observe(observation, book)
+            try poisonIsSetAside.observe(observation, book)
+        case .trapped, .retried: try poisonIsSetAside.observe(observation, book)
         case .left:
             try nothingStale.observe(observation, book)
             try durableBeforeVisible.observe(observation, book)

@@ -52,7 +52,8 @@ struct NothingStale: Checker {
             throw Violation(
                 .nothingStale, "entry \(number) of session \(session) counts for \(effect), which is not wanted")
         }
-        if over.contains(effect) {
+        // What an operator has applied after all may come after its effect's end, but not after its cancellation.
+        if over.contains(effect), session != .none {
             throw Violation(
                 .nothingStale, "entry \(number) of session \(session) counts for \(effect), which had ended")
         }

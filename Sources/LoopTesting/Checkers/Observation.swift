@@ -62,6 +62,8 @@ package enum Observation: Sendable {
     case journaled(JournaledRecord)
     /// Records that were not promised to last are gone from the journal's end.
     case lost([JournaledRecord])
+    /// An operator asks to have an event applied that was set aside.
+    case retried(SlotEvent)
     /// The reducer's process ended in the reduction of an event, by the event's fault or by chance.
     case trapped(SlotEvent, isItsFault: Bool)
     /// A frame left the reducer.

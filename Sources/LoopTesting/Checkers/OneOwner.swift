@@ -11,6 +11,8 @@ struct OneOwner: Checker {
     private var floors: [EffectID: Attempt] = [:]
     private var runs: [Run: Int] = [:]
     private var epoch = Epoch.none
+    /// The record that took an attempt away may be one of those that were lost.
+    private var hasLostRecords = false
 
     private struct Run: Hashable {
         let history: History
@@ -39,6 +41,7 @@ struct OneOwner: Checker {
                     "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
             }
         case .journaled(let journaled): try journal(journaled)
+        case .lost: hasLostRecords = true
         default: break
         }
     }
@@ -59,11 +62,12 @@ struct OneOwner: Checker {
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1
-                if entry.attempt > floors[effect] ?? .none {
+                if entry.attempt > floors[effect] ?? .none, !hasLostRecords {
                     throw Violation(
                         .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
                 }
-                floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
+                // What comes behind a hole must not commit.
+                floors[effect] = max(floors[effect] ?? .none, entry.attempt)
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }

@@ -57,14 +57,15 @@ extension SimulatedCluster {
         case .damagedSnapshot: return disk?.damageNewestSnapshot() ?? false
         case .secondReducer: return try startSecondReducer()
         case .poison: peer.sendsPoison = true
-        case .clockSet: wallOffset += Int64(between(0, 7_200_000)) - 3_600_000
-        case .administration: return administer(&dice)
+        // An effect that is to be retried later waits longer by as much as the clock was set back.
+        case .clockSet: wallOffset += Int64(between(0, 60_000)) - 30_000
+        case .administration: return try administer(&dice)
         }
         return true
     }
 
     /// An operator asks for something that changes the loop or its journal.
-    private func administer(_ dice: inout SeededRandom) -> Bool {
+    private func administer(_ dice: inout SeededRandom) throws(Violation) -> Bool {
         guard isReducerUp, let core = reducer?.core else { return false }
         let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
         let quarantined = core.quarantine.keys.sorted()
@@ -80,6 +81,9 @@ extension SimulatedCluster {
         }
         guard let wish = wishes.randomElement(using: &dice) else { return false }
         say("an operator asks: \(wish)")
+        if case .retryQuarantined(let id, _) = wish, let event = core.quarantine[id].flatMap({ SlotEvent($0.bytes) }) {
+            try observe(.retried(event))
+        }
         operatorRequests.append(wish)
         wakeReducer(at: now)
         return true

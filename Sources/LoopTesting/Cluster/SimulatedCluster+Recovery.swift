@@ -77,7 +77,7 @@ extension SimulatedCluster {
     /// Whichever snapshot a recovery begins from, and also without one, it comes to the same.
     private func compare(_ recovered: JournaledState<SlotLoop>, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
-        guard reducerLife % 4 == 0 else { return }
+        guard reducerLife % 8 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
             try compare(recovered, disk, from: snapshot)
         }

@@ -93,7 +93,7 @@ package final class SimulatedCluster {
         plan = SimulationPlan(&random, scenario)
         checkers = Checkers(hasShadow: plan.hasShadow)
         self.rules = rules
-        transcript = records ? Transcript(limit: 40) : nil
+        transcript = records ? Transcript(limit: scenario.transcriptLines) : nil
     }
 
     /// The same run from its beginning.

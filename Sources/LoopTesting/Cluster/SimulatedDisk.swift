@@ -65,12 +65,14 @@ final class SimulatedDisk {
         let last = synced + UInt64(Double(position - synced) * kept)
         let lost = Array(records[Int(last)...])
         records.removeLast(lost.count)
-        // The row of a snapshot is written after the records that it covers, and is lost before them.
-        snapshots.removeAll { $0.entry.position > last }
         return lost
     }
 
+    /// Synced, with everything before it: the file of the snapshot that it replaces is gone for good.
     func add(_ snapshot: Snapshot) {
+        sync()
+        // One that stood at the same place is replaced.
+        snapshots.removeAll { $0.entry.position == snapshot.entry.position }
         snapshots.insert(snapshot, at: 0)
         if snapshots.count > Self.snapshotsMax { snapshots.removeLast() }
     }
@@ -94,6 +96,7 @@ final class SimulatedDisk {
         let limit = min(sound[1].entry.position, position)
         let asked = records.firstIndex { if case .event(let event) = $0 { event.seq >= seq } else { false } }
         trimmed = max(trimmed, min(limit, UInt64(asked ?? records.count)))
+        sync()
     }
 }
 

@@ -111,7 +111,7 @@ package struct SimulationPlan: Sendable {
         faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
         faultPhase = .seconds(scenario.seconds)
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [45, 80, 160].randomElement(using: &random) ?? 80
+        eventsPerSecond = [46, 84, 166].randomElement(using: &random) ?? 84
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -126,7 +126,7 @@ package struct SimulationPlan: Sendable {
             [silenceLimit / 2, silenceLimit * 3 / 2, .seconds(600)].randomElement(using: &random) ?? .seconds(600)
         failureShare = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
-        snapshotInterval = [40, 150, 600].randomElement(using: &random) ?? 150
+        snapshotInterval = [40, 120, 360].randomElement(using: &random) ?? 120
         hasStateHashes = random.fraction() < 0.3
         hasShadow = random.fraction() < 0.5
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))

@@ -9,6 +9,8 @@ package struct Scenario: Equatable, Sendable {
     package var withoutFaults: Set<Int> = []
     /// The ways in which the plan is simpler than the seed's own.
     package var simpler: Set<Simplification> = []
+    /// How many messages a failure shows. Decides nothing.
+    package var transcriptLines = 40
 
     /// A simpler plan that a failure may survive.
     package enum Simplification: String, CaseIterable, Sendable {

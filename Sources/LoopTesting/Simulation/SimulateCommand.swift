@@ -2,7 +2,7 @@
 public struct SimulateCommand: Equatable, Sendable {
     public static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
-                             [--without-faults LIST] [--simpler LIST] [--no-shrinking]
+                             [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]
                loop-simulate --mutations [--only RULE] [--seconds S]
         """
 
@@ -19,6 +19,7 @@ public struct SimulateCommand: Equatable, Sendable {
     private var withoutFaults: Set<Int> = []
     private var simpler: Set<Scenario.Simplification> = []
     private var shrinks = true
+    private var lines = Scenario(seed: 0).transcriptLines
     private var huntsMutations = false
     private var only: String?
 
@@ -33,6 +34,7 @@ public struct SimulateCommand: Equatable, Sendable {
             case "--without-faults": withoutFaults = try Self.ranges(option, arguments.popFirst())
             case "--simpler": simpler = try Self.simplifications(option, arguments.popFirst())
             case "--no-shrinking": shrinks = false
+            case "--transcript": lines = Int(try Self.number(option, arguments.popFirst(), in: 1...1_000_000))
             case "--mutations": huntsMutations = true
             case "--only": only = try Self.value(option, arguments.popFirst())
             default: throw Mistake(reason: "unknown option \(option)")
@@ -55,6 +57,7 @@ public struct SimulateCommand: Equatable, Sendable {
             var scenario = Scenario(seed: seed, seconds: seconds)
             scenario.withoutFaults = withoutFaults
             scenario.simpler = simpler
+            scenario.transcriptLines = lines
             return scenario
         }
         let report = Simulation.run(scenarios) { failure in
