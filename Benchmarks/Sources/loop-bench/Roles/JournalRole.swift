@@ -13,12 +13,21 @@ enum JournalRole {
     static func run(_ role: Role) throws {
         let folder = FileManager.default.temporaryDirectory.path + "/loop-bench-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let figures: [(name: String, rate: Double)]
+        do {
+            // Before anything is said: whoever hears it ends this process.
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            figures = try measure(role, folder)
+        }
+        for (name, rate) in figures { Role.say(name, rate) }
+    }
+
+    private static func measure(_ role: Role, _ folder: String) throws -> [(name: String, rate: Double)] {
         let batch = try role.number("batch")
         let slices = max(1, try role.number("count") / slice)
         switch try role.text("work") {
-        case "append": try append(folder, batch: batch, slices: slices)
-        case "read": try read(folder, batch: batch, slices: slices)
+        case "append": return try append(folder, batch: batch, slices: slices)
+        case "read": return [("rate", try read(folder, batch: batch, slices: slices))]
         case let work: throw BenchmarkError.usage("there is no journal's work \(work)")
         }
     }
@@ -50,8 +59,10 @@ enum JournalRole {
         }
     }
 
-    /// Events of 256 bytes, as their sender encoded them. Says how long the appends took, not the making of the records.
-    private static func append(_ folder: String, batch: Int, slices: Int) throws {
+    /// Events of 256 bytes, as their sender encoded them. The time is that of the appends, not of making the records.
+    private static func append(
+        _ folder: String, batch: Int, slices: Int
+    ) throws -> [(name: String, rate: Double)] {
         let journal = try SQLiteJournal.open(folder + "/bench.journal", loop: "bench", newHistory: History(1))
         let file = open(folder + "/bench.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw BenchmarkError.role("the plain file could not be made: errno \(errno)") }
@@ -69,12 +80,12 @@ enum JournalRole {
             }
         }
         journal.close()
-        Role.say("journal", Double(slices * slice * batch) / ours)
-        Role.say("plain", Double(slices * slice * batch) / plain)
+        let count = Double(slices * slice * batch)
+        return [("journal", count / ours), ("plain", count / plain)]
     }
 
     /// Events of 16 bytes, as a replay reads them.
-    private static func read(_ folder: String, batch: Int, slices: Int) throws {
+    private static func read(_ folder: String, batch: Int, slices: Int) throws -> Double {
         let path = folder + "/bench.journal"
         let journal = try SQLiteJournal.open(path, loop: "bench", newHistory: History(1))
         for number in 0..<slices { try append(journal, batches(number, batch: batch, bytes: 16)) }
@@ -93,6 +104,6 @@ enum JournalRole {
             }
         }
         guard position == count else { throw BenchmarkError.promise("\(position) of \(count) records came back") }
-        Role.say("rate", Double(count) / took)
+        return Double(count) / took
     }
 }
