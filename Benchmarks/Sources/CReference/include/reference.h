@@ -34,5 +34,5 @@ int reference_sender(
     const char *collector, const char *publisher, uint64_t sender, uint64_t window, uint64_t count,
     struct reference_result *result);
 
-// Appends `count` batches of `bytes` bytes to a new file and calls fdatasync after each. 0, or errno.
-int reference_append(const char *path, uint64_t bytes, uint64_t count, double *seconds);
+// Appends a batch of `bytes` bytes `count` times to an open file, and calls fdatasync after each. 0, or errno.
+int reference_append(int file, const void *batch, uint64_t bytes, uint64_t count);

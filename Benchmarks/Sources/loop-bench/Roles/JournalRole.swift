@@ -5,26 +5,31 @@ import LoopCore
 import LoopJournal
 import LoopWire
 
-/// Appends batches of events to a new file, or reads them, and says how long that took.
+/// Appends batches of events to a new journal and, in turn, the same bytes to a plain file; or reads a journal.
 enum JournalRole {
-    /// The bytes of an event as its sender encoded it.
-    static let eventBytes = 256
+    /// How many appends one of both does before it is the other's turn: the disk's pace changes within seconds.
+    private static let slice = 14
 
     static func run(_ role: Role) throws {
         let folder = FileManager.default.temporaryDirectory.path + "/loop-bench-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let batch = try role.number("batch")
-        let count = try role.number("count")
+        let slices = max(1, try role.number("count") / slice)
         switch try role.text("work") {
-        case "append": Role.say("seconds", try append(folder, batch: batch, count: count))
-        case "c-append": Role.say("seconds", try appendInC(folder, batch: batch, count: count))
-        case "read": Role.say("seconds", try read(folder, batch: batch, count: count))
+        case "append": try append(folder, batch: batch, slices: slices)
+        case "read": try read(folder, batch: batch, slices: slices)
         case let work: throw BenchmarkError.usage("there is no journal's work \(work)")
         }
     }
 
-    private static func event(_ seq: Int, bytes: Int = eventBytes) -> Record {
+    private static func batches(_ slice: Int, batch: Int, bytes: Int) -> [[Record]] {
+        (0..<Self.slice).map { number in
+            (1...batch).map { event((slice * Self.slice + number) * batch + $0, bytes: bytes) }
+        }
+    }
+
+    private static func event(_ seq: Int, bytes: Int) -> Record {
         .event(
             EventRecord(
                 seq: Seq(UInt64(seq)), time: WallTime(milliseconds: 1_764_000_000_000 + Int64(seq)),
@@ -33,46 +38,61 @@ enum JournalRole {
                 bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: seq), count: bytes)[...]))
     }
 
-    /// - Returns: how long the appends took, not the making of the records.
-    private static func append(
-        _ folder: String, batch: Int, count: Int, bytes: Int = eventBytes
-    ) throws -> Double {
+    private static func seconds(_ body: () throws -> Void) rethrows -> Double {
+        let began = DispatchTime.now().uptimeNanoseconds
+        try body()
+        return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
+    }
+
+    private static func append(_ journal: SQLiteJournal, _ batches: [[Record]]) throws {
+        for records in batches {
+            _ = try journal.append(records, through: journal.position + UInt64(records.count))
+        }
+    }
+
+    /// Events of 256 bytes, as their sender encoded them. Says how long the appends took, not the making of the records.
+    private static func append(_ folder: String, batch: Int, slices: Int) throws {
         let journal = try SQLiteJournal.open(folder + "/bench.journal", loop: "bench", newHistory: History(1))
-        var seconds = 0.0
-        for number in 0..<count {
-            let records = (1...batch).map { event(number * batch + $0, bytes: bytes) }
-            let began = DispatchTime.now().uptimeNanoseconds
-            _ = try journal.append(records, through: UInt64((number + 1) * batch))
-            seconds += Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
+        let file = open(folder + "/bench.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw BenchmarkError.role("the plain file could not be made: errno \(errno)") }
+        defer { close(file) }
+        var ours = 0.0
+        var plain = 0.0
+        for number in 0..<slices {
+            let batches = batches(number, batch: batch, bytes: 256)
+            var bytes: [UInt8] = []
+            for record in batches[0] { record.write(to: &bytes) }
+            ours += try seconds { try append(journal, batches) }
+            plain += try seconds {
+                let error = reference_append(file, bytes, UInt64(bytes.count), UInt64(slice))
+                guard error == 0 else { throw BenchmarkError.role("the plain append failed with errno \(error)") }
+            }
         }
         journal.close()
-        return seconds
+        Role.say("journal", Double(slices * slice * batch) / ours)
+        Role.say("plain", Double(slices * slice * batch) / plain)
     }
 
-    private static func appendInC(_ folder: String, batch: Int, count: Int) throws -> Double {
-        var bytes: [UInt8] = []
-        for number in 1...batch { event(number + batch * count / 2).write(to: &bytes) }
-        var seconds = 0.0
-        let error = reference_append(folder + "/bench.log", UInt64(bytes.count), UInt64(count), &seconds)
-        guard error == 0 else { throw BenchmarkError.role("the C appender ended with errno \(error)") }
-        return seconds
-    }
-
-    /// Small events, as a replay reads them.
-    private static func read(_ folder: String, batch: Int, count: Int) throws -> Double {
-        _ = try append(folder, batch: batch, count: count, bytes: 16)
-        let began = DispatchTime.now().uptimeNanoseconds
-        let journal = try SQLiteJournal.read(folder + "/bench.journal")
+    /// Events of 16 bytes, as a replay reads them.
+    private static func read(_ folder: String, batch: Int, slices: Int) throws {
+        let path = folder + "/bench.journal"
+        let journal = try SQLiteJournal.open(path, loop: "bench", newHistory: History(1))
+        for number in 0..<slices { try append(journal, batches(number, batch: batch, bytes: 16)) }
+        journal.close()
+        let count = slices * slice * batch
         var position = 0
-        while true {
-            let page = try journal.records(after: UInt64(position), bytesMax: 1 << 20)
-            if page.isEmpty { break }
-            guard case .event(let event) = page[0], event.seq.value == UInt64(position + 1) else {
-                throw BenchmarkError.promise("the record after \(position) is \(page[0])")
+        let took = try seconds {
+            let journal = try SQLiteJournal.read(path)
+            while true {
+                let page = try journal.records(after: UInt64(position), bytesMax: 1 << 20)
+                if page.isEmpty { break }
+                guard case .event(let event) = page[0], event.seq.value == UInt64(position + 1) else {
+                    throw BenchmarkError.promise("the record after \(position) is \(page[0])")
+                }
+                position += page.count
             }
-            position += page.count
         }
-        guard position == batch * count else { throw BenchmarkError.promise("\(position) of \(batch * count) records") }
-        return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
+        guard position == count else { throw BenchmarkError.promise("\(position) of \(count) records came back") }
+        Role.say("rate", Double(count) / took)
     }
 }
