@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "LoopCore", targets: ["LoopCore"]),
         .library(name: "LoopJournal", targets: ["LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
+        .library(name: "LoopView", targets: ["LoopView"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
@@ -47,6 +48,8 @@ let package = Package(
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
         library("LoopCore", ["LoopLock"]),
+        // Stores, bindings and widgets over a loop, and the renderers that need no C library.
+        library("LoopView", ["LoopLock", "LoopCore"]),
         // Bytes: the CBOR coder and every message between nodes.
         library("LoopWire", ["LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
@@ -63,15 +66,15 @@ let package = Package(
         library(
             "LoopNode",
             [
-                "CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions", "SQLite",
-                "ZMQ",
+                "CLinux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions",
+                "SQLite", "ZMQ",
             ]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", ["LoopCore", "LoopWire", "LoopCluster"]),
+        library("LoopTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by libxml2.
         library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
-        // Serving a folder by libmicrohttpd.
-        library("LoopWeb", ["CHTTPD", "LoopLock"]),
+        // Serving a folder, and widgets as HTML, by libmicrohttpd.
+        library("LoopWeb", ["CHTTPD", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
         library("LoopExamples", ["LoopCore", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
@@ -92,6 +95,7 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
+        tests("LoopViewTests", ["LoopCore", "LoopView"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
@@ -100,7 +104,9 @@ let package = Package(
         tests("ZMQTests", ["ZMQ"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
-        tests("LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting"]),
+        tests(
+            "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
+            exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopWeb"]),
         tests(

@@ -6,9 +6,10 @@ import Testing
     /// What each may import beside the language's own modules.
     private static let neighbours: [String: Set<String>] = [
         "LoopCore": ["LoopLock"],
+        "LoopView": ["LoopLock", "LoopCore"],
         "LoopWire": ["LoopCore"],
         "LoopCluster": ["LoopCore", "LoopWire"],
-        "LoopTesting": ["LoopCore", "LoopWire", "LoopCluster"],
+        "LoopTesting": ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
     ]
     private static let language: Set<String> = ["Swift", "_Concurrency", "Synchronization", "Observation"]
 

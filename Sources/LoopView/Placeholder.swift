@@ -1,0 +1,1 @@
+// Views over a loop: stores, bindings, widgets.

@@ -1,0 +1,2 @@
+import LoopView
+import Testing
