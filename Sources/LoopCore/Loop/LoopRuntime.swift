@@ -112,7 +112,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     private func takeSteps() {
         while let step = shared.withLock({ $0.nextStep() }) {
             switch step {
-            case .refuse(let waiter): waiter?.resume(returning: .failure(SendRefusal(.stale)))
+            case .refuse(let entry): entry.waiter?.resume(returning: .failure(SendRefusal(.stale)))
             case .apply(let entry): apply(entry)
             }
         }
@@ -160,16 +160,13 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
             updates: launch.updates)
         switch feedbacks[Int(id.feedback)].effect(launch.effect.request, context).body {
         case .events(let events):
-            return shared.withLock { [clock] shared in
-                if shared.table.isRunning(id, attempt: attempt) {
-                    for event in events { _ = shared.enqueue(Shared.Entry(input: .event(event), source: id)) }
-                }
-                return shared.complete(id, attempt: attempt, at: clock.now())
+            return shared.withLock { [clock] in
+                $0.complete(id, attempt: attempt, sending: events, at: clock.now())
             }
         case .run(let body):
             let send = self.send(for: (id, attempt))
             // Detached: an effect inherits nothing from the thread that happened to drain.
-            let task = Task.detached { [self] in
+            let task = Task.detached(executorPreference: clock.executor) { [self] in
                 do {
                     try await body(send)
                     end(id, attempt, nil)
@@ -194,12 +191,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// An effect has failed for good: its feedback may have an event to say so.
     private func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
         let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
-        guard let event else { return }
-        let id = failure.id
-        shared.withLock { shared in
-            shared.table.settle(id)
-            _ = shared.enqueue(Shared.Entry(input: .event(event), source: id))
-        }
+        if let event { shared.withLock { $0.settle(failure.id, by: event) } }
     }
 
     // MARK: Time
@@ -208,7 +200,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         timer.replaced?.cancel()
         guard let deadline = timer.deadline else { return }
         let generation = timer.generation
-        let task = Task.detached { [weak self, clock] in
+        let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
             guard (try? await clock.sleep(deadline)) != nil else { return }
             self?.timerFired(generation)
         }
@@ -231,7 +223,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         continuation.yield((initial, nil))
         shared.withLock { $0.addCustom(continuation) }
         let send = self.send(for: nil)
-        let task = Task.detached { await custom(stream, send) }
+        let task = Task.detached(executorPreference: clock.executor) { await custom(stream, send) }
         if !shared.withLock({ $0.addTask(task) }) { task.cancel() }
     }
 
@@ -267,12 +259,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     }
 
     private func accept(_ entry: Shared.Entry, _ source: (id: EffectID, attempt: Int)?) -> SendRefusal? {
-        shared.withLock { shared in
-            if shared.isStopped { return SendRefusal(.ended) }
-            if let source, !shared.table.isRunning(source.id, attempt: source.attempt) {
-                return SendRefusal(shared.table.isLive(source.id) ? .attempt : .stale)
-            }
-            return shared.enqueue(entry)
-        }
+        shared.withLock { $0.accept(entry, of: source) }
     }
 }
