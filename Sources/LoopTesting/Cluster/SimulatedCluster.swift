@@ -65,6 +65,9 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     /// How many messages a failure shows.
     public var transcriptLines = 40
 
+    /// Sizes and limits of the cluster, in place of those that the seed draws.
+    package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
+
     /// Says what the effects of a feedback do. The closure names the type of the requests, and is asked at each attempt.
     /// - Parameter feedback: its name.
     public func answer<Request: Sendable>(
@@ -136,11 +139,23 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return SimulationEnd(engine)
     }
 
+    /// Runs to the end and tells everything that was said.
+    /// - Throws: the first promise or invariant that was broken.
+    package func conversation() throws(SimulationFailure) -> [String] {
+        var scenario = scenario
+        scenario.transcriptLines = .max
+        let make = maker()
+        let engine = make(scenario, true)
+        if let failure = Simulation.failure(of: engine, again: Self.again(make, faults)) { throw failure }
+        var conversation = Conversation(engine)
+        return conversation.lines()
+    }
+
     private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
 
     /// Makes the cluster of a scenario, as it was described until now.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
-        let (definition, faults, workers, clients) = (definition, faults, workers, clients)
+        let (definition, faults, workers, clients, planning) = (definition, faults, workers, clients, planning)
         let (answers, invariants, clientPlans, happenings) = (answers, invariants, clientPlans, happenings)
         // What is to happen, happens while faults come.
         let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, happenings.map(\.time).max() ?? 0)
@@ -153,6 +168,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
             plan.buildReplacedAt = 0
             plan.sessionRetention = .seconds(600)
             plan.faultPhase = max(plan.faultPhase, .nanoseconds(Int64(clamping: last)) + .seconds(1))
+            planning(&plan)
             let work = AnsweredWorkload(
                 definition, answers: answers, invariants: invariants, clients: clientPlans, restLimit: .seconds(60))
             return Engine(scenario, plan: (plan, random), work: work, happenings: happenings, records: records)

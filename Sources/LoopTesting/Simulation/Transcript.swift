@@ -11,7 +11,7 @@ package struct Transcript: Sendable {
         case word(String)
     }
 
-    private var lines: [(time: UInt64, line: Line)] = []
+    private var kept: [(time: UInt64, line: Line)] = []
     private var next = 0
     private let limit: Int
     /// Of every message's bytes, in order.
@@ -35,17 +35,20 @@ package struct Transcript: Sendable {
             case .batch(_, let batch): StableHash.fnv1a(batch.bytes, seed: hash)
             }
         hash = (hash ^ time) &* 0x0000_0100_0000_01b3
-        if lines.count < limit {
-            lines.append((time, line))
+        if kept.count < limit {
+            kept.append((time, line))
         } else {
-            lines[next] = (time, line)
+            kept[next] = (time, line)
             next = (next + 1) % limit
         }
     }
 
+    /// The last messages, the oldest first.
+    var lines: [(time: UInt64, line: Line)] { Array(kept[next...] + kept[..<next]) }
+
     /// One line for each message, the oldest first.
     package var text: [String] {
-        (lines[next...] + lines[..<next]).map { "\(Transcript.seconds($0.time))  \(Transcript.describe($0.line))" }
+        lines.map { "\(Transcript.seconds($0.time))  \(Transcript.describe($0.line))" }
     }
 
     static func seconds(_ nanoseconds: UInt64) -> String {
