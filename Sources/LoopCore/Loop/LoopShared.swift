@@ -1,7 +1,6 @@
 /// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
 /// result what is to be done outside.
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
-    package typealias Transitions = AsyncStream<(state: State, event: Event?)>.Continuation
     package typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
 
     package struct Entry: Sendable {
@@ -13,6 +12,24 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
             self.input = input
             self.source = source
+        }
+    }
+
+    /// Who sends an event.
+    package enum Sender: Sendable {
+        case effect(EffectID, attempt: Int)
+        /// A run of a custom feedback, by its token.
+        case custom(UInt64)
+    }
+
+    /// A running body of a custom feedback.
+    package struct CustomHandle: Sendable {
+        var finish: @Sendable () -> Void
+        var task: Task<Void, Never>?
+
+        func cancel() {
+            finish()
+            task?.cancel()
         }
     }
 
@@ -61,7 +78,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         var state: State
         var event: Event?
         var subscribers: [Subscriber]
-        var transitions: [Transitions]
     }
 
     package struct Subscriber: Sendable {
@@ -79,8 +95,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     private var handles: [EffectID: Handle] = [:]
     private var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
-    private var transitions: [Transitions] = []
-    private var tasks: [Task<Void, Never>] = []
+    private var customs: [UInt64: CustomHandle] = [:]
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
 
@@ -93,20 +108,23 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     var queuedCount: Int { queue.count }
 
+    /// Why a sender may not send; nil: it may.
+    package func refusal(of sender: Sender?) -> SendRefusal? {
+        if isStopped { return SendRefusal(.ended) }
+        switch sender {
+        case .effect(let id, let attempt):
+            if table.isRunning(id, attempt: attempt) { return nil }
+            return SendRefusal(table.isLive(id) ? .attempt : .stale)
+        case .custom(let token): return customs[token] == nil ? SendRefusal(.stale) : nil
+        case nil: return nil
+        }
+    }
+
     /// Nil: queued.
     package mutating func enqueue(_ entry: Entry) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
         queue.append(entry)
         return nil
-    }
-
-    /// The same for an event of an effect's attempt, which has to be the one that runs; nil: of nobody's.
-    package mutating func accept(_ entry: Entry, of source: (id: EffectID, attempt: Int)?) -> SendRefusal? {
-        if isStopped { return SendRefusal(.ended) }
-        if let source, !table.isRunning(source.id, attempt: source.attempt) {
-            return SendRefusal(table.isLive(source.id) ? .attempt : .stale)
-        }
-        return enqueue(entry)
     }
 
     /// The right to drain, for one thread at a time.
@@ -116,8 +134,12 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return true
     }
 
-    /// Claims the right for the start, before there is anything to drain.
-    package mutating func claimStart() { isDraining = true }
+    /// Claims the right before there is anything to drain.
+    package mutating func claimTurn() -> Bool {
+        if isDraining || isStopped { return false }
+        isDraining = true
+        return true
+    }
 
     /// Nil gives the right to drain back, in the same breath in which the queue was seen to be empty.
     package mutating func nextStep() -> Step? {
@@ -137,7 +159,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         self.state = state
         self.seq = seq
         self.outcome = outcome
-        return Delivery(state: state, event: event, subscribers: subscribers, transitions: transitions)
+        return Delivery(state: state, event: event, subscribers: subscribers)
     }
 
     package mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
@@ -275,13 +297,26 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     mutating func unsubscribe(_ token: UInt64) { subscribers.removeAll { $0.token == token } }
 
-    mutating func addCustom(_ continuation: Transitions) { transitions.append(continuation) }
+    mutating func nextCustom() -> UInt64 {
+        nextToken += 1
+        return nextToken
+    }
 
-    mutating func addTask(_ task: Task<Void, Never>) -> Bool {
+    /// A custom feedback is attached. False: the loop has ended.
+    mutating func attachCustom(_ token: UInt64, finish: @escaping @Sendable () -> Void) -> Bool {
         if isStopped { return false }
-        tasks.append(task)
+        customs[token] = CustomHandle(finish: finish)
         return true
     }
+
+    /// Its body has a task now. False: it is not attached any more, and the task is to be cancelled.
+    mutating func attachCustom(_ token: UInt64, task: Task<Void, Never>) -> Bool {
+        if customs[token] == nil { return false }
+        customs[token]?.task = task
+        return true
+    }
+
+    mutating func detachCustom(_ token: UInt64) -> CustomHandle? { customs.removeValue(forKey: token) }
 
     // MARK: End
 
@@ -290,8 +325,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         var waiters: [Waiter]
         var handles: [Handle]
         var subscribers: [Subscriber]
-        var transitions: [Transitions]
-        var tasks: [Task<Void, Never>]
+        var customs: [CustomHandle]
+        var timer: Task<Void, Never>?
     }
 
     /// Nil: the loop has ended before.
@@ -300,11 +335,10 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         isStopped = true
         let remains = Remains(
             waiters: queue.takeAll().compactMap(\.waiter), handles: Array(handles.values), subscribers: subscribers,
-            transitions: transitions, tasks: tasks + [timer?.task].compactMap { $0 })
+            customs: Array(customs.values), timer: timer?.task)
         handles = [:]
         subscribers = []
-        transitions = []
-        tasks = []
+        customs = [:]
         timer = nil
         table.cancelAll()
         return remains

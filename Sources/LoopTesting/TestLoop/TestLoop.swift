@@ -138,6 +138,9 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         guard machine.feedbacks.contains(where: { $0.name == feedback && $0.custom != nil }) else {
             throw call.failure("\"\(feedback)\" is no custom or input feedback: its effects send, see expectStart")
         }
+        if machine.outcome == nil, !machine.isAttached(feedback) {
+            throw call.failure("refused: the state has no part for \"\(feedback)\" now, and its body does not run")
+        }
         try send(.event(event), call, change)
     }
 

@@ -23,6 +23,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private let outcomeOf: @Sendable (State) -> Outcome?
     private let run: String
     private let wallTime: WallTime
+    /// The custom feedbacks that are attached, by name.
+    private var customs: [String: CustomRun<State, Event>] = [:]
     /// The numbers of what says that an effect waits.
     private var waiting: [EffectID: Int] = [:]
     private var nextNumber = 0
@@ -53,13 +55,17 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     var time: Duration { now - MonotonicTime.zero }
     var nextDeadline: MonotonicTime? { timer?.deadline }
 
-    func phase(of id: EffectID) -> EffectTable.Phase? { shared.table.phase(of: id) }
+    /// Whether a custom feedback is there to send something.
+    func isAttached(_ custom: String) -> Bool { customs[custom] != nil }
+
+    func phase(of id: EffectID) -> EffectPhase? { shared.table.phase(of: id) }
 
     // MARK: What a test may do
 
     mutating func start() throws(RestlessLoop) {
-        shared.claimStart()
+        _ = shared.claimTurn()
         let initial = turn.state
+        tellCustoms(initial, nil)
         let wishes = turn.advance(nil, wallMilliseconds: wallTime.milliseconds)
         if let outcome = outcomeOf(initial) {
             _ = shared.commit(state: initial, seq: .initial, event: nil, outcome: outcome)
@@ -75,7 +81,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     {
         transitionsCount = 0
         let entry = Shared.Entry(input: input, source: source)
-        if let refusal = shared.accept(entry, of: source.map { ($0, effects[$0]?.attempt ?? 0) }) { return refusal }
+        let sender = source.map { Shared.Sender.effect($0, attempt: effects[$0]?.attempt ?? 0) }
+        if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return refusal }
         try drain()
         return nil
     }
@@ -145,8 +152,23 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         let event: Event? = if case .event(let event) = entry.input { event } else { nil }
         _ = shared.commit(state: turn.state, seq: turn.seq, event: event, outcome: outcome)
         note(.applied(event, by: entry.source, before: before, after: turn.state))
+        tellCustoms(turn.state, event)
         if let outcome { return end(outcome) }
         apply(wishes)
+    }
+
+    /// Nobody runs the bodies of custom feedbacks; but they come and go with their parts of the state.
+    private mutating func tellCustoms(_ state: State, _ event: Event?) {
+        for feedback in feedbacks {
+            guard let custom = feedback.custom else { continue }
+            if let run = customs[feedback.name] {
+                if run.tell(state, event) { continue }
+                customs[feedback.name] = nil
+                run.finish()
+            } else {
+                customs[feedback.name] = custom.attach(state, Send { _, _ throws(SendRefusal) in .initial })
+            }
+        }
     }
 
     private mutating func end(_ outcome: Outcome) {

@@ -368,6 +368,23 @@ import Testing
                 """)
     }
 
+    @Test func `a custom feedback of a part that is not there`() throws {
+        let input = Feedback<Int, Int>.input("input", Input()).optional()
+        let reducer = Reducer<Int?, Int> { $0 = $1 == 0 ? nil : $1 }
+        try TestLoop.run(initial: nil, reducer: reducer, feedbacks: [input]) { loop in
+            let failure = #expect(throws: TestLoopFailure.self) { try loop.send(1, from: "input") }
+            #expect(
+                failure?.summary
+                    == "send(1, from: \"input\"): refused: the state has no part for \"input\" now, and its body does not run"
+            )
+            try loop.send(2) { $0 = 2 }
+            try loop.send(3, from: "input") { $0 = 3 }
+            try loop.send(0) { $0 = nil }
+            #expect(throws: TestLoopFailure.self) { try loop.send(4, from: "input") }
+            #expect(loop.state == nil)
+        }
+    }
+
     @Test func `something where nothing was expected`() {
         #expect(
             failure { try $0.expectNothing() } == """
