@@ -14,7 +14,7 @@ struct Conversation<Work: Workload> {
 
     init(_ engine: ClusterEngine<Work>) {
         self.engine = engine
-        feedbacks = engine.work.definition.feedbacks
+        feedbacks = engine.work.definition.allFeedbacks
         var counts: [String: Int] = [:]
         var names: [Int: String] = [:]
         for peer in engine.peers {

@@ -58,7 +58,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result where Definition.State == State, Definition.Event == Event {
         let machine = TestMachine(
             name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
-            outcome: { definition.outcome(of: $0) }, feedbacks: definition.feedbacks, seed: seed, wallTime: wallTime)
+            outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
         return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
     }
 
@@ -71,7 +71,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result {
         let machine = TestMachine(
             name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
-            outcome: { _ in nil }, feedbacks: feedbacks, seed: seed, wallTime: wallTime)
+            outcome: { _ in nil }, feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime)
         return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
     }
 

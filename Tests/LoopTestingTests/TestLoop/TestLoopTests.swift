@@ -204,6 +204,16 @@ import Testing
         }
     }
 
+    @Test func `combined feedbacks have their own names`() throws {
+        let both = Feedback<Int, Int>.combine(
+            .skippingRepeated("a", state: \.self) { (_: Int) in .task { nil } },
+            .skippingRepeated("b", state: \.self) { (_: Int) in .task { nil } })
+        try TestLoop.run(initial: 0, reducer: Reducer { $0 += $1 }, feedbacks: [both]) { loop in
+            try loop.expectStart("a", 0)
+            try loop.expectStart("b", 0)
+        }
+    }
+
     @Test func `a direct change passes the reducer by`() throws {
         try TestLoop.run(Crossing()) { loop in
             let timer = try loop.expectStart("timer")
