@@ -11,6 +11,7 @@ extension JournaledState {
     @discardableResult
     package mutating func apply(_ record: Record, event: Definition.Event? = nil) throws -> [LiveChange] {
         position += 1
+        try checkNumbers(of: record)
         switch record {
         case .event(let record):
             if foreign != nil { try reinterpret(from: record.seq) }
