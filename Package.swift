@@ -132,6 +132,7 @@ let package = Package(
                 "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
                 "loopctl", "loop-chaos",
             ]),
+        tests("FuzzingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

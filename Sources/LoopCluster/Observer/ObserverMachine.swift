@@ -144,7 +144,8 @@ public struct ObserverMachine: Sendable {
 
     private mutating func show(_ notes: [TransitionNote]) {
         guard wantsTransitions, let first = notes.first, let last = notes.last else { return }
-        if let known = lastTransition, first.seq > known.next {
+        // Behind `known` there is a next one, whatever number the reducer gave it.
+        if let known = lastTransition, first.seq > known, first.seq > known.next {
             actions.append(.missed(known.next...Seq(first.seq.value - 1)))
         }
         let new = notes.filter { $0.seq > lastTransition ?? .initial }

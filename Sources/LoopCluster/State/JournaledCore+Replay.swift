@@ -11,6 +11,7 @@ extension JournaledCore {
     @discardableResult
     package mutating func apply(_ record: Record, decoded event: UnsafeRawPointer? = nil) throws -> [LiveChange] {
         position += 1
+        try checkNumbers(of: record)
         switch record {
         case .event(let record): return try apply(record, event)
         case .refused(let record):
