@@ -95,7 +95,7 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
-        tests("LoopViewTests", ["LoopCore", "LoopView"]),
+        tests("LoopViewTests", ["LoopLock", "LoopCore", "LoopView"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
