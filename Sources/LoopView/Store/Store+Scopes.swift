@@ -38,12 +38,16 @@ extension Store {
             forget: { self.forgetProblem() }, sender: sender, owned: [self, feed])
         let read: @Sendable () -> State? = { [weak self] in self?.state }
         feed.follow(by: distinct) { store in
-            var changes = Tracked(read)
+            var source = Tracked(read)
+            var state = source.read()
             // Only this task writes the value, so nothing changes between the comparison and the writing.
-            while let state = await changes.next() ?? nil {
-                if areEqual(feed.value.withLock { $0 }, state) { continue }
-                feed.value.withLock { $0 = state }
-                guard store()?.tellState() != nil else { return }
+            while let new = state {
+                if !areEqual(feed.value.withLock { $0 }, new) {
+                    feed.value.withLock { $0 = new }
+                    store()?.tellState()
+                }
+                guard await source.changed() else { return }
+                state = source.read()
             }
         }
         return distinct

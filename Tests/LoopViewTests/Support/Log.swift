@@ -23,6 +23,15 @@ final class Log<Entry: Sendable>: Sendable {
         for one in ready { one.resume() }
     }
 
+    /// Waits until the last entry is as wanted.
+    func hasLast(_ isWanted: (Entry) -> Bool) async {
+        while true {
+            let entries = entries
+            if let last = entries.last, isWanted(last) { return }
+            await reaches(entries.count + 1)
+        }
+    }
+
     /// Waits until there are so many entries.
     func reaches(_ count: Int) async {
         await withCheckedContinuation { continuation in
