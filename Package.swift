@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "LoopJournal", targets: ["LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopView", targets: ["LoopView"]),
+        .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
@@ -103,12 +104,14 @@ let package = Package(
             "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
-        tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
+        tests(
+            "LoopNodeTests",
+            ["LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
-        tests("LoopWebTests", ["LoopWeb"]),
+        tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
         ),

@@ -35,12 +35,12 @@ public struct Element: Sendable {
     public var pressesWhenSeen = false
     public var children: [Element] = []
     /// Its name among its siblings: by its place in the code, or the one it was given.
-    var key = ""
+    package var key = ""
     /// Whether `key` was given by the user.
     var hasID = false
     var press: (@Sendable () -> Void)?
     var write: (@Sendable (String) -> Void)?
-    var submit: (@Sendable () -> Void)?
+    package var submit: (@Sendable () -> Void)?
     /// What must live as long as this is shown.
     var owned: (any AnyObject & Sendable)?
 

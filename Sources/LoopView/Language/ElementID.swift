@@ -7,9 +7,9 @@ public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible
     /// An id as it came back from a client; whether it names anything, only a tree can say.
     public init(path: String) { self.path = path }
 
-    static let root = ElementID(path: "")
+    package static let root = ElementID(path: "")
 
-    func child(_ key: String) -> ElementID { ElementID(path: "\(path)/\(key)") }
+    package func child(_ key: String) -> ElementID { ElementID(path: "\(path)/\(key)") }
 
     public static func < (a: ElementID, b: ElementID) -> Bool { a.path < b.path }
 

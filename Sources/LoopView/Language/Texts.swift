@@ -42,7 +42,7 @@ public struct Link: View {
     }
 
     /// Whether an address leads to a page, and not into a script.
-    static func isHarmless(_ address: String) -> Bool {
+    package static func isHarmless(_ address: String) -> Bool {
         // Browsers leave out control characters wherever they stand, and blanks at the beginning.
         guard address.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 }) else { return false }
         let scheme = address.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
