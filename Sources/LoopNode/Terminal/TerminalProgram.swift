@@ -55,7 +55,9 @@ public enum TerminalProgram {
         var mail: [Mail] = []
         TerminalOutput.write(screen.begin())
         while true {
-            var ready = [0, mailbox.descriptor, signals.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var ready = [0, mailbox.descriptor, signals.descriptor].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             // What follows an escape in a sequence follows at once.
             let count = poll(&ready, nfds_t(ready.count), keys.awaitsMore ? 50 : -1)
             if count < 0 { continue }

@@ -27,7 +27,8 @@ enum HTML {
             html += "<button \(own)\(classes(element)) name=\"press\" value=\"\(path)\"\(seen)\(off)>"
             html += "\(escaped(label))</button>"
         case .toggle(let label, let isOn):
-            html += "<button \(own)\(classes(element, "toggle")) role=\"switch\" aria-checked=\"\(isOn)\" name=\"press\""
+            html +=
+                "<button \(own)\(classes(element, "toggle")) role=\"switch\" aria-checked=\"\(isOn)\" name=\"press\""
             html += " value=\"\(path)\"\(off)>\(escaped(label))</button>"
         case .field(let entry): append(entry, element, own, path, off, to: &html)
         case .link(let text, let address):
@@ -108,7 +109,8 @@ enum HTML {
     /// Bytes that may begin something to replace; 0xC2 begins the control characters above ASCII.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), 0..<32, 127,
+        case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), 0..<32,
+            127,
             0xC2:
             true
         default: false

@@ -27,7 +27,9 @@ struct OriginCheck: Sendable {
     func isSameOrigin(site: String?, origin: String?, host: String?, allowsUnknown: Bool) -> Bool {
         if let site { return site == "same-origin" }
         guard let origin else { return allowsUnknown }
-        guard let host, let scheme = ["http://", "https://"].first(where: { origin.hasPrefix($0) }) else { return false }
+        guard let host, let scheme = ["http://", "https://"].first(where: { origin.hasPrefix($0) }) else {
+            return false
+        }
         return origin.dropFirst(scheme.count).lowercased() == host.lowercased()
     }
 

@@ -57,7 +57,9 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         }
         let headers = RequestHeaders(connection)
         guard origin.isOurs(host: headers["Host"]) else {
-            return send(.text(421, "This server does not answer to that name. Give it the name as an allowed host."), connection)
+            return send(
+                .text(421, "This server does not answer to that name. Give it the name as an allowed host."), connection
+            )
         }
         switch (exchange.method, exchange.path) {
         case ("GET", "/"), ("HEAD", "/"): return send(page(headers), connection)

@@ -37,6 +37,7 @@ enum ViewStyle {
         .list > li { padding: .55rem 0; border-top: 1px solid var(--line); }
         .list > li:first-child { border-top: 0; }
         .list .list { padding-left: 1rem; }
+        .list > li > .row > :not(button) + button { margin-left: auto; }
         h1, h2, h3, h4, h5, h6 { margin: .5rem 0 0; line-height: 1.25; text-wrap: balance; }
         h1 { margin: 0; font-size: 1.6rem; }
         h2 { font-size: 1.25rem; }
@@ -95,7 +96,16 @@ enum ViewStyle {
         :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         .progress { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; width: 100%; }
         .progress > span:empty { display: none; }
-        progress { flex: 1 1 10rem; height: .5rem; accent-color: var(--accent); }
+        progress { flex: 1 1 10rem; height: .5rem; border: 0; border-radius: 1rem; appearance: none; overflow: hidden; }
+        progress, progress::-webkit-progress-bar { background: var(--line); }
+        progress::-webkit-progress-value { background: var(--accent); border-radius: 1rem; transition: width .2s; }
+        progress::-moz-progress-bar { background: var(--accent); border-radius: 1rem; }
+        progress:indeterminate {
+          background: linear-gradient(90deg, var(--line) 30%, var(--accent) 50%, var(--line) 70%) 0 0 / 300% 100%;
+          animation: going 1.6s linear infinite;
+        }
+        progress:indeterminate::-webkit-progress-bar { background: none; }
+        @keyframes going { from { background-position: 150% 0; } to { background-position: 0 0; } }
         #connection {
           position: fixed;
           inset: auto 0 1rem;
@@ -108,7 +118,7 @@ enum ViewStyle {
           font-size: .875rem;
         }
         #connection[hidden] { display: none; }
-        @media (prefers-reduced-motion: reduce) { * { transition: none !important; } }
+        @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 
         """
 }
