@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 public import LoopView
 
@@ -31,6 +30,10 @@ public enum TerminalProgram {
     /// - Throws: where input or output is no terminal.
     @discardableResult
     public static func run(_ view: some View, framesPerSecond: Int = 30) async throws -> End {
+        try await run(view, framesPerSecond: framesPerSecond, on: .standard)
+    }
+
+    static func run(_ view: some View, framesPerSecond: Int, on line: TerminalLine) async throws -> End {
         let mailbox = try Mailbox<Mail>()
         let frames = Frames(of: view, perSecond: framesPerSecond)
         let drawing = Task.detached {
@@ -39,23 +42,23 @@ public enum TerminalProgram {
         defer { drawing.cancel() }
         return try await withTaskCancellationHandler {
             // A thread of its own: it waits for keys.
-            try await NodeThread.run("terminal") { try live(mailbox) }
+            try await NodeThread.run("terminal") { try live(mailbox, line) }
         } onCancel: {
             mailbox.post(.stop)
         }
     }
 
-    private static func live(_ mailbox: Mailbox<Mail>) throws -> End {
-        let settings = try TerminalSettings()
+    private static func live(_ mailbox: Mailbox<Mail>, _ line: TerminalLine) throws -> End {
+        let settings = try TerminalSettings(line)
         defer { settings.restore() }
         let signals = try TerminalSignals()
         let hasColours = getenv("NO_COLOR") == nil
-        var screen = TerminalScreen(size: TerminalSettings.size, hasColours: hasColours)
+        var screen = TerminalScreen(size: line.size, hasColours: hasColours)
         var keys = KeyReader()
         var mail: [Mail] = []
-        TerminalOutput.write(screen.begin())
+        line.write(screen.begin())
         while true {
-            var ready = [0, mailbox.descriptor, signals.descriptor].map {
+            var ready = [line.input, mailbox.descriptor, signals.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             // What follows an escape in a sequence follows at once.
@@ -63,19 +66,19 @@ public enum TerminalProgram {
             if count < 0 { continue }
             while let signal = signals.next() {
                 guard signal == TerminalSignals.windowChanged else { return .signal(signal) }
-                take(screen.resize(TerminalSettings.size), screen)
+                take(screen.resize(line.size), screen, line)
             }
             mailbox.takeAll(into: &mail)
-            if let newest = newest(mail) { take(screen.show(newest), screen) }
+            if let newest = newest(mail) { take(screen.show(newest), screen, line) }
             if mail.contains(where: { if case .stop = $0 { true } else { false } }) { return .cancelled }
             var pressed = count == 0 ? keys.pause() : []
             if ready[0].revents != 0 {
-                guard let bytes = input() else { return .inputEnded }
+                guard let bytes = line.read() else { return .inputEnded }
                 pressed += keys.read(bytes)
             }
             for key in pressed {
                 let reaction = screen.press(key)
-                take(reaction, screen)
+                take(reaction, screen, line)
                 if reaction.isEnd { return .left }
             }
         }
@@ -85,19 +88,8 @@ public enum TerminalProgram {
         mail.reversed().lazy.compactMap { if case .tree(let tree) = $0 { tree } else { nil } }.first
     }
 
-    private static func take(_ reaction: TerminalScreen.Reaction, _ screen: TerminalScreen) {
-        if !reaction.text.isEmpty { TerminalOutput.write(reaction.text) }
+    private static func take(_ reaction: TerminalScreen.Reaction, _ screen: TerminalScreen, _ line: TerminalLine) {
+        if !reaction.text.isEmpty { line.write(reaction.text) }
         for action in reaction.actions { screen.tree.perform(action) }
-    }
-
-    /// What has been typed; nil at the end.
-    private static func input() -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(0, &bytes, bytes.count)
-            if count > 0 { return Array(bytes[..<count]) }
-            if count < 0, errno == EINTR { continue }
-            return count < 0 && errno == EAGAIN ? [] : nil
-        }
     }
 }

@@ -15,8 +15,10 @@ enum ViewScript {
             return drafts.get(input);
           };
 
-          // Actions go out one after the other. Of the texts of one field that wait, the newest counts.
+          // Actions go out one after the other. Of the texts of one field that wait, the newest counts. A press that cannot
+          // be posted is lost, since it may have arrived; a text is posted again.
           const queue = [];
+          const unsent = new Map();
           let isPosting = false;
           const post = (action) => {
             const last = queue[queue.length - 1];
@@ -27,11 +29,14 @@ enum ViewScript {
           const next = async () => {
             isPosting = true;
             while (queue.length > 0) {
+              const action = queue.shift();
               try {
-                const answer = await fetch("/", { method: "POST", body: new URLSearchParams(queue.shift()) });
+                const answer = await fetch("/", { method: "POST", body: new URLSearchParams(action) });
                 if (answer.status === 410) location.reload();
+                unsent.delete(action.element);
               } catch {
                 banner.hidden = false;
+                if (action.do === "write") unsent.set(action.element, action.text);
               }
             }
             isPosting = false;
@@ -144,7 +149,10 @@ enum ViewScript {
           };
 
           const events = new EventSource("/events?revision=" + encodeURIComponent(page.dataset.revision));
-          events.onopen = () => { banner.hidden = true; };
+          events.onopen = () => {
+            banner.hidden = true;
+            for (const [element, text] of unsent) post({ do: "write", element, text });
+          };
           events.onerror = () => {
             banner.hidden = false;
             // The browser has given up: the server is another one, perhaps.
