@@ -26,7 +26,9 @@ struct TerminalSettings: Sendable {
         Self.before.withLock { $0 = $0 ?? old }
         _ = Self.givesBackAtExit
         cfmakeraw(&settings)
-        guard tcsetattr(line.input, TCSANOW, &settings) == 0 else { throw SystemError("change the terminal", code: errno) }
+        guard tcsetattr(line.input, TCSANOW, &settings) == 0 else {
+            throw SystemError("change the terminal", code: errno)
+        }
     }
 
     func restore() { Self.giveBack() }

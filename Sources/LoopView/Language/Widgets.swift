@@ -1,3 +1,5 @@
+public import LoopCore
+
 /// Shows a store: its content is made anew from each context.
 ///
 /// ```swift
@@ -77,7 +79,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
 ///
 /// ```swift
 /// SwitchWidget(viewModel: store) {
-///     CaseLetWidget({ if case .signedIn(let user) = $0 { user } else { nil } }, event: Event.session) { context in
+///     CaseLetWidget(CasePath(Session.signedIn)) { context in
 ///         Text(context.name)
 ///     }
 ///     CaseLetWidget(…)
@@ -124,6 +126,28 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
                 content(Context<Part, PartEvent>(state: $0, sender: context.sender.reading(event: event)))
             }
         }
+    }
+
+    /// A case by its path: its content can also change its fields.
+    public init<Part: Sendable, PartEvent: Sendable>(
+        _ state: CasePath<State, Part>, event: CasePath<Event, PartEvent>,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, PartEvent>) -> [Element]
+    ) {
+        elements = { context in
+            state.extract(context.state).map {
+                content(
+                    Context<Part, PartEvent>(
+                        state: $0, sender: context.sender.scoped(to: state, event: event.embed)))
+            }
+        }
+    }
+
+    /// A case by its path, whose content sends the whole's events.
+    public init<Part: Sendable>(
+        _ state: CasePath<State, Part>,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, Event>) -> [Element]
+    ) {
+        self.init(state, event: CasePath(embed: { $0 }, extract: { $0 }), then: content)
     }
 
     /// A case whose content sends the whole's events.

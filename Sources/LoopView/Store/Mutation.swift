@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// A change of one field of a state, on its way to the loop.
 struct Mutation<State> {
     /// The field, by which a remote loop finds its registered name; nil where no key path leads to it.
@@ -47,6 +49,23 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
                         guard var value = state.take() else { return }
                         apply(&value)
                         state = value
+                    })
+            })
+    }
+
+    /// The way from one case; where the state is in another, a change does nothing.
+    func scoped<Part, PartEvent>(
+        to path: CasePath<State, Part>, event embed: @escaping @Sendable (PartEvent) -> Event
+    ) -> Sender<Part, PartEvent> {
+        Sender<Part, PartEvent>(
+            send: { [send] in send(embed($0)) },
+            mutate: { [mutate] part in
+                let apply = part.apply
+                mutate(
+                    Mutation(keyPath: nil, value: part.value) { state in
+                        guard var value = path.extract(state) else { return }
+                        apply(&value)
+                        state = path.embed(value)
                     })
             })
     }

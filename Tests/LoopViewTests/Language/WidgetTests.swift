@@ -79,4 +79,22 @@ import Testing
         second.perform(.press(try #require(second.button("Next"))))
         #expect(widget.plainText() == "")
     }
+
+    @Test func `a case by its path can change its fields, and only while the state is in it`() throws {
+        let store = Store<Screen, ScreenEvent>(initial: .second("a"), reducer: { state, _ in state = .third })
+        let widget = SwitchWidget(viewModel: store) {
+            CaseLetWidget(CasePath(Screen.first), event: CasePath(ScreenEvent.first)) { Text("\($0.state)") }
+            CaseLetWidget(CasePath(Screen.second), event: CasePath(ScreenEvent.second)) { context in
+                TextField("Text", text: context.binding(for: \.self))
+                Button("Leave", action: context.action(for: "x"))
+            }
+        }
+        let tree = ViewTree(widget)
+        let field = try #require(tree.field("Text"))
+        tree.perform(.write(field, "b"))
+        #expect(widget.plainText() == "Text: [b]\n[ Leave ]")
+        tree.perform(.press(try #require(tree.button("Leave"))))
+        tree.perform(.write(field, "c"))
+        #expect(widget.plainText() == "")
+    }
 }
