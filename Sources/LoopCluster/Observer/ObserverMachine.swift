@@ -39,6 +39,15 @@ public struct ObserverMachine: Sendable {
         (wantsStates ? [.updates(loop)] : []) + (wantsTransitions ? [.transitions(loop)] : []) + [.tick(loop)]
     }
 
+    /// Whether a newer state is known for longer than it should take to come.
+    private var isLate: Bool { behindSince.map { now >= $0 + patience } ?? false }
+
+    /// How the state that was handed out last stands to what is known.
+    /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
+    public func standing(isHeard: Bool) -> ObserverStanding {
+        ObserverStanding(seq: seq, isCurrent: isHeard && seq != nil && !isLate)
+    }
+
     public mutating func takeActions() -> [ObserverAction] {
         defer { actions.removeAll() }
         return actions
@@ -54,7 +63,6 @@ public struct ObserverMachine: Sendable {
     public mutating func advance(to now: MonotonicTime) {
         self.now = max(self.now, now)
         guard wantsStates, self.now >= nextRequest else { return }
-        let isLate = behindSince.map { self.now >= $0 + patience } ?? false
         if transfer != nil || seq == nil || isLate { request() }
     }
 
@@ -154,6 +162,19 @@ public struct ObserverMachine: Sendable {
     }
 }
 
+/// How well an observer knows the state.
+public struct ObserverStanding: Equatable, Sendable {
+    /// The seq of the newest state that it has; nil before the first.
+    public var seq: Seq?
+    /// Whether no newer state is known to exist, by a reducer that is heard.
+    public var isCurrent: Bool
+
+    public init(seq: Seq? = nil, isCurrent: Bool = false) {
+        self.seq = seq
+        self.isCurrent = isCurrent
+    }
+}
+
 /// What an observer's machine asks of its shell.
 public enum ObserverAction: Equatable, Sendable {
     /// Over DEALER.
@@ -164,4 +185,6 @@ public enum ObserverAction: Equatable, Sendable {
     /// Transitions that were lost on the way; the states are not.
     case missed(ClosedRange<Seq>)
     case ended(exitCode: Int32, text: String)
+    /// How well the state is known, where that has changed; from the shell.
+    case standing(ObserverStanding)
 }

@@ -63,7 +63,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 
     /// The current state, then every later one.
     public var states: States<State> {
-        States { [weak runtime] in runtime?.subscribe() ?? AsyncStream { $0.finish() } }
+        States { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
     }
 
     /// Queues one event. Without contention it has been reduced when this returns; from inside a reducer, an effect or
@@ -76,6 +76,9 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     ) {
         runtime.mutate { $0[keyPath: keyPath] = value }
     }
+
+    /// The same for a change that a closure makes.
+    package func mutate(_ change: @escaping @Sendable (inout State) -> Void) { runtime.mutate(change) }
 
     /// Ends the loop: nothing is reduced any more, queued events are discarded, effects are cancelled, the sequences of
     /// states end. From inside a delivery it takes effect before the next event.
