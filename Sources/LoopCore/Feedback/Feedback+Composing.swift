@@ -25,12 +25,11 @@ extension Feedback {
         }
         var failure: (@Sendable (any Sendable, any Error) -> WholeEvent?)?
         if let failureEvent { failure = { request, error in failureEvent(request, error).map(embedEvent) } }
-        var body: CustomFeedback<Whole, WholeEvent>?
-        if let custom { body = localCustom(custom, optionalValue, embedEvent, extractEvent) }
         return Feedback<Whole, WholeEvent>(
             derived: self, query: query,
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },
-            failureEvent: failure, custom: body)
+            failureEvent: failure,
+            custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
     }
 
     /// The same feedback for a state that may be absent.
@@ -51,26 +50,5 @@ extension Feedback {
         followingChangesIn isOn: @escaping @Sendable (State) -> Bool
     ) -> Feedback {
         pullback(optionalValue: { isOn($0) ? $0 : nil }, embedEvent: { $0 }, extractEvent: { $0 })
-    }
-}
-
-/// The body of a custom feedback of a part, which sees a pair whenever the part is there.
-private func localCustom<Whole: Sendable, WholeEvent: Sendable, State: Sendable, Event: Sendable>(
-    _ body: @escaping CustomFeedback<State, Event>, _ value: @escaping @Sendable (Whole) -> State?,
-    _ embedEvent: @escaping @Sendable (Event) -> WholeEvent,
-    _ extractEvent: @escaping @Sendable (WholeEvent) -> Event?
-) -> CustomFeedback<Whole, WholeEvent> {
-    { transitions, send in
-        let (parts, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await (state, event) in transitions {
-                    if let part = value(state) { continuation.yield((part, event.flatMap(extractEvent))) }
-                }
-                continuation.finish()
-            }
-            await body(parts, send.pullback(embedEvent))
-            group.cancelAll()
-        }
     }
 }

@@ -17,7 +17,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var group: (@Sendable (any Sendable) -> String)?
     /// The event for an effect that has failed for good; nil: the effect is parked.
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
-    /// A feedback that sees every transition and contributes only what it sends: (transitions, send).
+    /// A feedback that sees every transition and contributes only what it sends.
     package let custom: CustomFeedback<State, Event>?
     /// The type of the requests, for modifiers that name it again; nil for `custom`.
     package let requestType: RequestType?
@@ -64,7 +64,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         requestType = base.requestType
     }
 
-    package init(name: String, custom: @escaping CustomFeedback<State, Event>) {
+    package init(name: String, custom: @escaping CustomBody<State, Event>) {
         self.name = name
         placement = .local
         policy = EffectPolicy()
@@ -73,7 +73,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         requestCoding = nil
         group = nil
         failureEvent = nil
-        self.custom = custom
+        self.custom = CustomFeedback(body: custom)
         requestType = nil
     }
 }
@@ -90,10 +90,6 @@ package struct RequestType: Equatable, Sendable, CustomStringConvertible {
 
     package static func == (a: RequestType, b: RequestType) -> Bool { a.identifier == b.identifier }
 }
-
-/// The body of a `custom` feedback: follows the transitions until they end, and sends what it likes.
-package typealias CustomFeedback<State, Event> =
-    @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
 
 /// Where a feedback's effects run.
 public enum Placement: Hashable, Sendable, CustomStringConvertible {

@@ -87,6 +87,9 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     /// The effects that have failed for good, oldest first.
     public var parked: [ParkedEffect] { runtime.parked }
 
+    /// Where every live effect stands, those that have completed and are still asked for included.
+    package var phases: [EffectID: EffectPhase] { runtime.phases }
+
     /// Tries a parked effect again from the beginning. False: there is no such parked effect.
     @discardableResult
     public func retryParked(_ id: EffectID) -> Bool { runtime.retryParked(id) }
