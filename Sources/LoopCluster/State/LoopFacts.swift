@@ -47,4 +47,12 @@ package final class FeedbackFacts: Sendable {
         group = feedback.group
         requestCoding = feedback.requestCoding
     }
+
+    /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
+    func encode(_ request: any Sendable, _ coder: any ValueCoder) -> [UInt8]? {
+        guard let bytes = try? requestCoding?.encode(request, coder), bytes.count <= Wire.requestBytesMax else {
+            return nil
+        }
+        return bytes
+    }
 }
