@@ -15,7 +15,7 @@ extension ClusterEngine {
 
     /// The publisher knows who listens; it takes a while.
     func countSubscriptions() {
-        var subscriptions = ReducerMachine<Ran>.Subscriptions()
+        var subscriptions = Subscriptions()
         for peer in present where peer.isAlive && peer.isConnected && peer.subscribedAt <= now {
             guard let watched = peer.watched else { continue }
             if watched.includesStates { subscriptions.updates += 1 }
