@@ -117,7 +117,7 @@ extension ClusterEngine {
         peer.bodies = [:]
         peersByRoute[peer.route] = nil
         try observe(.died(peer: peer.index))
-        addPeer(peer.role, peer.slot)
+        try addPeer(peer.role, peer.slot)
     }
 
     /// From here on everything works, and everything must settle.

@@ -6,13 +6,13 @@ import LoopWire
 extension ClusterEngine {
     /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
     @discardableResult
-    func addPeer(_ role: Peer.Role, _ slot: Int) -> Peer {
+    func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
         let id = PeerID(high: random.next(), low: random.next())
         let offset = role == .local ? reducerClockOffset : between(0, 1_000_000_000_000)
         let (capacity, groups) =
             switch role {
             case .worker: (plan.capacity, groups)
-            case .client: (0, [])
+            case .client, .observer: (0, [])
             case .local: (limits.localCapacity, [localGroup])
             }
         var configuration = PeerConfiguration(
@@ -29,6 +29,7 @@ extension ClusterEngine {
         present.append(peer)
         peersByID[id] = peer.index
         if role == .local { return peer }
+        if role == .observer { try watch(plan.observers[slot].watched, peer) }
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {
@@ -79,9 +80,13 @@ extension ClusterEngine {
         guard peer.isAlive else { return }
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
+        if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
-        let deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
+        var deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
+        if let due = peer.observer?.deadline {
+            deadline = min(deadline, max(due.nanoseconds, peer.clockOffset) - peer.clockOffset)
+        }
         var next = max(deadline, now + 100_000)
         for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
         next = min(next, max(peer.fromReducer.readableAt, now))
@@ -104,6 +109,7 @@ extension ClusterEngine {
             var choice = pick(count)
             if fromReducer, choice == count - 1 {
                 guard let frame = peer.fromReducer.popFirst() else { return }
+                if peer.role == .observer { try observe(frame, isReply: true, peer) }
                 peer.machine.receiveReply(frame, at: time)
             } else {
                 let pipe = peer.subscriber.pipes.firstIndex {
@@ -112,7 +118,11 @@ extension ClusterEngine {
                     return choice < 0
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
-                peer.machine.receivePublished(frame, at: time)
+                if frame.isForObservers {
+                    try observe(frame, isReply: false, peer)
+                } else {
+                    peer.machine.receivePublished(frame, at: time)
+                }
                 if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
             }
             try settleAccounts(of: peer)
@@ -210,7 +220,7 @@ extension ClusterEngine {
         case .hasRoom: try resume(peer)
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
-            guard outcome != nil else {
+            guard hasEnded else {
                 throw Violation(.durableBeforeVisible, "peer \(peer.index) was told that the loop has ended")
             }
             peer.hasEnded = true
@@ -231,7 +241,7 @@ extension ClusterEngine {
         say("peer \(peer.index) has left")
         peer.isAlive = false
         try observe(.died(peer: peer.index))
-        addPeer(peer.role, peer.slot)
+        try addPeer(peer.role, peer.slot)
     }
 
     func say(_ text: @autoclosure () -> String) {

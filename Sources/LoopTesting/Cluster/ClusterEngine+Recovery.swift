@@ -40,7 +40,7 @@ extension ClusterEngine {
         reducer = try recovered(from: disk, isFresh: isFresh)
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
-        beginLocally()
+        try beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
         if transcript != nil, let reducer {
@@ -65,13 +65,13 @@ extension ClusterEngine {
             silenceLimit: plan.silenceLimit, eventBytesMax: limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
+        if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
+        if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
         var machine = ReducerMachine(
             recovered: core, configuration: configuration, seed: random.next(), at: reducerMoment)
         machine.brokenRules = brokenRules
         machine.crashNote = plan.keeping == .memory ? nil : trap.note
-        machine.subscriptions.updates = 1
-        machine.subscriptions.transitions = 1
         return machine
     }
 

@@ -17,6 +17,9 @@ extension ClusterEngine {
                 return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
             }
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
+            if peer.role == .observer, outcome == nil, let lack = checkers.lacks(observer: peer.index) {
+                return "\(name) \(lack)"
+            }
             if peer.frozenUntil > now { return "\(name) stands still" }
             if !standsStill, peer.pause != nil { return "\(name) has more to send" }
         }

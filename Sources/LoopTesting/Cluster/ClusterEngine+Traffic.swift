@@ -47,7 +47,9 @@ extension ClusterEngine {
         for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
             peer.isSubscriptionNew = false
             reducer?.noticeSubscription(of: peer.id)
+            if peer.watched?.includesStates == true { reducer?.publishStateAgain() }
         }
+        if !plan.observers.isEmpty { countSubscriptions() }
     }
 
     /// Some batches, in any order among the connections.
@@ -102,12 +104,12 @@ extension ClusterEngine {
                 if transcript != nil { transcript?.note(.toPeer(index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
             case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
-            case .publish: break
+            case .publish(let topic, let frame): publish(frame, on: topic)
             }
         }
     }
 
-    private func publish(_ frame: PeerFrame, to peer: Peer) {
+    func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
         var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
         if peer.burst > 0 {
             peer.burst -= 1
@@ -118,7 +120,7 @@ extension ClusterEngine {
         if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
         let arrival = max(now + latency(), peer.cutFromReducerUntil)
-        peer.subscriber.pipes[last].append(carried(frame, .inbox(loop, peer.id)), arrival: arrival)
+        peer.subscriber.pipes[last].append(carried(frame, topic ?? .inbox(loop, peer.id)), arrival: arrival)
         wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
     }
 

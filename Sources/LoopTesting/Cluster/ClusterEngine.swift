@@ -78,6 +78,8 @@ package final class ClusterEngine<Work: Workload> {
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
     package internal(set) var outcome: Outcome?
+    /// Whether some journal has known of an end, so that somebody may hear of it.
+    var hasEnded = false
     /// After this time bodies and clients do nothing more.
     var standsStill = false
 
@@ -142,8 +144,11 @@ package final class ClusterEngine<Work: Workload> {
     /// - Throws: the first violation.
     package func run() throws(Violation) {
         try startReducer()
-        for slot in 0..<plan.workerCount { addPeer(.worker, slot) }
-        for slot in 0..<plan.clientCount { addPeer(.client, slot) }
+        for slot in 0..<plan.workerCount { try addPeer(.worker, slot) }
+        for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
+        for (slot, observer) in plan.observers.enumerated() {
+            agenda.note(.observerStart(Int32(slot)), at: UInt64(observer.share * Double(faultsEnd)))
+        }
         for (index, happening) in happenings.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
         agenda.note(.fault, at: min(nextFault(), faultsEnd))
         let rest = limits.restLimit.map { faultsEnd + UInt64($0.wholeNanoseconds) } ?? .max
@@ -181,6 +186,7 @@ package final class ClusterEngine<Work: Workload> {
         case .peerTurn(let index): try peerTurn(peers[Int(index)])
         case .effectStep(let peer, let run): try effectStep(peers[Int(peer)], run)
         case .clientEvent(let peer): try clientEvent(peers[Int(peer)])
+        case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .happening(let index): try perform(happenings[Int(index)].what)
         case .fault:
             guard isFaulty else { return endFaults() }

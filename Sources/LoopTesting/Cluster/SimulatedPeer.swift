@@ -5,7 +5,8 @@ import LoopWire
 /// One process beside the reducer: the shipped machine, its sockets and what runs in it.
 final class SimulatedPeer<Script> {
     /// A local one lives in the reducer's process and dies with it; there are no sockets between.
-    enum Role { case worker, client, local }
+    /// An observer sends nothing, and is shown what the reducer publishes.
+    enum Role { case worker, client, local, observer }
 
     /// The body of one attempt.
     struct Body {
@@ -32,6 +33,12 @@ final class SimulatedPeer<Script> {
     let id: PeerID
     let role: Role
     var machine: PeerMachine
+    /// As nodes have it: beside the peer's machine, on the same sockets.
+    var observer: ObserverMachine?
+    /// What it watches.
+    var watched: SimulationPlan.Watched?
+    /// What its subscription covers beside its inbox.
+    var topics: [Topic] = []
     /// This process's steady clock minus virtual time.
     let clockOffset: UInt64
     var isAlive = true

@@ -66,6 +66,9 @@ package struct SimulationPlan: Sendable {
         }
     }
 
+    /// What an observer wants to be shown.
+    package enum Watched: String, CaseIterable, Sendable { case states, transitions, both }
+
     /// What the journal promises.
     package enum Keeping: String, Sendable { case memory, none, os, fsync }
 
@@ -97,6 +100,11 @@ package struct SimulationPlan: Sendable {
     package var hasShadow: Bool
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
+    /// What those watch who only watch, and when they come.
+    package var observers: [(watched: Watched, share: Double)] = []
+    /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
+    package var stateBytesMax: Int?
+    package var statePartBytes: Int?
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
 
@@ -139,6 +147,22 @@ package struct SimulationPlan: Sendable {
         hasShadow = random.fraction() < 0.5
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
+    }
+
+    /// Adds an observer, and draws how large a state is for its messages. Has a generator of its own, so that nothing else
+    /// depends on it.
+    /// - Parameter parts: limits of messages, and of the parts of a state; nil: as shipped.
+    mutating func addObserver(_ scenario: Scenario, parts: [Int?]) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6f62_7365_7276_6572)
+        observers.append(
+            (
+                [.states, .states, .both, .transitions].randomElement(using: &dice) ?? .states,
+                [0, 0, 0.3, 0.95].randomElement(using: &dice) ?? 0
+            ))
+        if let bytes = (parts.randomElement(using: &dice) ?? nil) {
+            stateBytesMax = 0
+            statePartBytes = bytes
+        }
     }
 
     private mutating func simplify(_ simplification: Scenario.Simplification) {
