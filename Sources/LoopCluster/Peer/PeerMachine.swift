@@ -465,8 +465,9 @@ public struct PeerMachine: Sendable {
     }
 
     var hasRoomForEvents: Bool {
-        outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
-            && outbox.byteCount < configuration.outboxBytesMax
+        breaks(.outboxesAreBounded)
+            || outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
+                && outbox.byteCount < configuration.outboxBytesMax
     }
 
     private mutating func end(_ exitCode: Int32, _ text: String) {

@@ -25,6 +25,7 @@ extension ClusterEngine {
         machine.brokenRules = brokenRules
         let peer = Peer(
             index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
+        peer.heardAt = now
         peers.append(peer)
         present.append(peer)
         peersByID[id] = peer.index
@@ -112,6 +113,7 @@ extension ClusterEngine {
                     return choice < 0
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
+                peer.heardAt = now
                 peer.machine.receivePublished(frame, at: time)
                 if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
             }
