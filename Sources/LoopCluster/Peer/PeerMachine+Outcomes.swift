@@ -77,8 +77,9 @@ extension PeerMachine {
     }
 
     var hasRoomForEvents: Bool {
-        outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
-            && outbox.byteCount < configuration.outboxBytesMax
+        breaks(.outboxesAreBounded)
+            || outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
+                && outbox.byteCount < configuration.outboxBytesMax
     }
 
     mutating func end(_ exitCode: Int32, _ text: String) {

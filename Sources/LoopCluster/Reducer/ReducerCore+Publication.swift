@@ -26,12 +26,13 @@ extension ReducerCore {
         members[session] = member
     }
 
+    /// How many numbered messages may be under way to one member.
+    var inboxWindow: UInt64 { breaks(.inboxesAreBounded) ? .max : configuration.inboxWindow }
+
     mutating func flushCommands() {
         guard members.values.contains(where: { $0.needsAssignments || !$0.pending.isEmpty }) else { return }
         for session in members.keys.sorted() {
-            guard let member = members[session], member.number - member.applied < configuration.inboxWindow else {
-                continue
-            }
+            guard let member = members[session], member.number - member.applied < inboxWindow else { continue }
             if member.needsAssignments {
                 members[session]?.needsAssignments = false
                 members[session]?.number += 1

@@ -25,6 +25,7 @@ extension ClusterEngine {
         machine.brokenRules = brokenRules
         let peer = Peer(
             index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
+        peer.heardAt = now
         peers.append(peer)
         present.append(peer)
         peersByID[id] = peer.index
@@ -118,6 +119,7 @@ extension ClusterEngine {
                     return choice < 0
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
+                peer.heardAt = now
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
                 } else {

@@ -40,6 +40,7 @@ extension ClusterEngine {
         reducer = try recovered(from: disk, isFresh: isFresh)
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
+        reducerBeganAt = now
         try beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0

@@ -119,6 +119,7 @@ extension ClusterEngine {
         if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
         if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
+        if plan.hasReplays { peer.recentFrames.note(frame) }
         let arrival = max(now + latency(), peer.cutFromReducerUntil)
         peer.subscriber.pipes[last].append(carried(frame, topic ?? .inbox(loop, peer.id)), arrival: arrival)
         wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
@@ -164,6 +165,7 @@ extension ClusterEngine {
             }
             batch = read
         }
+        if plan.hasReplays { peer.recentBatches.note(batch) }
         let arrival = max(now + latency(), peer.cutToReducerUntil)
         let last = peer.pusher.pipes.count - 1
         peer.pusher.pipes[last].append(batch, arrival: arrival)

@@ -56,6 +56,7 @@ package final class ClusterEngine<Work: Workload> {
     var isSyncing = false
     var reducerWakesAt = UInt64.max
     var reducerFrozenUntil: UInt64 = 0
+    var reducerBeganAt: UInt64 = 0
     var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false

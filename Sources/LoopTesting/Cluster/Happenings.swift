@@ -121,7 +121,7 @@ extension ClusterEngine {
         }
     }
 
-    private func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
+    func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
         if direction != .toReducer {
             peer.cutFromReducerUntil = time
             peer.fromReducer.stalledUntil = time

@@ -67,6 +67,11 @@ final class SimulatedPeer<Script> {
     /// Until then nothing comes through from the reducer, and nothing to it.
     var cutFromReducerUntil: UInt64 = 0
     var cutToReducerUntil: UInt64 = 0
+    /// When it last read anything that the reducer had said.
+    var heardAt: UInt64 = 0
+    /// The newest messages in both directions, where the plan has them come again.
+    var recentFrames = Recent<PeerFrame>()
+    var recentBatches = Recent<Batch>()
     /// How many messages the publisher drops next.
     var burst = 0
     /// The routing id of the present DEALER connection.

@@ -19,6 +19,10 @@ package struct SimulationPlan: Sendable {
         case deadPush
         /// A PUSH whose messages get lost for a while, also when it is made anew.
         case lostCollector
+        /// Nothing comes through between a process and the reducer for a while, in one direction or both.
+        case partition
+        /// Messages of a process's past, sent or received, come once more: out of order, and maybe of an older session or epoch.
+        case replay
         /// A process stands still.
         case freeze
         case kill
@@ -55,8 +59,9 @@ package struct SimulationPlan: Sendable {
         var perSecond: Double {
             switch self {
             case .burst, .push, .dealer: 0.6
+            case .replay: 0.2
             case .subscription: 0.3
-            case .deadSubscription, .deadPush, .freeze, .kill, .stop: 0.08
+            case .deadSubscription, .deadPush, .partition, .freeze, .kill, .stop: 0.08
             case .lostCollector, .crash, .poison: 0.05
             case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk: 0.03
             case .reducerFreeze, .fullDisk: 0.02
@@ -98,6 +103,8 @@ package struct SimulationPlan: Sendable {
     package var hasStateHashes: Bool
     /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.
     package var hasShadow: Bool
+    /// Whether messages of the past are kept to come again.
+    package var hasReplays: Bool
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
     /// What those watch who only watch, and when they come.
@@ -145,6 +152,7 @@ package struct SimulationPlan: Sendable {
         snapshotInterval = [40, 120, 360].randomElement(using: &random) ?? 120
         hasStateHashes = random.fraction() < 0.3
         hasShadow = random.fraction() < 0.5
+        hasReplays = faults.contains(.replay)
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
     }
