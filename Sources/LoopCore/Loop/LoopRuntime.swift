@@ -86,8 +86,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         for subscriber in remains.subscribers { subscriber.states.finish() }
     }
 
-    func subscribe() -> AsyncStream<State> {
-        let (stream, continuation) = AsyncStream<State>.makeStream()
+    func subscribe(_ buffering: AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State> {
+        let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: buffering)
         guard let token = shared.withLock({ $0.subscribe(continuation) }) else {
             continuation.finish()
             return stream
