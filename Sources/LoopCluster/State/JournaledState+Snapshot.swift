@@ -78,7 +78,11 @@ extension JournaledState {
         guard max(position, seq.value, nextSession.value, epoch.number) < 1 << 62 else {
             throw .corrupt("its numbers are too large")
         }
-        guard Set(memories.values.flatMap(\.effects)) == Set(effects.keys) else {
+        let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
+        // Each by one key of one feedback: else one would be cancelled with a key, and go on for another.
+        guard remembered.count == effects.count, remembered.allSatisfy({ $0 == $1.feedback }),
+            Set(remembered.map { $1 }) == Set(effects.keys)
+        else {
             throw .corrupt("its live effects are not those that its queries remember")
         }
         // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
