@@ -200,7 +200,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 
-    private mutating func noticeOutcome() {
+    mutating func noticeOutcome() {
         guard outcome == nil, outcomeSeq != core.seq else { return }
         outcomeSeq = core.seq
         guard let outcome = core.definition.outcome(of: core.state) else { return }

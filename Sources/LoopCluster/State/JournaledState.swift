@@ -66,7 +66,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
         self.history = history
         self.state = state
         fingerprint = DefinitionFingerprint(of: definition)
-        feedbacks = definition.feedbacks
+        feedbacks = definition.allFeedbacks
         initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
         table = Table(names: [], declared: feedbacks)
         evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)

@@ -23,7 +23,7 @@ struct LoopModel<Work: Workload>: Sendable {
         self.work = work
         state = work.definition.initial
         states = [state]
-        evaluator = Evaluator(feedbacks: work.definition.feedbacks, coder: work.coder)
+        evaluator = Evaluator(feedbacks: work.definition.allFeedbacks, coder: work.coder)
     }
 
     /// A journal was begun.

@@ -35,7 +35,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         self.invariants = invariants
         self.clients = clients
         self.restLimit = restLimit
-        feedbacks = Dictionary(definition.feedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        feedbacks = Dictionary(definition.allFeedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Effects

@@ -125,9 +125,9 @@ package final class ClusterEngine<Work: Workload> {
         trap = TrapSwitch(isPoison: { work.isPoison($0) })
         transcript = records ? Transcript(limit: scenario.transcriptLines, loop: loop) : nil
         fingerprint = DefinitionFingerprint(of: work.definition)
-        let placements = Set(work.definition.feedbacks.map(\.placement.group))
+        let placements = Set(work.definition.allFeedbacks.map(\.placement.group))
         groups = placements.subtracting([localGroup]).sorted()
-        hasLocalEffects = work.definition.feedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
+        hasLocalEffects = work.definition.allFeedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
     }
 
     /// The definition as the reducer's process runs it.

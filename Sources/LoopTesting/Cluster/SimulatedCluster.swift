@@ -70,8 +70,8 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     public func answer<Request: Sendable>(
         _ feedback: String, _ body: @escaping @Sendable (Request, inout SimulatedEffect<Event>) -> Void
     ) {
-        if !definition.feedbacks.contains(where: { $0.name == feedback }) {
-            let names = definition.feedbacks.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        if !definition.allFeedbacks.contains(where: { $0.name == feedback }) {
+            let names = definition.allFeedbacks.map { "\"\($0.name)\"" }.joined(separator: ", ")
             mistakes.append("there is no feedback \"\(feedback)\" to be answered; the loop has \(names)")
         }
         answers[feedback] = { request, effect in

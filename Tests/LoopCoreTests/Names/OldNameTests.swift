@@ -16,57 +16,57 @@ import Testing
         let pairs: [(Form, Form)] = [
             (
                 .lensing(state: { $0 }, effects: { (_: Int) in .none }),
-                .lensing("a", state: { $0 }) { (_: Int) in .none }
+                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
             ),
             (
                 .skippingRepeated(state: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }) { (_: Int) in .none }
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
             ),
             (
                 .firstValueAfterNil({ $0 }, effects: { (_: Int) in .none }),
-                .firstValueAfterNil("a", state: { $0 }) { (_: Int) in .none }
+                .firstValueAfterNil("a", state: { $0 }, effect: { (_: Int) in .none })
             ),
             (
                 .whenBecomesTrue({ $0 != nil }, effects: { _ in .none }),
-                .whenBecomesTrue("a", state: { $0 != nil }) { _ in .none }
+                .whenBecomesTrue("a", state: { $0 != nil }, effect: { _ in .none })
             ),
             (
                 .extracting(payload: { Int($0) }, effects: { (_: Int) in .none }),
-                .extracting("a", payload: { Int($0) }) { (_: Int) in .none }
+                .extracting("a", payload: { Int($0) }, effect: { (_: Int) in .none })
             ),
             (
                 .skippingRepeated(events: { Int($0) }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", events: { Int($0) }) { (_: Int) in .none }
+                .skippingRepeated("a", events: { Int($0) }, effect: { (_: Int) in .none })
             ),
             (.middleware(effect: { _, _ in .none }), .middleware("a") { _, _ in .none }),
             (
                 .react(request: { $0 }, effects: { (_: Int) in .none }),
-                .react("a", request: { $0 }) { (_: Int) in .none }
+                .react("a", request: { $0 }, effect: { (_: Int) in .none })
             ),
             (
                 .react(requests: { Set([$0].compactMap { $0 }) }, effects: { (_: Int) in .none }),
-                .react("a", requests: { Set([$0].compactMap { $0 }) }) { (_: Int) in .none }
+                .react("a", requests: { Set([$0].compactMap { $0 }) }, effect: { (_: Int) in .none })
             ),
             (
                 .react(requests: { ["k": $0 ?? 0] }, effects: { (_: Int, _) in .none }),
-                .each("a", requests: { ["k": $0 ?? 0] }) { (_: Int) in .none }
+                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
             ),
             (
-                .react("b", requests: { ["k": $0 ?? 0] }) { (_: Int, _, _) in .none },
-                .each("a", requests: { ["k": $0 ?? 0] }) { (_: Int) in .none }
+                .react("b", requests: { ["k": $0 ?? 0] }, effect: { (_: Int, _, _) in .none }),
+                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
             ),
             (
                 Feedback(skippingRepeated: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }) { (_: Int) in .none }
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
             ),
             (
                 Feedback(lensing: { $0 }, effects: { (_: Int) in .none }),
-                .lensing("a", state: { $0 }) { (_: Int) in .none }
+                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
             ),
             (Feedback(effects: { _ in .none }), .everyState("a") { _ in .none }),
             (
                 Feedback(predicate: { $0 != nil }, effects: { _ in .none }),
-                .whileTrue("a", state: { $0 != nil }) { _ in .none }
+                .whileTrue("a", state: { $0 != nil }, effect: { _ in .none })
             ),
         ]
         for (old, new) in pairs {
