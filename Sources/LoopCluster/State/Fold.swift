@@ -62,7 +62,7 @@ where Definition.State == State, Definition.Event == Event {
     init(_ definition: Definition, coder: any ValueCoder) {
         self.definition = definition
         self.coder = coder
-        feedbacks = definition.feedbacks
+        feedbacks = definition.allFeedbacks
         state = definition.initial
         evaluator = Evaluator(feedbacks: [])
     }

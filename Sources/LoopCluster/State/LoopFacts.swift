@@ -22,7 +22,7 @@ package final class LoopFacts: Sendable {
         oldestSchema = UInt64(Definition.oldestSchema)
         fingerprint = DefinitionFingerprint(of: definition)
         initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
-        feedbacks = definition.feedbacks.map { FeedbackFacts($0) }
+        feedbacks = definition.allFeedbacks.map { FeedbackFacts($0) }
         self.coder = coder
     }
 }

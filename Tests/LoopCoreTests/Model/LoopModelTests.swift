@@ -5,7 +5,7 @@ import Testing
 /// into `Found by the model`.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `Loop against its model` {
     /// A failing case is tried with this much patience while it is made smaller.
-    private static let shortPatience = Duration.milliseconds(300)
+    private static let shortPatience = Duration.milliseconds(150)
 
     private static let seedsPerTest: UInt64 = 500
 
@@ -28,7 +28,7 @@ import Testing
             let made = ModelCase(seed: seed)
             guard await made.difference(flaw: flaw, patience: Self.shortPatience) != nil else { continue }
             // It is the flaw, and not a slow machine.
-            let isFlaw = await made.difference(flaw: flaw, patience: .seconds(3)) != nil
+            let isFlaw = await made.difference(flaw: flaw, patience: .milliseconds(700)) != nil
             let isSound = await made.difference() == nil
             #expect(isFlaw && isSound)
             return
