@@ -1,6 +1,26 @@
 // Feedbacks of a part of the loop in a loop of the whole. They keep their names, which are unique in the whole.
 
 extension Feedback {
+    /// Feedbacks side by side as one: they are told of transitions in this order, and they end together, with the loop or
+    /// with the part that they are pulled back to. Each keeps its name, its placement and its policy; a modifier of the
+    /// whole is one of each.
+    public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
+
+    /// The same feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+    ) -> Feedback<Whole, WholeEvent> {
+        pullback(value: { $0[keyPath: value] }, embedEvent: event.embed, extractEvent: event.extract)
+    }
+
+    /// The same feedback in a loop whose state has this one as a case. When the case is left, its effects are cancelled;
+    /// when it is entered again, the feedback begins anew.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+    ) -> Feedback<Whole, WholeEvent> {
+        pullback(optionalValue: value.extract, embedEvent: event.embed, extractEvent: event.extract)
+    }
+
     /// The same feedback in a loop whose state has this one as a part. Events that `extract` does not know are
     /// invisible to it and cancel nothing; a form that follows the state follows the part.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
@@ -16,6 +36,12 @@ extension Feedback {
         optionalValue: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Feedback<Whole, WholeEvent> {
+        if let parts {
+            return Feedback<Whole, WholeEvent>(
+                combining: parts.map {
+                    $0.pullback(optionalValue: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent)
+                })
+        }
         var query: (@Sendable () -> any FeedbackQuery<Whole, WholeEvent>)?
         if let makeQuery {
             query = {

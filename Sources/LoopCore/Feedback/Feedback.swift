@@ -21,6 +21,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package let custom: CustomFeedback<State, Event>?
     /// The type of the requests, for modifiers that name it again; nil for `custom`.
     package let requestType: RequestType?
+    /// What a combined feedback consists of; nil for every other.
+    package let parts: [Feedback]?
 
     package init<Request: Sendable>(
         name: String,
@@ -44,6 +46,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         failureEvent = nil
         custom = nil
         requestType = RequestType(Request.self)
+        parts = nil
     }
 
     /// The same feedback in a loop of other states and events.
@@ -62,6 +65,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.failureEvent = failureEvent
         self.custom = custom
         requestType = base.requestType
+        parts = nil
     }
 
     package init(name: String, custom: @escaping CustomBody<State, Event>) {
@@ -75,6 +79,34 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         failureEvent = nil
         self.custom = CustomFeedback(body: custom)
         requestType = nil
+        parts = nil
+    }
+}
+
+extension Feedback {
+    package init(combining parts: [Feedback]) {
+        name = parts.map(\.name).joined(separator: "+")
+        placement = .local
+        policy = EffectPolicy()
+        makeQuery = nil
+        effect = { _, _ in .none }
+        requestCoding = nil
+        group = nil
+        failureEvent = nil
+        custom = nil
+        requestType = nil
+        self.parts = parts
+    }
+
+    /// The feedbacks that this one consists of, none of them combined.
+    var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
+
+    /// The same feedback with a change to each that it consists of.
+    func changing(_ change: (inout Feedback) -> Void) -> Feedback {
+        if let parts { return Feedback(combining: parts.map { $0.changing(change) }) }
+        var copy = self
+        change(&copy)
+        return copy
     }
 }
 

@@ -116,10 +116,10 @@ struct RecordingQuery: FeedbackQuery {
 
     mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { base.prepare(feedback: feedback, coder: coder) }
 
-    mutating func advance(state: Cells, event: Put?, seq: Seq, into changes: inout [EffectChange]) {
+    mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
         let first = changes.count
-        if seq == .initial, world.flaw == .ignoresTheInitialState { return }
-        base.advance(state: state, event: event, seq: seq, into: &changes)
+        if transition.seq == .initial, world.flaw == .ignoresTheInitialState { return }
+        base.advance(at: transition, into: &changes)
         spoil(&changes[first...])
         world.wished(changes[first...])
     }
@@ -145,7 +145,7 @@ struct RecordingQuery: FeedbackQuery {
 
     func memory(_ coder: any ValueCoder) throws -> QueryMemory { try base.memory(coder) }
 
-    mutating func restore(_ memory: QueryMemory, state: Cells, coder: any ValueCoder) throws {
+    mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
         try base.restore(memory, state: state, coder: coder)
     }
 
@@ -153,7 +153,7 @@ struct RecordingQuery: FeedbackQuery {
         base.adopt(memory, coder: coder, into: &changes)
     }
 
-    mutating func reconcile(state: Cells, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]) {
-        base.reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
+    mutating func reconcile(at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]) {
+        base.reconcile(at: transition, firstIndex: firstIndex, into: &changes)
     }
 }

@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// What operators do with events that were set aside.
-extension ReducerMachine {
+extension ReducerCore {
     private var retriesMax: Int { 64 }
 
     /// A quarantined event is tried again in a turn of its own.
@@ -42,7 +42,7 @@ extension ReducerMachine {
         }
         core.note?.enter(.none, retry.id, record.effect, record.bytes)
         defer { core.note?.leave() }
-        guard let (event, bytes) = decodeSetAside(record.bytes) else {
+        guard let bytes = presentEventSetAside(record.bytes) else {
             return .refused(
                 "the bytes of event \(retry.id) are not an event of this build; drop it:"
                     + " loopctl quarantine drop \(retry.id)")
@@ -52,7 +52,7 @@ extension ReducerMachine {
         let applied = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: .none, number: 0, effect: record.effect,
             attempt: record.attempt, wantsSeq: false, bytes: bytes)
-        apply(applied, event)
+        guard apply(applied) else { preconditionFailure("event \(retry.id) could be decoded, and then could not") }
         return .done("event \(retry.id) is applied as seq \(applied.seq)")
     }
 

@@ -10,9 +10,9 @@ public struct JournalRequest: Equatable, Sendable {
 }
 
 /// What operators ask for.
-extension ReducerMachine {
+extension ReducerCore {
     mutating func administer(_ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route) {
-        guard let request = try? core.coder.decode(AdministrationRequest.self, from: Array(document)) else {
+        guard let request = try? core.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
             count(.malformedFrame)
             return answer(.refused("this reducer does not know the request; use the same release"), number, route)
         }
@@ -68,14 +68,14 @@ extension ReducerMachine {
     }
 
     /// What is waiting for the journal; the shell answers each by `answer`.
-    public mutating func takeJournalRequests() -> [JournalRequest] {
+    mutating func takeJournalRequests() -> [JournalRequest] {
         defer { journalRequests.removeAll() }
         return journalRequests
     }
 
     /// Answers a request; leaves with the turn's receipt.
-    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
-        let document = (try? core.coder.encode(answer)) ?? []
+    mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+        let document = (try? core.loop.coder.encode(answer)) ?? []
         for part in AnswerPart.parts(of: document, request: number) { reply(.answer(part), to: route) }
     }
 }

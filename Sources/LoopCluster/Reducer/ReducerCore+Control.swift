@@ -1,9 +1,9 @@
-public import LoopCore
-public import LoopWire
+import LoopCore
+import LoopWire
 
 /// Greeting, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
-extension ReducerMachine {
-    public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
+extension ReducerCore {
+    mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
         self.now = max(self.now, now)
         guard serves(message) else { return }
         if let (session, epoch) = message.speaker, epoch == core.epoch { members[session]?.route = route }
@@ -25,14 +25,14 @@ extension ReducerMachine {
     }
 
     /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
-    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+    mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
         count(.greetingRefused)
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
     /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
     /// one, so that it greets at once and does not wait to notice a silence.
-    public mutating func noticeSubscription(of peer: PeerID) {
+    mutating func noticeSubscription(of peer: PeerID) {
         guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
         messages.append(
             .inbox(
@@ -41,14 +41,14 @@ extension ReducerMachine {
     }
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
-        if name != "" && name != Definition.name {
+        if name != "" && name != core.loop.name {
             count(.greetingRefused)
-            reply(.refused(Refused(.loop, reducer: Definition.name, peer: name)), to: route)
+            reply(.refused(Refused(.loop, reducer: core.loop.name, peer: name)), to: route)
         } else {
             reply(
                 .introduction(
                     Introduction(
-                        name: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint.value,
+                        name: core.loop.name, schema: core.loop.schema, fingerprint: fingerprint.value,
                         publisher: configuration.publisher, collector: configuration.collector,
                         eventBytesMax: UInt32(clamping: configuration.eventBytesMax))),
                 to: route)

@@ -1,9 +1,9 @@
-public import LoopCore
-public import LoopWire
+import LoopCore
+import LoopWire
 
 /// Entries, consumed strictly in sequence: dedup, fence, reduce, one after the other. (Protocol, sections 2 and 4.)
-extension ReducerMachine {
-    public mutating func receive(_ batch: Batch, at now: Moment) {
+extension ReducerCore {
+    mutating func receive(_ batch: Batch, at now: Moment) {
         self.now = Moment.max(self.now, now)
         guard loss == nil else { return }
         if mustWait { putOff(batch, from: 0) } else { consume(batch) }
@@ -131,21 +131,24 @@ extension ReducerMachine {
         if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
         core.note?.enter(session, number, entry.effect, entry.payload)
         defer { core.note?.leave() }
-        guard let (event, bytes) = try? decodeEvent(entry.payload, from: session) else {
+        guard let bytes = presentEvent(entry.payload, from: session) else {
             return refuse(entry, number, of: session, .undecodable)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
             effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
-        apply(record, event)
+        guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
         // An effect whose own event ended it is done, although its completion will come too late to count.
         if let effect = entry.effect, core.effects[effect] == nil { members[session]?.completedCount += 1 }
     }
 
-    mutating func apply(_ record: EventRecord, _ event: Definition.Event) {
-        let changes = write(.event(record), event: event)
+    /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
+    mutating func apply(_ record: EventRecord) -> Bool {
+        guard let changes = core.take(record) else { return false }
+        records.append(.event(record))
         for change in changes { follow(change) }
         if subscriptions.transitions > 0 { note(record) }
+        return true
     }
 
     private mutating func complete(_ entry: Entry, _ number: UInt64, of session: SessionID) {

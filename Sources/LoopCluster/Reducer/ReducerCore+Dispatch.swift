@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// Who runs what: grants, leases, retries, timeouts. (Protocol, sections 4 to 6.)
-extension ReducerMachine {
+extension ReducerCore {
     /// An effect waits for a worker, unless it is parked from the start.
     mutating func schedule(_ effect: EffectID) {
         guard let live = core.effects[effect], live.status == .open else { return }

@@ -1,4 +1,4 @@
-package import LoopCore
+import LoopCore
 import LoopWire
 
 /// The whole journaled state as one document: a `SnapshotHeader`, then this body.
@@ -16,14 +16,14 @@ import LoopWire
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
 ///
 /// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
-extension JournaledState {
-    /// Everything as one document, from which `init(restoring:definition:coder:)` goes on.
+extension JournaledCore {
+    /// Everything as one document, from which `init(restoring:)` goes on.
     /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
     package func snapshot() throws(SnapshotError) -> [UInt8] {
         guard foreign == nil else { throw .notTakenOver }
         var body = ByteWriter()
         do {
-            let state = try coder.encode(state)
+            let state = try fold.encodedState()
             body.u64(UInt64(state.count))
             body.append(bytes: state)
         } catch {
@@ -41,28 +41,22 @@ extension JournaledState {
         writeSessions(to: &body, withNotable: true)
         writeQuarantine(to: &body)
         return SnapshotHeader(
-            loop: Definition.name, history: history, position: position, seq: seq, fingerprint: fingerprint.value,
-            schema: UInt64(Definition.schema), initial: initialHash
+            loop: loop.name, history: history, position: position, seq: seq, fingerprint: loop.fingerprint.value,
+            schema: loop.schema, initial: loop.initialHash
         ).document(of: body.bytes)
     }
 
-    /// Goes on from a snapshot. Where another definition of this loop made it, that one's effects stand as they are until
-    /// this one takes over, by its definition record.
-    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
-    /// - Throws: `SnapshotError`: where the bytes are not what was written, of another loop or run, or of a schema that
-    ///   cannot be migrated. Never traps, whatever the bytes are.
-    package init(
-        restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
+    /// Goes on from a snapshot, as `JournaledState` says.
+    init(
+        restoring document: [UInt8], _ loop: LoopFacts, _ fold: any ErasedFold, ignoresArguments: Bool
     ) throws(SnapshotError) {
         let (header, body) = try SnapshotHeader.read(document)
-        guard header.loop == Definition.name else {
-            throw .otherLoop(snapshot: header.loop, binary: Definition.name)
-        }
+        guard header.loop == loop.name else { throw .otherLoop(snapshot: header.loop, binary: loop.name) }
         var reader = ByteReader(body)
-        let state = try Self.state(header, from: &reader, definition, coder)
-        self.init(definition: definition, coder: coder, history: header.history, state: state)
-        if header.schema == UInt64(Definition.schema), header.initial != initialHash, !ignoresArguments {
-            throw .otherArguments(OtherArguments(journal: header.initial, binary: initialHash))
+        self.init(loop, fold, history: header.history)
+        try restoreState(header, from: &reader)
+        if header.schema == loop.schema, header.initial != loop.initialHash, !ignoresArguments {
+            throw .otherArguments(OtherArguments(journal: header.initial, binary: loop.initialHash))
         }
         self.ignoresArguments = ignoresArguments
         position = header.position
@@ -86,40 +80,36 @@ extension JournaledState {
             throw .corrupt("its live effects are not those that its queries remember")
         }
         // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
-        let isOwn = header.fingerprint == fingerprint.value
-        foreign = isOwn && (try? evaluator.restore(memories, state: state, coder: coder)) != nil ? nil : memories
+        let isOwn = header.fingerprint == loop.fingerprint.value
+        foreign = isOwn && (try? self.fold.restore(memories)) != nil ? nil : memories
     }
 
     /// The state, read in the present schema or migrated from an older one.
-    private static func state(
-        _ header: SnapshotHeader, from reader: inout ByteReader, _ definition: Definition, _ coder: any ValueCoder
-    ) throws(SnapshotError) -> Definition.State {
+    private mutating func restoreState(
+        _ header: SnapshotHeader, from reader: inout ByteReader
+    ) throws(SnapshotError) {
         let bytes: [UInt8]
         do {
             bytes = Array(try reader.bytes(Int(clamping: try reader.u64())))
         } catch {
             throw .corrupt("\(error)")
         }
-        let schema = UInt64(Definition.schema)
-        if header.schema > schema { throw .schemaTooNew(snapshot: header.schema, binary: Definition.schema) }
-        if header.schema < UInt64(Definition.oldestSchema) {
+        if header.schema > loop.schema {
+            throw .schemaTooNew(snapshot: header.schema, binary: Int(clamping: loop.schema))
+        }
+        if header.schema < loop.oldestSchema {
             throw .schemaTooOld(
-                snapshot: header.schema, oldest: Definition.oldestSchema, binary: Definition.schema)
+                snapshot: header.schema, oldest: Int(clamping: loop.oldestSchema), binary: Int(clamping: loop.schema))
         }
         do {
-            return try Self.state(bytes, of: header.schema, definition, coder)
+            try fold.restoreState(bytes, from: older(header.schema))
         } catch {
             throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
         }
     }
 
-    /// A state of this schema, or of one that the definition migrates.
-    static func state(
-        _ bytes: [UInt8], of schema: UInt64, _ definition: Definition, _ coder: any ValueCoder
-    ) throws -> Definition.State {
-        if schema == UInt64(Definition.schema) { return try coder.decode(Definition.State.self, from: bytes) }
-        return try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
-    }
+    /// A schema that is not the present one; nil: it is.
+    func older(_ schema: UInt64) -> UInt64? { schema == loop.schema ? nil : schema }
 
     private mutating func readParts(
         from reader: inout ByteReader, _ header: SnapshotHeader
@@ -127,8 +117,8 @@ extension JournaledState {
         time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
         try readEpochs(from: &reader)
         let names = try readFeedbacks(from: &reader)
-        table = Table(names: names, declared: feedbacks)
-        evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
+        table = FeedbackTable(names: names, declared: loop.feedbacks)
+        fold.beginQueries(table.numbers)
         journaledDefinition = DefinitionRecord(
             fingerprint: header.fingerprint, schema: header.schema, initial: header.initial, feedbacks: names)
         let memories = try readMemories(from: &reader)

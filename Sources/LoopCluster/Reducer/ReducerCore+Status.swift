@@ -1,15 +1,15 @@
 import LoopCore
-public import LoopWire
+import LoopWire
 
 /// What a reducer says about itself.
-extension ReducerMachine {
+extension ReducerCore {
     mutating func statusDocument() -> [UInt8] {
-        (try? core.coder.encode(status())) ?? []
+        (try? core.loop.coder.encode(status())) ?? []
     }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
-    public func status() -> StatusReport {
-        var report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
+    func status() -> StatusReport {
+        var report = StatusReport(loop: core.loop.name, schema: core.loop.schema)
         report.history = core.history.description
         report.epoch = core.epoch.number
         report.seq = core.seq.value
@@ -17,7 +17,7 @@ extension ReducerMachine {
         report.eventsPerSecond = rate.perSecond(core.seq, at: now.monotonic)
         report.notReadyBecause = outcome == nil ? loss?.description : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
-        report.progress = core.definition.progress(of: core.state)
+        report.progress = core.fold.progress
         report.exitCode = outcome?.exitCode
         // A report is one message: of very many peers it names the oldest.
         report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
@@ -42,7 +42,7 @@ extension ReducerMachine {
     }
 
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
-        var counts = core.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
+        var counts = core.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
         var positions: [UInt32: Int] = [:]
         for (position, number) in core.table.numbers.enumerated() { positions[number] = position }
         for (id, effect) in core.effects {

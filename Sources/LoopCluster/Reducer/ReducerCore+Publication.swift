@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// What goes out at the end of a turn: commands, acknowledgements, ticks, updates. (Protocol, sections 2, 5 and 6.)
-extension ReducerMachine {
+extension ReducerCore {
     /// Largest payload of one message of commands, assignments or transitions, well below the limit of the wire.
     private var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
     private var stateBytesMax: Int { Wire.messageBytesMax - 1024 }
@@ -121,7 +121,7 @@ extension ReducerMachine {
             if outcome != nil { announceEnd(to: session) }
         }
         if outcome != nil { publishEnd() }
-        publish(.commonTick(core.seq), on: .tick(LoopID(name: Definition.name)))
+        publish(.commonTick(core.seq), on: .tick(core.loop.id))
         transfers.removeAll { now.monotonic - $0.usedAt > .seconds(10) }
     }
 
@@ -143,7 +143,7 @@ extension ReducerMachine {
         guard let outcome else { return }
         publish(
             .ended(exitCode: outcome.exitCode, text: String(outcome.text.prefix(4096))),
-            on: .tick(LoopID(name: Definition.name)))
+            on: .tick(core.loop.id))
     }
 
     private mutating func publish(_ message: ToPeer, on topic: Topic) {
@@ -157,19 +157,19 @@ extension ReducerMachine {
     mutating func publishState() {
         guard subscriptions.updates > 0, publishedSeq != core.seq, now.monotonic >= nextUpdate else { return }
         let interval = Duration.seconds(1 / configuration.updatesPerSecond)
-        guard let bytes = try? core.coder.encode(core.state) else { return }
+        guard let bytes = try? core.fold.encodedState() else { return }
         // A large state costs more to encode: it is published less often.
         nextUpdate = now.monotonic + interval * max(1, bytes.count / (128 << 10))
         publishedSeq = core.seq
         if bytes.count <= stateBytesMax {
-            publish(.update(core.seq, state: bytes), on: .updates(LoopID(name: Definition.name)))
+            publish(.update(core.seq, state: bytes), on: .updates(core.loop.id))
         } else {
-            publish(.commonTick(core.seq), on: .tick(LoopID(name: Definition.name)))
+            publish(.commonTick(core.seq), on: .tick(core.loop.id))
         }
     }
 
     /// A new subscriber waits for no change: the next turn publishes the state as it is.
-    public mutating func publishStateAgain() { publishedSeq = nil }
+    mutating func publishStateAgain() { publishedSeq = nil }
 
     mutating func note(_ record: EventRecord) {
         notes.append(
@@ -180,7 +180,7 @@ extension ReducerMachine {
 
     mutating func publishTransitions() {
         guard !notes.isEmpty else { return }
-        let topic = Topic.transitions(LoopID(name: Definition.name))
+        let topic = Topic.transitions(core.loop.id)
         var chunk: [TransitionNote] = []
         var bytes = 0
         for note in notes {
@@ -221,7 +221,7 @@ extension ReducerMachine {
         }) {
             return recent
         }
-        guard transfers.count < 4, let bytes = try? core.coder.encode(core.state) else { return nil }
+        guard transfers.count < 4, let bytes = try? core.fold.encodedState() else { return nil }
         transfersCount += 1
         transfers.append(
             StateTransfer(

@@ -1,23 +1,19 @@
-package import LoopCore
+import LoopCore
 import LoopWire
 
 /// Records, one after the other: live and at replay alike.
-extension JournaledState {
+extension JournaledCore {
     /// Applies one record.
-    /// - Parameter event: the decoded event of an event record, where the caller has it already.
+    /// - Parameter event: the address of an event record's event, where the caller has decoded it already.
     /// - Returns: what the record changed among the live effects, in order.
     /// - Throws: at replay, what decoding the event's bytes throws; `DefinitionMismatch`, `OtherArguments`,
     ///   `RecordDoesNotFit`, `ReplayDifference` where the journal is not one that this definition can go on with.
     @discardableResult
-    package mutating func apply(_ record: Record, event: Definition.Event? = nil) throws -> [LiveChange] {
+    package mutating func apply(_ record: Record, decoded event: UnsafeRawPointer? = nil) throws -> [LiveChange] {
         position += 1
         try checkNumbers(of: record)
         switch record {
-        case .event(let record):
-            if foreign != nil { try reinterpret(from: record.seq) }
-            let event = try event ?? decode(record.bytes)
-            consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
-            return reduce(event, record)
+        case .event(let record): return try apply(record, event)
         case .refused(let record):
             consume(record.session, record.number, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
@@ -73,11 +69,31 @@ extension JournaledState {
         }
     }
 
-    /// The event of a record: in this schema, or in an older one where another definition's events are reinterpreted.
-    private func decode(_ bytes: ArraySlice<UInt8>) throws -> Definition.Event {
-        let schema = journaledDefinition.map { Int(clamping: $0.schema) } ?? Definition.schema
-        if schema == Definition.schema { return try coder.decode(Definition.Event.self, from: Array(bytes)) }
-        return try definition.migrateEvent(Encoded(Array(bytes), coder: coder), from: schema)
+    /// Applies an event that has just come.
+    /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
+    ///   schema.
+    mutating func take(_ record: EventRecord) -> [LiveChange]? {
+        guard let live = try? apply(record, nil) else { return nil }
+        position += 1
+        return live
+    }
+
+    /// An event in this schema, or in an older one where another definition's events are reinterpreted.
+    private mutating func apply(_ record: EventRecord, _ event: UnsafeRawPointer?) throws -> [LiveChange] {
+        if foreign != nil { try reinterpret(from: record.seq) }
+        let step = FoldStep(
+            transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
+        if let event {
+            fold.apply(decoded: event, step, into: &changes)
+        } else {
+            let schema = journaledDefinition.flatMap { older($0.schema) }
+            try fold.apply(record.bytes, from: schema, step, into: &changes)
+        }
+        seq = record.seq
+        time = record.time
+        startsCount = 0
+        consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
+        return changes.isEmpty ? [] : takeChanges()
     }
 
     /// A record that was made from this very state, and changes nothing: counted without being applied.
@@ -85,17 +101,6 @@ extension JournaledState {
 
     mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
         sessions[session]?.consume(number, notable: notable)
-    }
-
-    private mutating func reduce(_ event: Definition.Event, _ record: EventRecord) -> [LiveChange] {
-        seq = record.seq
-        time = record.time
-        startsCount = 0
-        note?.step(.reducing)
-        definition.reduce(&state, event, Transition(seq: seq, time: time, seed: history.value))
-        note?.step(.query)
-        evaluator.advance(state: state, event: event, seq: seq, into: &changes)
-        return changes.isEmpty ? [] : takeChanges()
     }
 
     /// What the queries want becomes what is live.
@@ -131,7 +136,7 @@ extension JournaledState {
 
     /// The request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
     private func encode(_ request: any Sendable, of id: EffectID) -> [UInt8]? {
-        guard let bytes = try? table[id.feedback]?.requestCoding?.encode(request, coder),
+        guard let bytes = try? table[id.feedback]?.requestCoding?.encode(request, loop.coder),
             bytes.count <= Wire.requestBytesMax
         else { return nil }
         return bytes

@@ -1,8 +1,8 @@
-public import LoopCore
-public import LoopWire
+import LoopCore
+import LoopWire
 
 /// Journals that have lost acknowledged records. (Protocol, section 7.)
-extension ReducerMachine {
+extension ReducerCore {
     /// Whether a message is still answered. Once records are known to be missing nothing is served but questions about
     /// the reducer itself.
     func serves(_ message: ToReducer) -> Bool {
@@ -53,7 +53,7 @@ extension ReducerMachine {
 
     /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
     /// that is wanted is granted anew. Peers end what they run when they are welcomed into it.
-    public mutating func beginHistory(_ history: History, at now: Moment) {
+    mutating func beginHistory(_ history: History, at now: Moment) {
         self.now = Moment.max(self.now, now)
         let peers = members.keys.sorted().compactMap { members[$0]?.peer }
         write(.historyBegun(history, self.now.wall))

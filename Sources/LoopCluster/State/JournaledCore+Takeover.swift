@@ -10,17 +10,17 @@ import LoopWire
 ///
 /// Where nothing has changed, its own record changes nothing; where only the code of a query has, what the state asks for
 /// is going on from that record on.
-extension JournaledState {
+extension JournaledCore {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
-            state = try Self.state(record.initialState, of: record.schema, definition, coder)
+            try fold.restoreState(record.initialState, from: older(record.schema))
         }
-        let isOwn = record.fingerprint == fingerprint.value
+        let isOwn = record.fingerprint == loop.fingerprint.value
         // What another definition does at its record cannot be known.
-        if !isOwn, foreign == nil { foreign = try evaluator.memory(coder) }
+        if !isOwn, foreign == nil { foreign = try fold.memories() }
         journaledDefinition = record
-        table = Table(names: record.feedbacks, declared: feedbacks)
+        table = FeedbackTable(names: record.feedbacks, declared: loop.feedbacks)
         if isOwn { return takeOver() }
         startsCount &+= Self.unknownStarts
         return []
@@ -30,8 +30,8 @@ extension JournaledState {
     private static var unknownStarts: UInt32 { 1 << 24 }
 
     private func check(_ record: DefinitionRecord) throws {
-        if record.schema == UInt64(Definition.schema), record.initial != initialHash, !ignoresArguments {
-            throw OtherArguments(journal: record.initial, binary: initialHash)
+        if record.schema == loop.schema, record.initial != loop.initialHash, !ignoresArguments {
+            throw OtherArguments(journal: record.initial, binary: loop.initialHash)
         }
         guard let known = journaledDefinition?.feedbacks else { return }
         guard record.feedbacks.starts(with: known) else {
@@ -55,13 +55,13 @@ extension JournaledState {
 
     /// From here on this definition's queries are asked, beginning with the state as it is.
     private mutating func takeOver() -> [LiveChange] {
-        for id in effects.keys.filter({ table[$0.feedback]?.makeQuery == nil }).sorted() { changes.append(.cancel(id)) }
+        for id in effects.keys.filter({ table[$0.feedback]?.hasQuery != true }).sorted() { changes.append(.cancel(id)) }
         if let memories = foreign {
-            evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
-            evaluator.adopt(memories, coder: coder, into: &changes)
+            fold.beginQueries(table.numbers)
+            fold.adopt(memories, into: &changes)
             foreign = nil
         }
-        evaluator.reconcile(state: state, seq: seq, firstIndex: startsCount, into: &changes)
+        fold.reconcile(seq: seq, firstIndex: startsCount, into: &changes)
         regroup()
         let ofThisSeq = Set(
             changes.compactMap { change -> EffectID? in
@@ -90,7 +90,8 @@ extension JournaledState {
         }
         for (id, effect) in effects where !told.contains(id.feedback) {
             let derive = groups[id.feedback]
-            let request = derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request, coder)
+            let request =
+                derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request, loop.coder)
             let group = derive.flatMap { request.map($0) }
             if effect.group != group { effects[id]?.group = group }
         }

@@ -2,7 +2,7 @@ package import LoopCore
 package import LoopWire
 
 /// What machines that break a rule do; none that runs calls it.
-extension JournaledState {
+extension JournaledCore {
     /// Marks an attempt as void without a record.
     package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
 

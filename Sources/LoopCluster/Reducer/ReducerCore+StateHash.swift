@@ -10,7 +10,7 @@ struct StateHashing: Sendable {
 }
 
 /// Hashes of everything the journal determines, for whoever replays it. (Promise G8.)
-extension ReducerMachine {
+extension ReducerCore {
     /// Encoding and hashing cost 5 to 8 ns for each byte: 16 bytes for each event are about 100 ns.
     private var bytesPerEvent: Int { 16 }
 

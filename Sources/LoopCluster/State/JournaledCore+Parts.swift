@@ -1,8 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// The parts of a snapshot's body, each as `JournaledState.snapshot` describes it.
-extension JournaledState {
+/// The parts of a snapshot's body, each as `JournaledCore.snapshot` describes it.
+extension JournaledCore {
     // MARK: Epochs
 
     func writeEpochs(to writer: inout ByteWriter) {
@@ -30,7 +30,7 @@ extension JournaledState {
     }
 
     func writeMemories(to writer: inout ByteWriter) throws {
-        let memories = try foreign ?? evaluator.memory(coder)
+        let memories = try foreign ?? fold.memories()
         writer.u32(UInt32(memories.count))
         for (number, memory) in memories.sorted(by: { $0.key < $1.key }) {
             writer.u32(number)

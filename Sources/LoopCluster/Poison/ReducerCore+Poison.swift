@@ -1,4 +1,4 @@
-public import LoopCore
+import LoopCore
 import LoopWire
 
 /// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 7.)
@@ -6,9 +6,9 @@ import LoopWire
 ///     crash ──▶ suspect ── comes again ──▶ alone in its turn ── durable ──▶ struck from the note
 ///                                                │
 ///                                              crash ──▶ suspect, twice ── comes again ──▶ quarantined
-extension ReducerMachine {
+extension ReducerCore {
     /// Where each entry is noted while it is reduced; its suspects are reduced alone. To be set before the replay.
-    public var crashNote: CrashNote? {
+    var crashNote: CrashNote? {
         get { core.note }
         set {
             core.note = newValue
@@ -17,10 +17,10 @@ extension ReducerMachine {
     }
 
     /// Whether something waits for a turn of its own: the shell's next turn begins with `takeDeferred`.
-    public var hasDeferred: Bool { !poison.deferred.isEmpty || !poison.retries.isEmpty }
+    var hasDeferred: Bool { !poison.deferred.isEmpty || !poison.retries.isEmpty }
 
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
-    public mutating func takeDeferred(at now: Moment) {
+    mutating func takeDeferred(at now: Moment) {
         self.now = Moment.max(self.now, now)
         guard loss == nil else { return }
         if retryFirst() { return }
@@ -30,7 +30,7 @@ extension ReducerMachine {
     }
 
     /// The records of every `ready` so far are durable: suspects that were consumed are suspects no longer.
-    public mutating func turnIsDurable() {
+    mutating func turnIsDurable() {
         guard !poison.survivors.isEmpty else { return }
         for survivor in poison.survivors {
             core.note?.strike(survivor)
@@ -40,7 +40,7 @@ extension ReducerMachine {
     }
 
     /// Lines for people about events that end the process; for the shell's log.
-    public mutating func takeAlarms() -> [String] {
+    mutating func takeAlarms() -> [String] {
         defer { poison.alarms.removeAll() }
         return poison.alarms
     }
