@@ -40,7 +40,11 @@ public struct TerminalScreen: Sendable {
     private var scroll = 0
     /// Whether the focus is to be kept in sight; not after paging away from it.
     private var followsFocus = true
-    /// The buttons that have pressed themselves and are still there.
+    /// The elements that keys can meet, from top to bottom.
+    private var focusable: [ElementID] = []
+    /// The buttons that press themselves when they are seen.
+    private var waiting: Set<ElementID> = []
+    /// Those of them that have.
     private var pressed: Set<ElementID> = []
 
     private struct Cursor: Equatable {
@@ -69,6 +73,12 @@ public struct TerminalScreen: Sendable {
     public mutating func show(_ new: ViewTree) -> Reaction {
         let before = focusable
         tree = new
+        let elements = new.elements
+        // A terminal follows no links.
+        focusable = elements.filter { if case .link = $0.element.kind { false } else { $0.element.isInteractive } }
+            .map(\.id)
+        waiting = Set(elements.filter { $0.element.pressesWhenSeen && !$0.element.isDisabled }.map(\.id))
+        pressed.formIntersection(waiting)
         let after = focusable
         if let focus, !after.contains(focus) {
             // Its place is taken by what comes next.
@@ -145,11 +155,6 @@ public struct TerminalScreen: Sendable {
     }
 
     // MARK: Focus
-
-    /// The elements that keys can meet. A terminal follows no links.
-    private var focusable: [ElementID] {
-        tree.elements.filter { if case .link = $0.element.kind { false } else { $0.element.isInteractive } }.map(\.id)
-    }
 
     private mutating func move(by step: Int) {
         let all = focusable
@@ -266,8 +271,6 @@ public struct TerminalScreen: Sendable {
 
     /// The buttons that press themselves now.
     private mutating func pressSeen(_ visible: ArraySlice<TextLine>) -> [ViewAction] {
-        let waiting = Set(tree.elements.filter { $0.element.pressesWhenSeen && !$0.element.isDisabled }.map(\.id))
-        pressed.formIntersection(waiting)
         guard pressed.count < waiting.count else { return [] }
         var actions: [ViewAction] = []
         for span in visible.flatMap(\.spans) {
