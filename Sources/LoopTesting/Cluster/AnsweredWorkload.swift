@@ -137,6 +137,20 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         }
     }
 
+    // MARK: Words
+
+    func describe(_ event: Event) -> String? {
+        let text = String(describing: event)
+        return text.utf8.count <= 80 ? text : "\(text.prefix(79))…"
+    }
+
+    func advice(on promise: Promise) -> String? {
+        guard promise == .replayIsExact else { return nil }
+        return
+            "reduce, the queries and the coding of \(Definition.self) must be functions of their arguments: look for the"
+            + " order of a Set or a Dictionary, for random numbers and times that are not the transition's, and for globals"
+    }
+
     // MARK: States
 
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation) {

@@ -134,7 +134,6 @@ extension ClusterEngine {
     func kill(_ peer: Peer) throws(Violation) {
         peer.isAlive = false
         peer.bodies = [:]
-        peersByRoute[peer.route] = nil
         try observe(.died(peer: peer.index))
         try addPeer(peer.role, peer.slot)
     }

@@ -17,7 +17,7 @@ extension ClusterEngine {
         local.isAlive = false
         local.bodies = [:]
         local.runs = [:]
-        present.removeAll { $0 === local }
+        forget { $0 === local }
         try observe(.died(peer: local.index))
     }
 

@@ -28,7 +28,6 @@ extension ClusterEngine {
         peer.heardAt = now
         peers.append(peer)
         present.append(peer)
-        peersByID[id] = peer.index
         if role == .local { return peer }
         if role == .observer { try watch(plan.observers[slot].watched, peer) }
         renewRoute(of: peer)
@@ -42,10 +41,8 @@ extension ClusterEngine {
 
     /// A DEALER connection is made anew: ROUTER gives it another routing id, and what was under way is gone.
     func renewRoute(of peer: Peer) {
-        peersByRoute[peer.route] = nil
         let number = UInt64(nextID())
         peer.route = withUnsafeBytes(of: number.littleEndian) { [UInt8]($0) }
-        peersByRoute[peer.route] = peer.index
         peer.toReducer.removeAll()
         peer.fromReducer.removeAll()
     }

@@ -86,6 +86,20 @@ extension ClusterEngine {
         if !plan.hasShadow { try compare(recovered, disk, from: nil) }
     }
 
+    /// A state that is no function of its events makes all kinds of promises seem broken: what was found is held to be that
+    /// where the journal gives another state than the reducer has.
+    func rootCause(of violation: Violation) -> Violation {
+        guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
+            limits.restInterval == 1, let core = reducer?.core, let disk, core.position == disk.position
+        else { return violation }
+        do {
+            try compare(core, disk, from: nil)
+            return violation
+        } catch {
+            return error
+        }
+    }
+
     private func compare(
         _ recovered: JournaledState<Ran>, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
     ) throws(Violation) {
@@ -100,7 +114,8 @@ extension ClusterEngine {
             let differences = try core.differences(from: recovered)
             if !differences.isEmpty {
                 throw Violation(
-                    .replayIsExact, "\(place) gives another \(differences.joined(separator: ", ")) than the recovery")
+                    .replayIsExact, "\(place) gives another \(differences.joined(separator: ", ")) than the reducer has"
+                )
             }
         } catch let violation as Violation {
             throw violation

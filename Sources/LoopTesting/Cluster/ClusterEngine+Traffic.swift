@@ -79,7 +79,12 @@ extension ClusterEngine {
     /// A dead peer is looked at until the last of its messages was read.
     private func forgetTheGone() {
         guard present.contains(where: { !$0.isAlive }) else { return }
-        present.removeAll { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
+        forget { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
+    }
+
+    func forget(_ isGone: (Peer) -> Bool) {
+        for peer in present where isGone(peer) { peers[peer.index] = nil }
+        present.removeAll { peers[$0.index] == nil }
     }
 
     // MARK: Departures
@@ -89,19 +94,17 @@ extension ClusterEngine {
             try observe(.left(message))
             switch message {
             case .inbox(let id, let frame):
-                guard let index = peersByID[id] else { continue }
-                let peer = peers[index]
+                guard let peer = present.first(where: { $0.id == id }) else { continue }
                 if peer.role == .local {
                     try hearLocally(peer, frame, isReply: false)
                 } else {
                     publish(frame, to: peer)
                 }
             case .reply(.router(let route), let frame):
-                guard let index = peersByRoute[route] else { continue }
-                let peer = peers[index]
+                guard let peer = present.first(where: { $0.isAlive && $0.route == route }) else { continue }
                 let arrival = max(now + latency(), peer.cutFromReducerUntil)
                 peer.fromReducer.append(carried(frame, nil), arrival: arrival)
-                if transcript != nil { transcript?.note(.toPeer(index, frame, isLost: false), at: now) }
+                if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
             case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
             case .publish(let topic, let frame): publish(frame, on: topic)

@@ -92,12 +92,10 @@ package final class ClusterEngine<Work: Workload> {
     var historiesBegun = 0
     var trapCount = 0
 
-    // The other processes, dead ones too.
-    var peers: [Peer] = []
+    // The other processes; nil: one that is gone, and nothing of it is under way.
+    var peers: [Peer?] = []
     /// Those that live, or whose sockets still hold something.
     var present: [Peer] = []
-    var peersByID: [PeerID: Int] = [:]
-    var peersByRoute: [[UInt8]: Int] = [:]
 
     /// A turn whose records are on their way to the disk.
     struct Unsynced {
@@ -126,7 +124,11 @@ package final class ClusterEngine<Work: Workload> {
         brokenRules = BrokenRules(rules)
         checkers = Checkers(work, hasShadow: plan.0.hasShadow)
         trap = TrapSwitch(isPoison: { work.isPoison($0) })
-        transcript = records ? Transcript(limit: scenario.transcriptLines, loop: loop) : nil
+        if records {
+            transcript = Transcript(limit: scenario.transcriptLines, loop: loop) { [coder = work.coder] bytes in
+                (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
+            }
+        }
         fingerprint = DefinitionFingerprint(of: work.definition)
         let placements = Set(work.definition.allFeedbacks.map(\.placement.group))
         groups = placements.subtracting([localGroup]).sorted()
@@ -144,6 +146,16 @@ package final class ClusterEngine<Work: Workload> {
     /// Runs the seed to its end.
     /// - Throws: the first violation.
     package func run() throws(Violation) {
+        do {
+            try runToEnd()
+        } catch {
+            var violation = rootCause(of: error)
+            if let advice = work.advice(on: violation.promise) { violation.what += "\n    \(advice)" }
+            throw violation
+        }
+    }
+
+    private func runToEnd() throws(Violation) {
         try startReducer()
         for slot in 0..<plan.workerCount { try addPeer(.worker, slot) }
         for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
@@ -184,9 +196,9 @@ package final class ClusterEngine<Work: Workload> {
         case .snapshotWritten(let life): snapshotWritten(life)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): try reducerSynced(life)
-        case .peerTurn(let index): try peerTurn(peers[Int(index)])
-        case .effectStep(let peer, let run): try effectStep(peers[Int(peer)], run)
-        case .clientEvent(let peer): try clientEvent(peers[Int(peer)])
+        case .peerTurn(let index): if let peer = peers[Int(index)] { try peerTurn(peer) }
+        case .effectStep(let index, let run): if let peer = peers[Int(index)] { try effectStep(peer, run) }
+        case .clientEvent(let index): if let peer = peers[Int(index)] { try clientEvent(peer) }
         case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .happening(let index): try perform(happenings[Int(index)].what)
         case .fault:

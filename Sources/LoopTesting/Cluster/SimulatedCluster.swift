@@ -41,23 +41,33 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     ///   - faults: what may fail; each seed draws its own from them.
     ///   - workers: how many worker processes there are.
     ///   - clients: how many processes there are that send what `client` and `send` say.
-    ///   - duration: how long faults come, in whole seconds, at least one.
+    ///   - duration: how long faults come, in whole milliseconds, at least one.
     ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7"; what a shrunk failure tells.
+    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker"; what a shrunk
+    ///     failure tells.
     public init(
         _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
-        duration: Duration = .seconds(20), withoutFaults: String = ""
+        duration: Duration = .seconds(20), withoutFaults: String = "", simpler: String = ""
     ) {
         precondition(workers >= 0 && clients >= 0, "a cluster has no \(workers) workers and \(clients) clients")
         self.definition = definition
         self.faults = faults
         self.workers = workers
         self.clients = clients
-        var scenario = Scenario(seed: seed, seconds: max(1, Int(clamping: duration.components.seconds)))
+        let milliseconds = max(1, Int(clamping: duration.wholeNanoseconds) / 1_000_000)
+        var scenario = Scenario(seed: seed, seconds: milliseconds / 1000)
+        scenario.milliseconds = milliseconds % 1000
         if !withoutFaults.isEmpty {
             guard let ranges = NumberRanges(withoutFaults) else {
                 preconditionFailure("withoutFaults takes numbers such as 0-3,7, not \(withoutFaults)")
             }
             scenario.withoutFaults = ranges.numbers
+        }
+        if !simpler.isEmpty {
+            let found = Scenario.simplifications(simpler)
+            scenario.simpler = found.known
+            let known = Self.simplifications.map(\.rawValue).joined(separator: ", ")
+            mistakes += found.unknown.map { "simpler takes some of \(known), not \($0)" }
         }
         self.scenario = scenario
     }
@@ -151,6 +161,11 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return conversation.lines()
     }
 
+    /// The simpler plans that make a difference to a loop of one's own.
+    private static var simplifications: [Scenario.Simplification] {
+        [.oneWorker, .fastNetwork, .fastDisk, .noObservers]
+    }
+
     private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
 
     /// Makes the cluster of a scenario, as it was described until now.
@@ -180,7 +195,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         _ make: @escaping @Sendable (Scenario, Bool) -> Engine, _ faults: Faults
     ) -> Again {
         Again(
-            command: { $0.line(Definition.self) },
+            command: { $0.line(Definition.self) }, simplifications: simplifications,
             run: { scenario, records in
                 Simulation.failure(of: make(scenario, records), again: again(make, faults), recording: false)
             })
@@ -190,8 +205,12 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 extension Scenario {
     /// What a test says to run it again.
     fileprivate func line<Definition>(_ definition: Definition.Type) -> String {
-        var words = ["\(definition)(…)", "seed: \(seed)", "…", "duration: .seconds(\(seconds))"]
+        var words = ["\(definition)(…)", "seed: \(seed)", "…"]
+        words.append(
+            milliseconds == 0
+                ? "duration: .seconds(\(seconds))" : "duration: .milliseconds(\(1000 * seconds + milliseconds))")
         if !withoutFaults.isEmpty { words.append("withoutFaults: \"\(NumberRanges(withoutFaults))\"") }
+        if !simpler.isEmpty { words.append("simpler: \"\(simplerText)\"") }
         return "SimulatedCluster(\(words.joined(separator: ", ")))"
     }
 }

@@ -132,7 +132,7 @@ package struct SimulationPlan: Sendable {
         faults = Array(allowed.kinds.shuffled(using: &random).prefix(count))
         let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
         faultsPerSecond = allowed.rate * rarity * faults.map(\.perSecond).reduce(0, +)
-        faultPhase = .seconds(scenario.seconds)
+        faultPhase = scenario.duration
         clientCount = Int.random(in: 1...2, using: &random)
         eventsPerSecond = [46, 84, 166].randomElement(using: &random) ?? 84
         latencyMax =
@@ -161,6 +161,7 @@ package struct SimulationPlan: Sendable {
     /// depends on it.
     /// - Parameter parts: limits of messages, and of the parts of a state; nil: as shipped.
     mutating func addObserver(_ scenario: Scenario, parts: [Int?]) {
+        if scenario.simpler.contains(.noObservers) { return }
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f62_7365_7276_6572)
         observers.append(
             (
@@ -182,6 +183,7 @@ package struct SimulationPlan: Sendable {
         case .fastNetwork: latencyMax = .milliseconds(1)
         case .fastDisk: syncMax = .milliseconds(1)
         case .fewEvents: eventsPerSecond = 10
+        case .noObservers: break
         }
     }
 
