@@ -109,7 +109,7 @@ struct ObserversConverge<Work: Workload>: Counting {
             }
             try demand(next, is: seqs.lowerBound, "has missed", peer)
             watching.next = seqs.upperBound.next
-        case .send, .ended: break
+        case .send, .ended, .standing: break
         }
     }
 

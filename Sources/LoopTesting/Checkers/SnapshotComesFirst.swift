@@ -59,7 +59,7 @@ struct SnapshotComesFirst: Checker {
                 }
                 watching.noted = note.seq
             }
-        case .missed, .send, .ended: break
+        case .missed, .send, .ended, .standing: break
         }
     }
 }

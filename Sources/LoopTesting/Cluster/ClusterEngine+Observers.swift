@@ -54,6 +54,8 @@ extension ClusterEngine {
                     throw Violation(
                         .durableBeforeVisible, "observer \(peer.index) was told that the loop has ended")
                 }
+            // How well it knows the state is for its shell to find out.
+            case .standing: break
             case .state, .transitions, .missed: try observe(.shown(peer: peer.index, history, wish))
             }
         }

@@ -27,6 +27,7 @@ extension ClusterEngine {
             index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
         peer.heardAt = now
         peers.append(peer)
+        places.append((role, slot))
         present.append(peer)
         if role == .local { return peer }
         if role == .observer { try watch(plan.observers[slot].watched, peer) }

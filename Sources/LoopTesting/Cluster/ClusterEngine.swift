@@ -94,6 +94,8 @@ package final class ClusterEngine<Work: Workload> {
 
     // The other processes; nil: one that is gone, and nothing of it is under way.
     var peers: [Peer?] = []
+    /// What each of them was, also those that are gone.
+    var places: [(role: Peer.Role, slot: Int)] = []
     /// Those that live, or whose sockets still hold something.
     var present: [Peer] = []
 

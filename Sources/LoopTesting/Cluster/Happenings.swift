@@ -94,7 +94,7 @@ extension ClusterEngine {
     func perform(_ happening: Happening) throws(Violation) {
         say("happening: \(ValueText.of(happening))")
         switch happening {
-        case .join: addPeer(.worker, Set(peers.filter { $0.role == .worker }.map(\.slot)).count)
+        case .join: try addPeer(.worker, Set(places.filter { $0.role == .worker }.map(\.slot)).count)
         case .kill(let name): if let peer = peer(name) { try kill(peer) }
         case .stop(let name): if let peer = peer(name) { try stop(peer) }
         case .freeze(let name, let nanoseconds): peer(name)?.frozenUntil = now + nanoseconds

@@ -17,10 +17,10 @@ struct Conversation<Work: Workload> {
         feedbacks = engine.work.definition.allFeedbacks
         var counts: [String: Int] = [:]
         var names: [Int: String] = [:]
-        for peer in engine.peers {
-            let name = "\(peer.role) \(peer.slot)"
+        for (index, place) in engine.places.enumerated() {
+            let name = "\(place.role) \(place.slot)"
             counts[name, default: 0] += 1
-            names[peer.index] = name + String(repeating: "′", count: (counts[name] ?? 1) - 1)
+            names[index] = name + String(repeating: "′", count: (counts[name] ?? 1) - 1)
         }
         self.names = names
     }
