@@ -9,7 +9,7 @@ enum JournaledNumber {
     static func isReachable(_ number: UInt64) -> Bool { number < limit }
 }
 
-extension JournaledState {
+extension JournaledCore {
     /// Refuses a record whose numbers cannot be, before anything is changed by it.
     func checkNumbers(of record: Record) throws(RecordDoesNotFit) {
         switch record {
