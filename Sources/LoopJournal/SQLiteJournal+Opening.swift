@@ -250,11 +250,16 @@ extension JournalFile {
         return link
     }
 
-    /// The end of the newest row, as its numbers say it.
+    /// The end of the newest row, as its numbers say it. Where they cannot be, its place: whoever reads comes to it, and is
+    /// told.
     func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
         guard let newest = try rows(through: .max, max: 1).first else { return base }
         try checkTrimmed(base, newest)
-        return newest?.link ?? base
+        if let newest { return newest.link }
+        let place = UInt64(clamping: try number("SELECT max(first_position) FROM batches") ?? 0)
+        var end = base
+        end.position = max(base.position + 1, min(place, BatchRow.numbersMax - 1))
+        return end
     }
 
     /// Refuses a journal whose rows end before they begin.
