@@ -6,9 +6,8 @@ import Testing
     private static let page = "docs/testing-your-loop.md"
 
     @Test func `has the very text of the tests that run`() throws {
-        let examples = try ["TestLoopLinkCheck", "TestLoopReminder"].map { name in
-            try Repository.text("Tests/LoopTestingTests/TestLoop/\(name).swift")
-        }
+        let names = ["TestLoop/TestLoopLinkCheck", "TestLoop/TestLoopReminder", "Simulated/SimulatedLinkCheck"]
+        let examples = try names.map { try Repository.text("Tests/LoopTestingTests/\($0).swift") }
         #expect(try Self.blocks(in: Repository.text(Self.page)) == examples)
     }
 
@@ -16,6 +15,12 @@ import Testing
         let block = try #require(Self.blocks(in: Repository.text(Self.page)).first)
         #expect(block.contains("LinkCheck(settings:"))
         #expect(block.split(separator: "\n").count <= 30)
+    }
+
+    @Test func `simulates the link checker in fifteen lines`() throws {
+        let block = try #require(Self.blocks(in: Repository.text(Self.page)).last)
+        #expect(block.contains("SimulatedCluster(check"))
+        #expect(block.split(separator: "\n").count <= 15)
     }
 
     /// What stands between the fences of Swift code.

@@ -133,7 +133,7 @@ extension ClusterEngine {
 
     func kill(_ peer: Peer) throws(Violation) {
         peer.isAlive = false
-        peer.bodies = [:]
+        peer.bodies.removeAll()
         try observe(.died(peer: peer.index))
         try addPeer(peer.role, peer.slot)
     }

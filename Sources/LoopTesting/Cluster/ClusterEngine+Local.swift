@@ -15,8 +15,7 @@ extension ClusterEngine {
         guard let local else { return }
         self.local = nil
         local.isAlive = false
-        local.bodies = [:]
-        local.runs = [:]
+        local.bodies.removeAll()
         forget { $0 === local }
         try observe(.died(peer: local.index))
     }

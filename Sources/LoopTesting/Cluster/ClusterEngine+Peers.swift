@@ -191,7 +191,7 @@ extension ClusterEngine {
     }
 
     private func bodyIndex(_ peer: Peer, _ entry: Entry) -> Int {
-        entry.effect.flatMap { peer.runs[$0] }.flatMap { peer.bodies[$0]?.next } ?? 0
+        entry.effect.flatMap { peer.bodies.run(of: $0) }.flatMap { peer.bodies[$0]?.next } ?? 0
     }
 
     private func fulfil(_ wish: PeerAction, _ peer: Peer) throws(Violation) {
@@ -207,10 +207,10 @@ extension ClusterEngine {
         case .rebuildPush: if peer.role != .local { rebuildPusher(peer) }
         case .run(let grant): try begin(grant, on: peer)
         case .update(let effect, let attempt, let request):
-            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             try renew(run, of: peer, request)
         case .stop(let effect, let attempt):
-            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             endBody(run, of: peer)
         case .settled(let number, let outcome):
             guard let id = peer.accounts.tell(number) else {

@@ -36,7 +36,7 @@ extension ClusterEngine {
     }
 
     private func unsettledEffects(_ reducer: ReducerMachine<Ran>) -> String? {
-        let bodies = present.filter(\.isAlive).flatMap(\.bodies.values)
+        let bodies = present.filter(\.isAlive).flatMap(\.bodies.all)
         for body in bodies {
             guard let effect = reducer.core.effects[body.effect] else {
                 return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"

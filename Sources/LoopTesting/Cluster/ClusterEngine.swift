@@ -8,6 +8,8 @@ import LoopWire
 /// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
 /// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when everybody has
 /// learned of it.
+///
+/// As in ``SimulatedPeer``, what is asked at every step is not watched for overlapping accesses.
 package final class ClusterEngine<Work: Workload> {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
@@ -18,26 +20,26 @@ package final class ClusterEngine<Work: Workload> {
     package let scenario: Scenario
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
-    var work: Work
+    @exclusivity(unchecked) var work: Work
     let coder: any ValueCoder
     let limits: WorkloadLimits
     let happenings: [(time: UInt64, what: Happening)]
-    var random: SeededRandom
-    var agenda = Agenda()
+    @exclusivity(unchecked) var random: SeededRandom
+    @exclusivity(unchecked) var agenda = Agenda()
     /// Virtual nanoseconds since the beginning.
-    package internal(set) var now: UInt64 = 0
-    package internal(set) var stepCount = 0
+    @exclusivity(unchecked) package internal(set) var now: UInt64 = 0
+    @exclusivity(unchecked) package internal(set) var stepCount = 0
     private var stepsAtOnce = 0
-    var checkers: Checkers<Work>
+    @exclusivity(unchecked) var checkers: Checkers<Work>
     /// Kept only where somebody will read it: it costs more than the run.
-    package internal(set) var transcript: Transcript?
+    @exclusivity(unchecked) package internal(set) var transcript: Transcript?
     /// How often each kind of fault took place.
     package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
     /// How many faults were drawn, also those that were left out or had nothing to break.
     package internal(set) var faultsDrawn = 0
     package internal(set) var eventCount = 0
     /// How many messages were sent, in all directions.
-    var messageCount = 0
+    @exclusivity(unchecked) var messageCount = 0
     var ids: UInt32 = 0
     var entryCount = 0
     let loop = LoopID(name: Work.Definition.name)
@@ -47,17 +49,17 @@ package final class ClusterEngine<Work: Workload> {
     let hasLocalEffects: Bool
 
     // The reducer's process.
-    var reducer: ReducerMachine<Ran>?
+    @exclusivity(unchecked) var reducer: ReducerMachine<Ran>?
     /// Told apart from `reducer != nil`, which copies the machine to find out.
-    var isReducerUp = false
+    @exclusivity(unchecked) var isReducerUp = false
     var reducerLife: UInt32 = 0
     var restCount = 0
-    var unsynced: Unsynced?
-    var isSyncing = false
-    var reducerWakesAt = UInt64.max
-    var reducerFrozenUntil: UInt64 = 0
+    @exclusivity(unchecked) var unsynced: Unsynced?
+    @exclusivity(unchecked) var isSyncing = false
+    @exclusivity(unchecked) var reducerWakesAt = UInt64.max
+    @exclusivity(unchecked) var reducerFrozenUntil: UInt64 = 0
     var reducerBeganAt: UInt64 = 0
-    var reducerClockOffset: UInt64 = 0
+    @exclusivity(unchecked) var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
     var isNextAppendFailing = false
@@ -73,12 +75,12 @@ package final class ClusterEngine<Work: Workload> {
     /// What operators ask for in the next turn.
     var operatorRequests: [AdministrationRequest] = []
     /// This process's hold on the disk.
-    var journal: SimulatedJournal?
-    var disk: SimulatedDisk?
+    @exclusivity(unchecked) var journal: SimulatedJournal?
+    @exclusivity(unchecked) var disk: SimulatedDisk?
     /// The history of the newest record.
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
-    package internal(set) var outcome: Outcome?
+    @exclusivity(unchecked) package internal(set) var outcome: Outcome?
     /// Whether some journal has known of an end, so that somebody may hear of it.
     var hasEnded = false
     /// After this time bodies and clients do nothing more.
@@ -93,11 +95,11 @@ package final class ClusterEngine<Work: Workload> {
     var trapCount = 0
 
     // The other processes; nil: one that is gone, and nothing of it is under way.
-    var peers: [Peer?] = []
+    @exclusivity(unchecked) var peers: [Peer?] = []
     /// What each of them was, also those that are gone.
     var places: [(role: Peer.Role, slot: Int)] = []
     /// Those that live, or whose sockets still hold something.
-    var present: [Peer] = []
+    @exclusivity(unchecked) var present: [Peer] = []
 
     /// A turn whose records are on their way to the disk.
     struct Unsynced {

@@ -134,7 +134,7 @@ package struct SimulationPlan: Sendable {
         faultsPerSecond = allowed.rate * rarity * faults.map(\.perSecond).reduce(0, +)
         faultPhase = scenario.duration
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [46, 84, 166].randomElement(using: &random) ?? 84
+        eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 84
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -151,7 +151,7 @@ package struct SimulationPlan: Sendable {
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
         snapshotInterval = [40, 120, 360].randomElement(using: &random) ?? 120
         hasStateHashes = random.fraction() < 0.3
-        hasShadow = random.fraction() < 0.5
+        hasShadow = random.fraction() < 0.3
         hasReplays = faults.contains(.replay)
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
