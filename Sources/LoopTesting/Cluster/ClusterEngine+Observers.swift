@@ -71,8 +71,9 @@ extension PeerFrame {
     /// Whether it was published for all who watch, and not for one peer.
     var isForObservers: Bool {
         switch message {
-        case .update, .transitions, .commonTick: true
-        case .ended: session == .none
+        case .update, .transitions: true
+        // In an inbox a tick tells one peer of a new epoch.
+        case .commonTick, .ended: session == .none
         default: false
         }
     }

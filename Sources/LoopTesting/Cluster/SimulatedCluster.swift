@@ -154,6 +154,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     package func conversation() throws(SimulationFailure) -> [String] {
         var scenario = scenario
         scenario.transcriptLines = .max
+        scenario.simpler.insert(.noObservers)
         let make = maker()
         let engine = make(scenario, true)
         if let failure = Simulation.failure(of: engine, again: Self.again(make, faults)) { throw failure }
