@@ -16,6 +16,7 @@ extension SQLiteJournal {
             throw .misuse(operation, "the records up to \(base.position) were trimmed")
         }
         var link = try link(before: position + 1)
+        guard link.position <= position else { throw damaged(after: link, "two rows hold record \(position + 1)") }
         let first = link.position + 1
         // One array for all rows of the page: events are slices of it.
         var page: [UInt8] = []
@@ -29,12 +30,12 @@ extension SQLiteJournal {
                 link = checked.link
             } catch {
                 // What is before the damage is read first; the next page begins with it.
-                if rows.isEmpty { throw error }
+                if link.position <= position { throw error }
                 return false
             }
             return page.count < bytesMax || link.position <= position
         }
-        guard !rows.isEmpty else { throw damaged(after: link, "there is no record \(first)") }
+        guard link.position > position else { throw damaged(after: link, "there is no record \(link.position + 1)") }
         lastRead = link
         return try decode(page, rows, after: position)
     }

@@ -24,6 +24,24 @@ import Testing
         #expect(hear(3) == [])
     }
 
+    @Test func `an entry that ended the process as often as can be counted stays a suspect`() throws {
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: CrashNote.byteCount, alignment: 8)
+        defer { page.deallocate() }
+        page.initializeMemory(as: UInt8.self, repeating: 0)
+        // The note's words: an entry, number 5 of session 2; and the same as a suspect, whose count is full.
+        let words: [Int: UInt64] = [
+            0: 0x4c6f_6f70_4e6f_7401, 1: 1, 5: 1, 6: 2, 7: 2, 8: 5, 16: .max, 17: 2, 18: 2, 19: 5,
+        ]
+        for (place, word) in words { page.storeBytes(of: word, toByteOffset: 8 * place, as: UInt64.self) }
+        let note = CrashNote(page)
+        guard case .suspect(let suspect) = note.begin(history: History(1), executable: 1, thread: 1) else {
+            Issue.record("nobody is blamed")
+            return
+        }
+        #expect(suspect.number == 5 && suspect.crashes == .max)
+        #expect(note.suspects == [suspect])
+    }
+
     private func state() -> JournaledState<Counter> {
         JournaledState(definition: Counter(), coder: CBORCoder(), history: History(1))
     }

@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    @Test func `or whose rows are missing before a position that is asked for is told so`() throws {
+        // As a snapshot in the middle of the damage asks for it.
+        try change("DELETE FROM batches WHERE first_position = 3")
+        let journal = try SQLiteJournal.read(folder.journal)
+        defer { journal.close() }
+        for position: UInt64 in [2, 3] {
+            let error = #expect(throws: JournalError.self) { try journal.records(after: position, bytesMax: 1) }
+            #expect(error?.kind == .corrupt)
+        }
+    }
+
     @Test func `in its last row is not opened for writing`() throws {
         try change("UPDATE batches SET last_position = \(Int64.max), last_seq = 6 WHERE first_position = 5")
         let error = #expect(throws: JournalError.self) { try Examples.open(folder.journal).close() }

@@ -62,7 +62,8 @@ final class JournalForgery {
 
     /// The bytes of an empty journal, made once.
     private static let template: [UInt8] = {
-        let path = folder + "/template"
+        let path = newPath()
+        defer { removeFiles(path) }
         guard let journal = try? SQLiteJournal.open(path, loop: "fuzz", newHistory: History(1)) else { return [] }
         journal.close()
         return FileBytes.read(path)
@@ -70,23 +71,20 @@ final class JournalForgery {
 
     private static let count = Atomic(0)
 
-    private static let folder: String = {
-        let folder = "/dev/shm/loop-fuzz-\(getpid())"
-        mkdir(folder, 0o700)
-        return folder
-    }()
+    private static func newPath() -> String {
+        "/dev/shm/loop-fuzz-\(getpid())-\(count.add(1, ordering: .relaxed).newValue).journal"
+    }
 
     init() throws {
         let template = Self.template
-        guard !template.isEmpty else { throw FuzzFinding("an empty journal cannot be made in \(Self.folder)") }
-        path = Self.folder + "/journal-\(Self.count.add(1, ordering: .relaxed).newValue)"
-        removeFiles()
+        path = Self.newPath()
+        guard !template.isEmpty else { throw FuzzFinding("an empty journal cannot be made beside \(path)") }
         FileBytes.write(template, to: path)
     }
 
-    deinit { removeFiles() }
+    deinit { Self.removeFiles(path) }
 
-    private func removeFiles() {
+    private static func removeFiles(_ path: String) {
         for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
         rmdir(path + ".snapshots")
     }

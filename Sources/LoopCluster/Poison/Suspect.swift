@@ -64,7 +64,8 @@ extension CrashNote {
         let free = slots.first { self[at: $0] == 0 }
         guard let slot = known ?? free ?? slots.min(by: { self[at: $0 + 7] < self[at: $1 + 7] }) else { return found }
         var blamed = found
-        blamed.crashes = known.map { UInt32(truncatingIfNeeded: self[at: $0]) &+ 1 } ?? 1
+        // Never back to 0, which says that there is none.
+        blamed.crashes = known.map { UInt32(clamping: self[at: $0]).saturatingSuccessor } ?? 1
         let order = (slots.map { self[at: $0 + 7] }.max() ?? 0) &+ 1
         self[at: slot + 1] = UInt64(blamed.phase.rawValue) | (blamed.effect == nil ? 0 : 1 << 8)
         self[at: slot + 2] = blamed.session.value
@@ -97,8 +98,12 @@ extension CrashNote {
         return Suspect(
             session: SessionID(self[at: slot + 2]), number: self[at: slot + 3], effect: effect,
             hash: self[at: slot + 6], phase: QuarantineRecord.Phase(word: flags & 0xff),
-            crashes: UInt32(truncatingIfNeeded: self[at: slot]))
+            crashes: UInt32(clamping: self[at: slot]))
     }
+}
+
+extension UInt32 {
+    fileprivate var saturatingSuccessor: UInt32 { self == .max ? self : self + 1 }
 }
 
 extension EffectID {

@@ -79,6 +79,9 @@ extension JournaledCore {
         else {
             throw .corrupt("its live effects are not those that its queries remember")
         }
+        guard effects.keys.allSatisfy({ $0.seq < seq || ($0.seq == seq && $0.index < startsCount) }) else {
+            throw .corrupt("one of its effects has an ID that is still to be given")
+        }
         // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
         let isOwn = header.fingerprint == loop.fingerprint.value
         foreign = isOwn && (try? self.fold.restore(memories)) != nil ? nil : memories
