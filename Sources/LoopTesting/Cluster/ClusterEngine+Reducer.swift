@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// The reducer's turns, as its shell takes them. (The same order as `ReducerService.turn`.)
-extension SimulatedCluster {
+extension ClusterEngine {
     var reducerMoment: Moment {
         Moment(
             monotonic: MonotonicTime(nanoseconds: now + reducerClockOffset),
@@ -27,15 +27,17 @@ extension SimulatedCluster {
         drainRouter(at: moment)
         drainSubscriptions()
         drainCollector(at: moment)
+        try drainLocal(at: moment)
         if trap.sprung != nil { return try endInReduction() }
         reducer?.advance(to: moment)
         guard let ready = reducer?.ready() else { return }
         let (records, position, deadline, lost) = (ready.records, ready.position, ready.deadline, ready.historyLost)
+        let end = ready.outcome
         let messages = ready.release(JournalReceipt(through: position))
         if brokenRules.contains(.nothingLeavesEarly) { try deliver(messages) }
         unsynced = Unsynced(
             records: records, position: position, deadline: deadline,
-            messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost)
+            messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost, outcome: end)
         isSyncing = true
         if records.isEmpty { return try reducerSynced(reducerLife) }
         let duration = isNextAppendSlow ? between(.milliseconds(200), .seconds(3)) : between(0, plan.syncMaxNanoseconds)
@@ -52,6 +54,11 @@ extension SimulatedCluster {
             guard try append(done) else { return }
             reducer?.turnIsDurable()
             try observeReducer()
+        }
+        if let end = done.outcome, outcome == nil {
+            say("the loop has ended: \(end.text.prefix(200))")
+            outcome = end
+            try observe(.ended)
         }
         try deliver(done.messages)
         if let lost = done.historyLost { try goOn(without: lost) }
@@ -80,9 +87,9 @@ extension SimulatedCluster {
     /// Looks at a few turns closely, and at the others only where most differences would show.
     private func observeReducer() throws(Violation) {
         restCount += 1
-        guard restCount % 8 == 0 else { return }
+        guard restCount % limits.restInterval == 0 else { return }
         guard let reducer else { return }
-        try checkers.rest(reducer.core, wholly: restCount % 64 == 0)
+        try checkers.rest(reducer.core, wholly: restCount % (8 * limits.restInterval) == 0)
         guard restCount % 256 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))

@@ -6,7 +6,7 @@ import LoopWire
 ///
 /// Messages travel as values. One in sixteen goes through its bytes on the way: enough to see that bytes and values say the
 /// same, which the tests of the wire check for every message, and cheap enough for millions of them.
-extension SimulatedCluster {
+extension ClusterEngine {
     private func goesThroughBytes() -> Bool {
         messageCount += 1
         return messageCount % 16 == 0
@@ -26,7 +26,7 @@ extension SimulatedCluster {
     /// All control messages, in any order among the peers.
     func drainRouter(at moment: Moment) {
         for request in operatorRequests {
-            guard let document = try? SlotCoder().encode(request) else { continue }
+            guard let document = try? CBOR.encode(request) else { continue }
             reducer?.receive(.administration(request: 0, document[...]), from: .router([0]), at: moment)
         }
         operatorRequests.removeAll()
@@ -52,7 +52,7 @@ extension SimulatedCluster {
 
     /// Some batches, in any order among the connections.
     func drainCollector(at moment: Moment) {
-        var waiting: [(peer: SimulatedPeer, pipe: Int)] = []
+        var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in present {
             for pipe in peer.pusher.pipes.indices where peer.pusher.pipes[pipe].readableAt <= now {
                 waiting.append((peer, pipe))
@@ -88,20 +88,26 @@ extension SimulatedCluster {
             switch message {
             case .inbox(let id, let frame):
                 guard let index = peersByID[id] else { continue }
-                publish(frame, to: peers[index])
+                let peer = peers[index]
+                if peer.role == .local {
+                    try hearLocally(peer, frame, isReply: false)
+                } else {
+                    publish(frame, to: peer)
+                }
             case .reply(.router(let route), let frame):
                 guard let index = peersByRoute[route] else { continue }
                 let peer = peers[index]
-                let arrival = now + latency()
+                let arrival = max(now + latency(), peer.cutFromReducerUntil)
                 peer.fromReducer.append(carried(frame, nil), arrival: arrival)
                 if transcript != nil { transcript?.note(.toPeer(index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
-            case .reply(.local, _), .publish: break
+            case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
+            case .publish: break
             }
         }
     }
 
-    private func publish(_ frame: PeerFrame, to peer: SimulatedPeer) {
+    private func publish(_ frame: PeerFrame, to peer: Peer) {
         var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
         if peer.burst > 0 {
             peer.burst -= 1
@@ -111,7 +117,7 @@ extension SimulatedCluster {
         if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
         if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
-        let arrival = now + latency()
+        let arrival = max(now + latency(), peer.cutFromReducerUntil)
         peer.subscriber.pipes[last].append(carried(frame, .inbox(loop, peer.id)), arrival: arrival)
         wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
     }
@@ -129,7 +135,11 @@ extension SimulatedCluster {
         }
     }
 
-    func send(_ message: ToReducer, from peer: SimulatedPeer) {
+    func send(_ message: ToReducer, from peer: Peer) {
+        if peer.role == .local {
+            peer.said.append(message)
+            return wakeReducer(at: now)
+        }
         var message = message
         if goesThroughBytes() {
             let bytes = message.bytes(loop: loop)
@@ -138,12 +148,12 @@ extension SimulatedCluster {
             }
             message = read
         }
-        let arrival = now + latency()
+        let arrival = max(now + latency(), peer.cutToReducerUntil)
         peer.toReducer.append(message, arrival: arrival)
         wakeReducer(at: arrival)
     }
 
-    func send(_ batch: Batch, from peer: SimulatedPeer) {
+    func send(_ batch: Batch, from peer: Peer) {
         var batch = batch
         if goesThroughBytes() {
             let bytes = batch.bytes
@@ -152,7 +162,7 @@ extension SimulatedCluster {
             }
             batch = read
         }
-        let arrival = now + latency()
+        let arrival = max(now + latency(), peer.cutToReducerUntil)
         let last = peer.pusher.pipes.count - 1
         peer.pusher.pipes[last].append(batch, arrival: arrival)
         wakeReducer(at: max(arrival, peer.pusher.pipes[last].stalledUntil))

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// How the reducer's process begins, ends, and begins anew from its journal.
-extension SimulatedCluster {
+extension ClusterEngine {
     // MARK: Beginning
 
     /// A process starts: it opens the journal, asks the crash note what the last one died of, and recovers.
@@ -40,6 +40,7 @@ extension SimulatedCluster {
         reducer = try recovered(from: disk, isFresh: isFresh)
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
+        beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
         if transcript != nil, let reducer {
@@ -48,11 +49,11 @@ extension SimulatedCluster {
         wakeReducer(at: now)
     }
 
-    private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine<SlotLoop> {
+    private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine<Ran> {
         guard let journal else { preconditionFailure("a reducer recovers without a journal") }
-        var core: JournaledState<SlotLoop>
+        var core: JournaledState<Ran>
         do {
-            let recovery = try Recovery(SlotLoop(trap: trap), from: journal, coder: SlotCoder(), note: trap.note)
+            let recovery = try Recovery(ran, from: journal, coder: coder, note: trap.note)
             core = recovery.core
             if recovery.snapshot != nil { recoveriesFromSnapshots += 1 }
         } catch {
@@ -61,7 +62,7 @@ extension SimulatedCluster {
         if !disk.snapshots.isEmpty { core.forget(what: brokenRules) }
         if !isFresh { try compare(core, disk) }
         var configuration = ReducerConfiguration(
-            silenceLimit: plan.silenceLimit, eventBytesMax: 64, inboxWindow: plan.inboxWindow,
+            silenceLimit: plan.silenceLimit, eventBytesMax: limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
         configuration.stateHashes = plan.hasStateHashes
@@ -75,7 +76,7 @@ extension SimulatedCluster {
     }
 
     /// Whichever snapshot a recovery begins from, and also without one, it comes to the same.
-    private func compare(_ recovered: JournaledState<SlotLoop>, _ disk: SimulatedDisk) throws(Violation) {
+    private func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
         guard reducerLife % 8 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
@@ -85,15 +86,15 @@ extension SimulatedCluster {
     }
 
     private func compare(
-        _ recovered: JournaledState<SlotLoop>, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
+        _ recovered: JournaledState<Ran>, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
     ) throws(Violation) {
         checkers.count(.replayIsExact)
         let place = snapshot.map { "the snapshot at \($0.entry.seq)" } ?? "the first record"
         do {
             var core =
                 try snapshot.map { written in
-                    try JournaledState(restoring: written.bytes, definition: SlotLoop(), coder: SlotCoder())
-                } ?? JournaledState(definition: SlotLoop(), coder: SlotCoder(), history: disk.history)
+                    try JournaledState(restoring: written.bytes, definition: plain, coder: coder)
+                } ?? JournaledState(definition: plain, coder: coder, history: disk.history)
             for record in disk.records[Int(snapshot?.entry.position ?? 0)...] { try core.apply(record) }
             let differences = try core.differences(from: recovered)
             if !differences.isEmpty {
@@ -118,7 +119,7 @@ extension SimulatedCluster {
         // What had been written before the failure may have reached the disk.
         if error.kind == .failedDisk { try tear(turn.records) }
         journal?.close()
-        letGoOfMachine()
+        try letGoOfMachine()
         reducerLife += 1
         agenda.note(.reducerRetry(life: reducerLife), at: now + between(250_000_000, 1_000_000_000))
     }
@@ -133,14 +134,16 @@ extension SimulatedCluster {
         try openAndServe()
     }
 
-    private func letGoOfMachine() {
+    private func letGoOfMachine() throws(Violation) {
         reducer = nil
         isReducerUp = false
         isSyncing = false
         unsynced = nil
         writing = nil
         journal = nil
+        outcome = nil
         reducerWakesAt = .max
+        try endLocally()
     }
 
     /// Some of the records of an append that did not come to its end stand.
@@ -157,7 +160,14 @@ extension SimulatedCluster {
     func endInReduction() throws(Violation) {
         guard let (event, isItsFault) = trap.sprung else { return }
         say("the process ends in the reduction of \(event)")
-        try observe(.trapped(event, isItsFault: isItsFault))
+        switch trap.finding(disk?.history ?? .none) {
+        case .suspect(let suspect):
+            if let entry = checkers.entry(history, suspect.session, suspect.number) {
+                try observe(.trapped(entry: entry.id, isItsFault: isItsFault))
+            }
+        case .retry(let id): try observe(.trappedAgain(quarantined: id))
+        default: break
+        }
         trapCount += 1
         // A handler of signals leaves word of a fault, and cannot of a kill.
         try crashReducer(signal: isItsFault && chance(0.8) ? 4 : 0)
@@ -173,12 +183,12 @@ extension SimulatedCluster {
         let isInReduction = trap.sprung != nil
         trap.end(signal: signal)
         journal?.close()
-        letGoOfMachine()
+        try letGoOfMachine()
         say("the reducer's process ends")
         if !isInReduction { try tear(records) }
         if plan.keeping == .none || losesPower { try loseTail() }
         reducerLife += 1
-        for peer in present { loseBuffers(of: peer) }
+        for peer in present where peer.role != .local { loseBuffers(of: peer) }
         if trap.isArmed, now > plan.buildReplacedAt {
             trap.isArmed = false
             say("another build of the loop is started")
@@ -207,7 +217,7 @@ extension SimulatedCluster {
     }
 
     /// What the dead process had buffered is gone; connections are made anew.
-    private func loseBuffers(of peer: SimulatedPeer) {
+    private func loseBuffers(of peer: Peer) {
         for index in peer.pusher.pipes.indices {
             let lost = Int.random(in: 0...peer.pusher.pipes[index].count, using: &random)
             for _ in 0..<lost { _ = peer.pusher.pipes[index].popFirst() }
@@ -236,7 +246,7 @@ extension SimulatedCluster {
         do {
             var second = try SimulatedJournal(disk, durability: plan.durability, rules: brokenRules)
             // Nobody stopped it: it recovers and begins an epoch of its own, beside the first.
-            let recovery = try Recovery(SlotLoop(), from: second, coder: SlotCoder())
+            let recovery = try Recovery(plain, from: second, coder: coder)
             var machine = ReducerMachine(
                 recovered: recovery.core, configuration: ReducerConfiguration(), seed: 1, at: reducerMoment)
             machine.begin(nonce: random.next(), at: reducerMoment)

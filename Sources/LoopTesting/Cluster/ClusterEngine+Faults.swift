@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// What goes wrong.
-extension SimulatedCluster {
+extension ClusterEngine {
     /// Draws the next fault with its own generator, so that leaving it out leaves all others as they are.
     func drawFault() throws(Violation) {
         let number = faultsDrawn
@@ -13,7 +13,7 @@ extension SimulatedCluster {
         let kind = plan.drawFault(&dice)
         let share = dice.fraction()
         guard !scenario.withoutFaults.contains(number) else { return }
-        let alive = present.filter(\.isAlive)
+        let alive = present.filter { $0.isAlive && $0.role != .local }
         guard !alive.isEmpty else { return }
         let peer = alive[min(Int(share * Double(alive.count)), alive.count - 1)]
         say("fault \(number): \(kind) at peer \(peer.index)")
@@ -22,7 +22,7 @@ extension SimulatedCluster {
 
     /// - Returns: whether there was something to break.
     private func fault(
-        _ kind: SimulationPlan.Fault, _ peer: SimulatedPeer, _ dice: inout SeededRandom
+        _ kind: SimulationPlan.Fault, _ peer: Peer, _ dice: inout SeededRandom
     ) throws(Violation) -> Bool {
         switch kind {
         case .burst: peer.burst = Int.random(in: 2...12, using: &dice)
@@ -81,9 +81,7 @@ extension SimulatedCluster {
         }
         guard let wish = wishes.randomElement(using: &dice) else { return false }
         say("an operator asks: \(wish)")
-        if case .retryQuarantined(let id, _) = wish, let event = core.quarantine[id].flatMap({ SlotEvent($0.bytes) }) {
-            try observe(.retried(event))
-        }
+        if case .retryQuarantined(let id, _) = wish { try observe(.retried(quarantined: id)) }
         operatorRequests.append(wish)
         wakeReducer(at: now)
         return true
@@ -93,7 +91,7 @@ extension SimulatedCluster {
         now + ([0, 300, 2000, 6000].randomElement(using: &random) ?? 0) * 1_000_000
     }
 
-    private func cutPush(of peer: SimulatedPeer, _ dice: inout SeededRandom) -> Bool {
+    func cutPush(of peer: Peer, _ dice: inout SeededRandom) -> Bool {
         guard let last = peer.pusher.pipes.indices.last else { return false }
         let new = peer.pusher.pipes[last].cut(&dice)
         peer.pusher.pipes[last].stalledUntil = stall()
@@ -104,7 +102,8 @@ extension SimulatedCluster {
     }
 
     /// A worker is asked to go.
-    private func stop(_ peer: SimulatedPeer) throws(Violation) -> Bool {
+    @discardableResult
+    func stop(_ peer: Peer) throws(Violation) -> Bool {
         guard peer.role == .worker, !peer.isLeaving else { return false }
         peer.isLeaving = true
         peer.machine.stop(at: time(peer))
@@ -113,12 +112,12 @@ extension SimulatedCluster {
         return true
     }
 
-    private func kill(_ peer: SimulatedPeer) throws(Violation) {
+    func kill(_ peer: Peer) throws(Violation) {
         peer.isAlive = false
         peer.bodies = [:]
         peersByRoute[peer.route] = nil
         try observe(.died(peer: peer.index))
-        addPeer(peer.role)
+        addPeer(peer.role, peer.slot)
     }
 
     /// From here on everything works, and everything must settle.
@@ -132,6 +131,8 @@ extension SimulatedCluster {
         for peer in present {
             peer.frozenUntil = 0
             peer.burst = 0
+            peer.cutFromReducerUntil = 0
+            peer.cutToReducerUntil = 0
             for pipe in peer.pusher.pipes.indices { peer.pusher.pipes[pipe].stalledUntil = 0 }
             for pipe in peer.subscriber.pipes.indices { peer.subscriber.pipes[pipe].stalledUntil = 0 }
             wake(peer, at: now)
