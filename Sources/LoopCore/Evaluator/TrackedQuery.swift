@@ -1,30 +1,12 @@
 /// The query of keyed feedbacks whose requests are a `TrackedDictionary`: does what a `KeyedQuery` of the same entries
 /// does, with the same effect IDs, at a cost in proportion to what has changed since it was last asked.
-@usableFromInline
 package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>:
     FeedbackQuery
 {
-    /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
-    @usableFromInline
-    typealias Step = @Sendable (QueryTransition, inout TrackedKeys<Key, Request>, inout [EffectChange]) -> Void
-
-    private let requests: @Sendable (State) -> TrackedDictionary<Key, Request>
-    private let step: Step
+    private let step: TrackedStep<State, Key, Request>
     private var keys = TrackedKeys<Key, Request>()
 
-    @inlinable
-    package init(requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>) {
-        self.init(requests: requests) { transition, keys, changes in
-            let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
-            keys.follow(now, seq: transition.seq, into: &changes)
-        }
-    }
-
-    @usableFromInline
-    init(requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>, step: @escaping Step) {
-        self.requests = requests
-        self.step = step
-    }
+    init(step: TrackedStep<State, Key, Request>) { self.step = step }
 
     package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) {
         keys.feedback = feedback
@@ -32,7 +14,7 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     }
 
     package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        step(transition, &keys, &changes)
+        step.advance(transition, &keys, &changes)
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) { keys.cancelAll(into: &changes) }
@@ -63,6 +45,23 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     }
 
     private func asking(_ state: UnsafeRawPointer) -> TrackedDictionary<Key, Request> {
-        requests(state.assumingMemoryBound(to: State.self).pointee)
+        step.requests(state.assumingMemoryBound(to: State.self).pointee)
+    }
+}
+
+/// What a `TrackedQuery` asks at every transition. Made where the types are known, so that it is specialised for them.
+@usableFromInline
+struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
+    @usableFromInline let requests: @Sendable (State) -> TrackedDictionary<Key, Request>
+    @usableFromInline
+    let advance: @Sendable (QueryTransition, inout TrackedKeys<Key, Request>, inout [EffectChange]) -> Void
+
+    @inlinable
+    init(_ requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>) {
+        self.requests = requests
+        advance = { transition, keys, changes in
+            let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
+            keys.follow(now, seq: transition.seq, into: &changes)
+        }
     }
 }

@@ -13,6 +13,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
         on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -22,17 +23,17 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
         on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
     ) -> Feedback {
-        Feedback(
-            name: name, placement: placement, policy: policy.with(retry: retry),
-            query: { TrackedQuery<State, Event, Key, Request>(requests: requests) }, effect: effect)
+        .tracked(name, TrackedStep(requests), on: placement, retry: retry, policy: policy, effect: effect)
     }
 
     /// The same, with an effect that follows its request: the updates are the newer requests of its key.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
         on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -41,5 +42,15 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, context in
             effect(request, context.updates(of: Request.self), context)
         }
+    }
+
+    @usableFromInline
+    static func tracked<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, _ step: TrackedStep<State, Key, Request>, on placement: Placement, retry: Retry?,
+        policy: EffectPolicy, effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        Feedback(
+            name: name, placement: placement, policy: policy.with(retry: retry),
+            query: { TrackedQuery<State, Event, Key, Request>(step: step) }, effect: effect)
     }
 }

@@ -1,4 +1,4 @@
-/// A node of the hash trie: a branch with 16 children, or a bucket with a table of words, probed linearly.
+/// A node of the hash trie: a branch with as many children as `TrieShape` says, or a bucket with a table of words, probed linearly.
 ///
 /// Both are one class, so that a child needs no dynamic cast; a branch's words are references that it owns.
 @usableFromInline
@@ -23,13 +23,13 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     /// A bucket that is larger becomes a branch, unless the hash has no more bits to tell its keys apart.
     @usableFromInline static let bucketCapacityMax = 512
-    @usableFromInline static let depthMax = 6
+    @usableFromInline static let depthMax = Int(IndexWord.hashBits) / TrieShape.bits
 
     @inlinable
     deinit {
         let (header, words) = parts
         guard header.pointee.isBranch else { return }
-        Self.children(words).deinitialize(count: 16)
+        Self.children(words).deinitialize(count: TrieShape.width)
     }
 
     // MARK: Memory
@@ -62,16 +62,16 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
     }
 
     private static func bindChildren(_ branch: IndexNode) -> UnsafeMutablePointer<IndexNode> {
-        UnsafeMutableRawPointer(branch.parts.words).bindMemory(to: IndexNode.self, capacity: 16)
+        UnsafeMutableRawPointer(branch.parts.words).bindMemory(to: IndexNode.self, capacity: TrieShape.width)
     }
 
     @usableFromInline
     func copy() -> IndexNode {
         let (header, words) = parts
-        let size = header.pointee.isBranch ? 16 : header.pointee.mask + 1
+        let size = header.pointee.isBranch ? TrieShape.width : header.pointee.mask + 1
         let node = Self.make(header.pointee, capacity: size)
         if header.pointee.isBranch {
-            Self.bindChildren(node).initialize(from: Self.children(words), count: 16)
+            Self.bindChildren(node).initialize(from: Self.children(words), count: TrieShape.width)
         } else {
             node.parts.words.initialize(from: words, count: size)
         }
@@ -92,7 +92,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
             (header, words) = node.parts
         }
         if header.pointee.isBranch {
-            let child = Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(4 * depth) & 15)
+            let child = home(word, depth, TrieShape.mask)
             return insert(word, into: &children(words)[child], depth: depth + 1)
         }
         put(word, into: header, words, depth)
@@ -110,7 +110,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
     /// Where a word would like to stand in a bucket at this depth.
     @inline(__always)
     private static func home(_ word: UInt64, _ depth: Int, _ mask: Int) -> Int {
-        Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(4 * depth)) & mask
+        Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(TrieShape.bits * depth)) & mask
     }
 
     /// A larger bucket with the same words, or a branch of buckets.
@@ -120,11 +120,11 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if capacity < Self.bucketCapacityMax || depth >= Self.depthMax {
             return rehashed(capacity * 2, depth)
         }
-        let branch = Self.make(Header(count: 0, mask: -1), capacity: 16)
+        let branch = Self.make(Header(count: 0, mask: -1), capacity: TrieShape.width)
         let children = Self.bindChildren(branch)
-        for child in 0..<16 { (children + child).initialize(to: .bucket(capacity: 64)) }
+        for child in 0..<TrieShape.width { (children + child).initialize(to: .bucket(capacity: 128)) }
         for place in 0..<capacity where words[place] != 0 {
-            Self.insert(words[place], into: &children[Self.home(words[place], depth, 15)], depth: depth + 1)
+            Self.insert(words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)
         }
         return branch
     }
@@ -144,7 +144,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if !isKnownUniquelyReferenced(&node) { node = node.copy() }
         let (header, words) = node.parts
         if header.pointee.isBranch {
-            let child = home(word, depth, 15)
+            let child = home(word, depth, TrieShape.mask)
             return remove(word, from: &children(words)[child], depth: depth + 1)
         }
         let mask = header.pointee.mask

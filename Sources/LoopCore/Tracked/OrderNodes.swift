@@ -11,7 +11,7 @@ struct OrderEntry<Key, Value> {
     }
 }
 
-/// A leaf of the order tree: the entries of 16 successive ordinals, as far as they are there, without gaps.
+/// A leaf of the order tree: the entries of 8 successive ordinals, as far as they are there, without gaps.
 @usableFromInline
 final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key, Value>> {
     @usableFromInline typealias Entry = OrderEntry<Key, Value>
@@ -65,7 +65,7 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
 
 @usableFromInline
 struct OrderLeafHeader {
-    /// Which of the 16 ordinals are there.
+    /// Which of the ordinals are there.
     @usableFromInline var bitmap: UInt16
     @usableFromInline var capacity: UInt16
 
@@ -81,16 +81,14 @@ struct OrderLeafHeader {
     @inlinable
     func rank(_ slot: Int) -> Int { (bitmap & (1 << UInt16(slot) &- 1)).nonzeroBitCount }
 
-    @inlinable
-    func holds(_ slot: Int) -> Bool { bitmap & 1 << UInt16(slot) != 0 }
 }
 
-/// An inner node of the order tree: up to 16 children, which are branches or leaves as the level says.
+/// An inner node of the order tree: up to 8 children, which are branches or leaves as the level says.
 @usableFromInline
 final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
     @inlinable
     deinit {
-        _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: 16) }
+        _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: TrieShape.width) }
     }
 
     /// Valid while the branch is held. The header counts the children.
@@ -101,16 +99,27 @@ final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
 
     @usableFromInline
     static func make() -> OrderBranch {
-        let branch = unsafeDowncast(create(minimumCapacity: 16) { _ in 0 }, to: OrderBranch.self)
-        branch.parts.children.initialize(repeating: nil, count: 16)
+        let branch = unsafeDowncast(create(minimumCapacity: TrieShape.width) { _ in 0 }, to: OrderBranch.self)
+        branch.parts.children.initialize(repeating: nil, count: TrieShape.width)
         return branch
     }
 
     @usableFromInline
     func copy() -> OrderBranch {
         let (count, children) = parts
-        let branch = unsafeDowncast(Self.create(minimumCapacity: 16) { _ in count.pointee }, to: OrderBranch.self)
-        branch.parts.children.initialize(from: children, count: 16)
+        let branch = unsafeDowncast(
+            Self.create(minimumCapacity: TrieShape.width) { _ in count.pointee }, to: OrderBranch.self)
+        branch.parts.children.initialize(from: children, count: TrieShape.width)
         return branch
     }
+}
+
+/// How wide the nodes of both trees are. Copying a node retains its children and entries, most of which are not in the
+/// processor's cache in a large dictionary, so that narrow nodes make the first change after a copy cheap; wide ones would
+/// make the paths shorter.
+@usableFromInline
+enum TrieShape {
+    @inlinable static var bits: Int { 3 }
+    @inlinable static var width: Int { 1 << bits }
+    @inlinable static var mask: Int { width - 1 }
 }

@@ -19,59 +19,76 @@ extension OrderTree {
     /// - Returns: whether the walk came to its end.
     @inlinable
     func walk(from old: OrderTree, _ visit: (OrderStep<Key, Value>) -> Bool) -> Bool {
-        Self.walk(old.root, 4 * old.height, root, 4 * height, visit)
+        withExtendedLifetime((old, self)) {
+            Self.walk(Node(old.root), TrieShape.bits * old.height, Node(root), TrieShape.bits * height, visit)
+        }
+    }
+
+    /// A node that somebody else holds: going through a tree counts no references.
+    @usableFromInline
+    struct Node {
+        @usableFromInline let reference: Unmanaged<AnyObject>?
+
+        @inlinable @inline(__always)
+        init(_ object: AnyObject?) { reference = object.map { Unmanaged.passUnretained($0) } }
+
+        /// A child as it is seen from a level: a tree that is lower has all it has in the first child.
+        @inlinable @inline(__always)
+        func child(_ child: Int, _ nodeShift: Int, at shift: Int) -> (Node, Int) {
+            guard let reference else { return (self, 0) }
+            if nodeShift < shift { return child == 0 ? (self, nodeShift) : (Node(nil), 0) }
+            let branch = reference._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts }
+            return (Node(branch.children[child]), shift - TrieShape.bits)
+        }
+
+        @inlinable @inline(__always)
+        func isSame(as other: Node) -> Bool { reference?.toOpaque() == other.reference?.toOpaque() }
+
+        @inlinable
+        var leaf: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)? {
+            reference.map { $0._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Leaf.self).parts } }
+        }
     }
 
     @inlinable
     static func walk(
-        _ old: AnyObject?, _ oldShift: Int, _ new: AnyObject?, _ newShift: Int,
-        _ visit: (OrderStep<Key, Value>) -> Bool
+        _ old: Node, _ oldShift: Int, _ new: Node, _ newShift: Int, _ visit: (OrderStep<Key, Value>) -> Bool
     ) -> Bool {
-        if old === new { return old == nil || visit(.shared) }
-        let shift = Swift.max(old == nil ? 0 : oldShift, new == nil ? 0 : newShift)
-        if shift == 0 { return walkLeaves(old, new, visit) }
-        for child in 0..<16 {
-            let (oldChild, oldLevel) = Self.child(child, of: old, oldShift, at: shift)
-            let (newChild, newLevel) = Self.child(child, of: new, newShift, at: shift)
+        if old.isSame(as: new) { return old.reference == nil || visit(.shared) }
+        let shift = Swift.max(old.reference == nil ? 0 : oldShift, new.reference == nil ? 0 : newShift)
+        if shift == 0 { return walkLeaves(old.leaf, new.leaf, visit) }
+        for child in 0..<TrieShape.width {
+            let (oldChild, oldLevel) = old.child(child, oldShift, at: shift)
+            let (newChild, newLevel) = new.child(child, newShift, at: shift)
+            if oldChild.reference == nil, newChild.reference == nil { continue }
             guard walk(oldChild, oldLevel, newChild, newLevel, visit) else { return false }
         }
         return true
     }
 
-    /// A child of a node as it is seen from a level: a tree that is lower has all it has in the first child.
-    @inlinable
-    static func child(_ child: Int, of node: AnyObject?, _ nodeShift: Int, at shift: Int) -> (AnyObject?, Int) {
-        guard let node else { return (nil, 0) }
-        if nodeShift < shift { return child == 0 ? (node, nodeShift) : (nil, 0) }
-        return (unsafeDowncast(node, to: OrderBranch.self).parts.children[child], shift - 4)
-    }
-
     @inlinable
     static func walkLeaves(
-        _ old: AnyObject?, _ new: AnyObject?, _ visit: (OrderStep<Key, Value>) -> Bool
+        _ oldParts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)?,
+        _ newParts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)?,
+        _ visit: (OrderStep<Key, Value>) -> Bool
     ) -> Bool {
-        let oldParts = old.map { unsafeDowncast($0, to: Leaf.self).parts }
-        let newParts = new.map { unsafeDowncast($0, to: Leaf.self).parts }
         let (oldBits, newBits) = (oldParts?.header.pointee.bitmap ?? 0, newParts?.header.pointee.bitmap ?? 0)
         var (oldRank, newRank) = (0, 0)
         var left = oldBits | newBits
         while left != 0 {
             let bit = left & (0 &- left)
             left &= left &- 1
+            let before = oldBits & bit == 0 ? nil : oldParts.map { $0.entries + oldRank }
+            let after = newBits & bit == 0 ? nil : newParts.map { $0.entries + newRank }
+            if before != nil { oldRank += 1 }
+            if after != nil { newRank += 1 }
             let step: OrderStep<Key, Value>
-            switch (oldParts, newParts) {
-            case (let old?, let new?) where oldBits & newBits & bit != 0:
-                let (before, after) = (old.entries + oldRank, new.entries + newRank)
+            switch (before, after) {
+            case (let before?, let after?):
                 step = areSameBits(before, after) ? .shared : .both(old: before, new: after)
-                oldRank += 1
-                newRank += 1
-            case (let old?, _) where oldBits & bit != 0:
-                step = .old(old.entries + oldRank)
-                oldRank += 1
-            case (_, let new?):
-                step = .new(new.entries + newRank)
-                newRank += 1
-            default: preconditionFailure("a leaf's bitmap changed during a walk")
+            case (let before?, nil): step = .old(before)
+            case (nil, let after?): step = .new(after)
+            case (nil, nil): continue
             }
             guard visit(step) else { return false }
         }

@@ -23,17 +23,18 @@ struct OrderTree<Key, Value> {
     func entry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
         guard let root else { preconditionFailure("an empty dictionary has no entry \(ordinal)") }
         var node = Unmanaged.passUnretained(root)
-        var shift = 4 * height
+        var shift = TrieShape.bits * height
         while shift > 0 {
             node = node._withUnsafeGuaranteedRef {
                 let branch = unsafeDowncast($0, to: OrderBranch.self)
-                return Unmanaged.passUnretained(branch.parts.children[ordinal >> shift & 15].unsafelyUnwrapped)
+                return Unmanaged.passUnretained(
+                    branch.parts.children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped)
             }
-            shift -= 4
+            shift -= TrieShape.bits
         }
         return node._withUnsafeGuaranteedRef {
             let (header, entries) = unsafeDowncast($0, to: Leaf.self).parts
-            return entries + header.pointee.rank(ordinal & 15)
+            return entries + header.pointee.rank(ordinal & TrieShape.mask)
         }
     }
 
@@ -42,12 +43,12 @@ struct OrderTree<Key, Value> {
     /// The place of the leaf of an ordinal that is there, and nobody else's.
     @inlinable
     mutating func uniqueLeaf(at ordinal: Int) -> Leaf {
-        var shift = 4 * height
+        var shift = TrieShape.bits * height
         return withUnsafeMutablePointer(to: &root) { slot in
             var slot = slot
             while shift > 0 {
-                slot = Self.uniqueBranch(slot).parts.children + (ordinal >> shift & 15)
-                shift -= 4
+                slot = Self.uniqueBranch(slot).parts.children + (ordinal >> shift & TrieShape.mask)
+                shift -= TrieShape.bits
             }
             return Self.uniqueLeaf(slot)
         }
@@ -57,7 +58,7 @@ struct OrderTree<Key, Value> {
     @inlinable
     mutating func uniqueEntry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
         let (header, entries) = uniqueLeaf(at: ordinal).parts
-        return entries + header.pointee.rank(ordinal & 15)
+        return entries + header.pointee.rank(ordinal & TrieShape.mask)
     }
 
     @inlinable
@@ -83,7 +84,7 @@ struct OrderTree<Key, Value> {
         let ordinal = next
         next += 1
         count += 1
-        while ordinal >> (4 * (height + 1)) != 0 {
+        while ordinal >> (TrieShape.bits * (height + 1)) != 0 {
             if let low = root {
                 let branch = OrderBranch.make()
                 branch.parts.children.pointee = low
@@ -92,25 +93,26 @@ struct OrderTree<Key, Value> {
             }
             height += 1
         }
-        leafForAppending(ordinal).append(entry, slot: ordinal & 15)
+        leafForAppending(ordinal).append(entry, slot: ordinal & TrieShape.mask)
         return ordinal
     }
 
     @inlinable
     mutating func leafForAppending(_ ordinal: Int) -> Leaf {
-        var shift = 4 * height
+        var shift = TrieShape.bits * height
         return withUnsafeMutablePointer(to: &root) { slot in
             var slot = slot
             while shift > 0 {
                 let (count, children) = Self.uniqueBranch(slot).parts
-                slot = children + (ordinal >> shift & 15)
+                slot = children + (ordinal >> shift & TrieShape.mask)
                 if slot.pointee == nil { count.pointee += 1 }
-                shift -= 4
+                shift -= TrieShape.bits
             }
             if slot.pointee == nil {
-                slot.pointee = Leaf.make(capacity: 16)
+                slot.pointee = Leaf.make(capacity: TrieShape.width)
             } else if !isKnownUniquelyReferenced(&slot.pointee) || Self.isFull(slot) {
-                slot.pointee = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).copy(capacity: 16)
+                slot.pointee = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).copy(
+                    capacity: TrieShape.width)
             }
             return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
         }
@@ -135,8 +137,8 @@ struct OrderTree<Key, Value> {
     mutating func close(_ ordinal: Int) {
         count -= 1
         // The leaf that is being filled keeps its room.
-        let isFilling = ordinal >> 4 == next >> 4
-        withUnsafeMutablePointer(to: &root) { Self.close(ordinal, $0, 4 * height, isFilling) }
+        let isFilling = ordinal >> TrieShape.bits == next >> TrieShape.bits
+        withUnsafeMutablePointer(to: &root) { Self.close(ordinal, $0, TrieShape.bits * height, isFilling) }
         if count == 0 { self = OrderTree() }
     }
 
@@ -144,7 +146,7 @@ struct OrderTree<Key, Value> {
     static func close(_ ordinal: Int, _ slot: Slot, _ shift: Int, _ isFilling: Bool) {
         if shift == 0 {
             let leaf = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
-            leaf.close(slot: ordinal & 15)
+            leaf.close(slot: ordinal & TrieShape.mask)
             let header = leaf.parts.header.pointee
             if header.bitmap == 0 {
                 slot.pointee = nil
@@ -154,8 +156,8 @@ struct OrderTree<Key, Value> {
             return
         }
         let (count, children) = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self).parts
-        let child = children + (ordinal >> shift & 15)
-        close(ordinal, child, shift - 4, isFilling)
+        let child = children + (ordinal >> shift & TrieShape.mask)
+        close(ordinal, child, shift - TrieShape.bits, isFilling)
         if child.pointee == nil {
             count.pointee -= 1
             if count.pointee == 0 { slot.pointee = nil }

@@ -57,7 +57,7 @@ extension TrackedDictionary: BidirectionalCollection {
                 return
             }
             leaf = order.leaf(at: ordinal)
-            nextOrdinal = (ordinal | 15) + 1
+            nextOrdinal = (ordinal | TrieShape.mask) + 1
         }
 
         @inlinable
@@ -121,23 +121,25 @@ extension OrderTree {
     @inlinable
     func ordinal(from ordinal: Int) -> Int? {
         if ordinal >= next { return nil }
-        return Self.first(from: ordinal, in: root, 4 * height)
+        return Self.first(from: ordinal, in: root, TrieShape.bits * height)
     }
 
     /// The first ordinal in a node whose lower bits, those below its level, are at or after those of `ordinal`.
     @inlinable
     static func first(from ordinal: Int, in node: AnyObject?, _ shift: Int) -> Int? {
         guard let node else { return nil }
-        let from = ordinal >> shift & 15
-        let above = ordinal & ~(16 << shift - 1)
+        let from = ordinal >> shift & TrieShape.mask
+        let above = ordinal & ~(TrieShape.width << shift - 1)
         if shift == 0 {
             let bitmap = unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & ~(1 << UInt16(from) - 1)
             return bitmap == 0 ? nil : above | bitmap.trailingZeroBitCount
         }
         let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
-        if let found = first(from: ordinal, in: children[from], shift - 4) { return found }
-        for child in from + 1..<16 {
-            if let found = first(from: above | child << shift, in: children[child], shift - 4) { return found }
+        if let found = first(from: ordinal, in: children[from], shift - TrieShape.bits) { return found }
+        for child in from + 1..<TrieShape.width {
+            if let found = first(from: above | child << shift, in: children[child], shift - TrieShape.bits) {
+                return found
+            }
         }
         return nil
     }
@@ -146,24 +148,24 @@ extension OrderTree {
     @inlinable
     func ordinal(before ordinal: Int) -> Int? {
         if ordinal <= 0 { return nil }
-        let last = Swift.min(ordinal - 1, 1 << (4 * (height + 1)) - 1)
-        return Self.last(upTo: last, in: root, 4 * height)
+        let last = Swift.min(ordinal - 1, 1 << (TrieShape.bits * (height + 1)) - 1)
+        return Self.last(upTo: last, in: root, TrieShape.bits * height)
     }
 
     @inlinable
     static func last(upTo ordinal: Int, in node: AnyObject?, _ shift: Int) -> Int? {
         guard let node else { return nil }
-        let upTo = ordinal >> shift & 15
-        let above = ordinal & ~(16 << shift - 1)
+        let upTo = ordinal >> shift & TrieShape.mask
+        let above = ordinal & ~(TrieShape.width << shift - 1)
         if shift == 0 {
             let bitmap = unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & (2 << UInt16(upTo) &- 1)
-            return bitmap == 0 ? nil : above | 15 - bitmap.leadingZeroBitCount
+            return bitmap == 0 ? nil : above | (15 - bitmap.leadingZeroBitCount)
         }
         let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
-        if let found = last(upTo: ordinal, in: children[upTo], shift - 4) { return found }
+        if let found = last(upTo: ordinal, in: children[upTo], shift - TrieShape.bits) { return found }
         for child in (0..<upTo).reversed() {
             let end = above | child << shift | (1 << shift - 1)
-            if let found = last(upTo: end, in: children[child], shift - 4) { return found }
+            if let found = last(upTo: end, in: children[child], shift - TrieShape.bits) { return found }
         }
         return nil
     }
@@ -172,10 +174,12 @@ extension OrderTree {
     @inlinable
     func leaf(at ordinal: Int) -> Leaf {
         guard var node = root else { preconditionFailure("an empty dictionary has no leaf") }
-        var shift = 4 * height
+        var shift = TrieShape.bits * height
         while shift > 0 {
-            node = unsafeDowncast(node, to: OrderBranch.self).parts.children[ordinal >> shift & 15].unsafelyUnwrapped
-            shift -= 4
+            node =
+                unsafeDowncast(node, to: OrderBranch.self).parts.children[ordinal >> shift & TrieShape.mask]
+                .unsafelyUnwrapped
+            shift -= TrieShape.bits
         }
         return unsafeDowncast(node, to: Leaf.self)
     }

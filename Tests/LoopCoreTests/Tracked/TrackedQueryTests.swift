@@ -18,7 +18,7 @@ import Testing
         Machine(feedbacks: [.each("a", requests: \.plain) { (_: String) in .none }], coder: PlainCoder())
     }
 
-    @Test(arguments: 1...40) func `they start, update and cancel the same effects, also from memory`(seed: UInt64)
+    @Test(arguments: 1...12) func `they start, update and cancel the same effects, also from memory`(seed: UInt64)
         throws
     {
         var random = SeededRandom(seed: seed)
