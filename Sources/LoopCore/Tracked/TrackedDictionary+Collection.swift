@@ -42,6 +42,8 @@ extension TrackedDictionary: BidirectionalCollection {
         @usableFromInline var leaf: OrderLeaf<Key, Value>?
         @usableFromInline var rank = 0
         @usableFromInline var nextOrdinal = 0
+        /// The leaves beside this one. The iterator holds the whole tree, so that nobody changes it.
+        @usableFromInline var siblings: UnsafeMutablePointer<AnyObject?>?
 
         @inlinable
         init(_ order: OrderTree<Key, Value>) {
@@ -52,11 +54,18 @@ extension TrackedDictionary: BidirectionalCollection {
         @inlinable
         mutating func advance() {
             rank = 0
+            // Mostly the next leaf is the next sibling.
+            let child = nextOrdinal >> TrieShape.bits & TrieShape.mask
+            if let siblings, child > 0, let next = siblings[child] {
+                leaf = unsafeDowncast(next, to: OrderLeaf<Key, Value>.self)
+                nextOrdinal += TrieShape.width
+                return
+            }
             guard let ordinal = order.ordinal(from: nextOrdinal) else {
                 leaf = nil
                 return
             }
-            leaf = order.leaf(at: ordinal)
+            (leaf, siblings) = order.leaf(at: ordinal)
             nextOrdinal = (ordinal | TrieShape.mask) + 1
         }
 
@@ -170,17 +179,18 @@ extension OrderTree {
         return nil
     }
 
-    /// The leaf of an ordinal that is there.
+    /// The leaf of an ordinal that is there, and the children of the branch above it.
     @inlinable
-    func leaf(at ordinal: Int) -> Leaf {
+    func leaf(at ordinal: Int) -> (leaf: Leaf, siblings: UnsafeMutablePointer<AnyObject?>?) {
         guard var node = root else { preconditionFailure("an empty dictionary has no leaf") }
         var shift = TrieShape.bits * height
+        var siblings: UnsafeMutablePointer<AnyObject?>?
         while shift > 0 {
-            node =
-                unsafeDowncast(node, to: OrderBranch.self).parts.children[ordinal >> shift & TrieShape.mask]
-                .unsafelyUnwrapped
+            let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
+            siblings = children
+            node = children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped
             shift -= TrieShape.bits
         }
-        return unsafeDowncast(node, to: Leaf.self)
+        return (unsafeDowncast(node, to: Leaf.self), siblings)
     }
 }

@@ -1,9 +1,14 @@
+import Foundation
 import LoopCore
 import Testing
 
 /// Random histories of a `TrackedDictionary`, its copies and their copies, against a dictionary and an array of keys.
+///
+/// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'dictionaries against their model'` takes a million steps.
 @Suite struct `Tracked dictionaries against their model` {
-    @Test(arguments: 1...12) func `a random history gives the same entries in the same order`(seed: UInt64) {
+    static let seeds = ProcessInfo.processInfo.environment["LOOP_MODEL_SEEDS"].flatMap { UInt64($0) } ?? 12
+
+    @Test(arguments: 1...seeds) func `a random history gives the same entries in the same order`(seed: UInt64) {
         run(seed: seed, steps: 600, keys: [5, 40, 300, 3000][Int(seed % 4)]) { $0 }
     }
 

@@ -36,6 +36,22 @@ import Testing
         #expect(dictionary[5] == [5, 1, 2])
     }
 
+    @Test func `another thread reads a copy while the dictionary goes on`() async {
+        var dictionary = TrackedDictionary((0..<3000).map { ($0, "\($0)") })
+        for round in 0..<10 {
+            let copy = dictionary
+            let expected = copy.reduce(0) { $0 + $1.value.utf8.count }
+            let reader = Task.detached { copy.reduce(0) { $0 + $1.value.utf8.count } }
+            for key in 0..<300 {
+                dictionary[key * 7]?.append("!")
+                dictionary[3000 + round * 300 + key] = "new"
+                dictionary[round * 300 + key] = nil
+            }
+            #expect(await reader.value == expected)
+        }
+        #expect(dictionary.count == 3000)
+    }
+
     @Test func `of several entries for one key the last gives the value and the first the place`() {
         #expect(TrackedDictionary([("a", 1), ("b", 2), ("a", 3)]) == ["a": 3, "b": 2])
     }
