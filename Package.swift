@@ -120,8 +120,8 @@ let package = Package(
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
         tests(
-            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
-        ),
+            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
+            exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
             ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),

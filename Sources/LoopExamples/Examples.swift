@@ -10,5 +10,12 @@ public enum Examples {
         RunnableLoop(
             Ledger.self, abstract: Ledger.abstract, positionals: [Ledger.pages], worker: { Ledger() },
             reducer: { Ledger($0) }),
+        RunnableLoop(Counter(), abstract: Counter.abstract),
+        RunnableLoop(SignIn(), abstract: SignIn.abstract),
+        RunnableLoop(TrafficLight(), abstract: TrafficLight.abstract),
+        RunnableLoop(Switch(), abstract: Switch.abstract),
+        RunnableLoop(Todo(), abstract: Todo.abstract),
+        RunnableLoop(PlayCatch(), abstract: PlayCatch.abstract),
+        RunnableLoop(TokenRefresh(), abstract: TokenRefresh.abstract),
     ]
 }
