@@ -35,19 +35,19 @@ import Testing
         }
     }
 
-    @Test func `changes each second, for a day`() {
+    @Test func `changes each second, for an hour`() {
         let clock = VirtualClock()
         let loop = Loop(TrafficLight(clock: clock), clock: clock)
         clock.advance(by: .milliseconds(999))
         #expect(loop.state == .red)
         clock.advance(by: .milliseconds(1))
         #expect(loop.state == .green)
-        clock.advance(by: .seconds(86_400))
-        #expect(loop.seq == Seq(86_401) && loop.state == .green)
+        clock.advance(by: .seconds(3600))
+        #expect(loop.seq == Seq(3601) && loop.state == .green)
         #expect(clock.sleepersCount == 1)
     }
 
-    @Test(arguments: 0..<5 as Range<UInt64>) func `never skips a colour, whatever fails`(seed: UInt64) throws {
+    @Test(arguments: 0..<5 as Range<UInt64>) func `gives each colour its second, whatever fails`(seed: UInt64) throws {
         let cluster = SimulatedCluster(TrafficLight(), seed: seed)
         for colour in TrafficLight.State.allCases {
             cluster.answer(colour.rawValue) { (_: TrafficLight.State, effect: inout SimulatedEffect) in
@@ -57,6 +57,7 @@ import Testing
         }
         let end = try cluster.run()
         #expect(end.events.count >= 5)
+        // Not one event too many, of a timer that was begun again after its light had changed.
         #expect(end.events.count <= Int(end.duration / .seconds(1)))
     }
 }
