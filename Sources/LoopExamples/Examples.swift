@@ -10,5 +10,8 @@ public enum Examples {
         RunnableLoop(
             Ledger.self, abstract: Ledger.abstract, positionals: [Ledger.pages], worker: { Ledger() },
             reducer: { Ledger($0) }),
+        RunnableLoop(
+            Movies.self, abstract: Movies.abstract, positionals: [ServerAddress.positional], worker: { Movies() },
+            reducer: { Movies(server: $0[ServerAddress.positional]) }),
     ]
 }
