@@ -13,5 +13,11 @@ public enum Examples {
         RunnableLoop(
             Movies.self, abstract: Movies.abstract, positionals: [ServerAddress.positional], worker: { Movies() },
             reducer: { Movies(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(
+            Favourites.self, abstract: Favourites.abstract, positionals: [ServerAddress.positional],
+            worker: { Favourites() }, reducer: { Favourites(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(
+            MovieSearch.self, abstract: MovieSearch.abstract, positionals: [ServerAddress.positional],
+            worker: { MovieSearch() }, reducer: { MovieSearch(server: $0[ServerAddress.positional]) }),
     ]
 }

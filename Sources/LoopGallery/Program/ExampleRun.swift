@@ -37,8 +37,15 @@ struct ExampleRun {
         }
         let faults = FaultPlan(
             arguments[GalleryOptions.faults].compactMap(FaultPlan.Fault.init), share: arguments[GalleryOptions.share],
-            seed: UInt64(arguments[GalleryOptions.seed]))
-        return try StubServer(data: data, port: UInt16(arguments[GalleryOptions.serverPort]), faults: faults)
+            atMost: arguments[GalleryOptions.count], seed: UInt64(arguments[GalleryOptions.seed]))
+        return try StubServer(data: data, port: serverPort, faults: faults)
+    }
+
+    /// A journal holds the server's address, so that who goes on with it needs the server where it was.
+    private var serverPort: UInt16 {
+        let asked = UInt16(arguments[GalleryOptions.serverPort])
+        let isKept = mode == .cluster && arguments[GalleryOptions.journal] != "memory"
+        return asked == 0 && isKept ? 7790 : asked
     }
 
     // MARK: On the terminal, or as text
@@ -83,16 +90,19 @@ struct ExampleRun {
             ask.finish()
         }
         defer { watch.end() }
-        return await withTaskGroup(of: Value?.self) { group in
-            group.addTask { await task.value }
-            group.addTask {
-                for await _ in asked {}
-                return nil
+        return await withTaskCancellationHandler {
+            await withTaskGroup(of: Value?.self) { group in
+                group.addTask { await task.value }
+                group.addTask {
+                    for await _ in asked {}
+                    return nil
+                }
+                let first = await group.next() ?? nil
+                ask.finish()
+                return first
             }
-            let first = await group.next() ?? nil
-            ask.finish()
-            group.cancelAll()
-            return first
+        } onCancel: {
+            task.cancel()
         }
     }
 

@@ -30,13 +30,17 @@ enum GalleryOptions {
         "workers", .int(in: 1...64), default: 2, help: "in a cluster: how many worker processes", environment: .none)
     static let journal = Option(
         "journal", .string.named("FILE"), default: "memory",
-        help: "in a cluster: where the reducer keeps the loop; the same file goes on where it was", environment: .none)
+        help:
+            "in a cluster: where the reducer keeps the loop; the same file goes on where it was (the examples' server then is at port 7790, unless --server-port says otherwise)",
+        environment: .none)
 
     static let faults = Option(
         repeated: "fault", .choice(FaultPlan.Fault.allCases.map(\.rawValue)),
         help: "what goes wrong with answers of the examples' server; again for more", environment: .none)
     static let share = Option(
         "fault-share", .number(in: 0...1), default: 0.3, help: "the share of answers that go wrong", environment: .none)
+    static let count = Option(
+        optional: "fault-count", .int(in: 0...1_000_000), help: "how many answers may go wrong", environment: .none)
     static let seed = Option(
         "fault-seed", .int(in: 0 ... .max), default: 0, help: "draws which ones", environment: .none)
     static let serverPort = Option(
@@ -57,7 +61,7 @@ enum GalleryOptions {
             """,
         groups: [
             OptionGroup("How", [mode, until, limit, port, workers, journal]),
-            OptionGroup("The examples' server", [faults, share, seed, serverPort, data]),
+            OptionGroup("The examples' server", [faults, share, count, seed, serverPort, data]),
         ],
         positionals: [name], version: LoopVersion.current)
 }

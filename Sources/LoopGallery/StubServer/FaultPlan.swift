@@ -18,17 +18,22 @@ public struct FaultPlan: Equatable, Sendable {
     public var faults: [Fault]
     /// The share of answers that go wrong, 0 to 1.
     public var share: Double
+    /// How many answers may still go wrong; nil: any number.
+    public var left: Int?
     private var random: SeededRandom
 
-    public init(_ faults: [Fault] = [], share: Double = 1, seed: UInt64 = 0) {
+    /// - Parameter atMost: how many answers may go wrong; nil: any number.
+    public init(_ faults: [Fault] = [], share: Double = 1, atMost: Int? = nil, seed: UInt64 = 0) {
         self.faults = faults
         self.share = share
+        left = atMost
         random = SeededRandom(seed: seed)
     }
 
     /// What goes wrong with the next answer.
     mutating func next() -> Fault? {
-        guard !faults.isEmpty, random.fraction() < share else { return nil }
+        guard !faults.isEmpty, left != 0, random.fraction() < share else { return nil }
+        left = left.map { $0 - 1 }
         return faults[Int(random.next() % UInt64(faults.count))]
     }
 }
