@@ -1,7 +1,7 @@
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
-/// Whoever holds it frees it. There is always room for 8 bytes beyond `count`, so that keys can be compared a word
-/// at a time.
+/// Whoever holds it frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
+/// time, and short pieces copied without asking for their exact length.
 struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -14,14 +14,23 @@ struct RawBuffer {
 
     func free() { base.deallocate() }
 
+    /// Forgets everything, and takes less memory from now on.
+    mutating func shrink(to capacity: Int) {
+        free()
+        self = RawBuffer(capacity: capacity)
+    }
+
+    /// Bytes behind `count` that may be read and written, whatever they are.
+    static var slack: Int { 32 }
+
     @inline(__always)
     mutating func reserve(_ more: Int) {
-        if capacity - count < more + 8 { grow(more) }
+        if capacity - count < more + Self.slack { grow(more) }
     }
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        let larger = max(capacity * 2, count + more + 8)
+        let larger = max(capacity * 2, count + more + Self.slack)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         moved.update(from: base, count: count)
         base.deallocate()
@@ -41,6 +50,36 @@ struct RawBuffer {
         reserve(length)
         (base + count).update(from: source, count: length)
         count += length
+    }
+
+    /// Appends a piece of another buffer of this kind, whose slack may be read as well.
+    @inline(__always)
+    mutating func append(piece source: UnsafePointer<UInt8>, _ length: Int) {
+        reserve(max(length, 32))
+        Self.copy(source, to: base + count, length)
+        count += length
+    }
+
+    /// Copies a piece; where it is short, up to 32 bytes from there on.
+    @inline(__always)
+    static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
+        guard length <= 32 else { return target.update(from: source, count: length) }
+        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+        let first = source.loadUnaligned(as: SIMD16<UInt8>.self)
+        let second = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
+        target.storeBytes(of: first, as: SIMD16<UInt8>.self)
+        target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+    }
+
+    /// Appends a key that is known.
+    @inline(__always)
+    mutating func name(_ name: UnsafePointer<KeyName>) {
+        reserve(24)
+        let target = UnsafeMutableRawPointer(base + count)
+        target.storeBytes(of: name.pointee.word0, as: UInt64.self)
+        target.storeBytes(of: name.pointee.word1, toByteOffset: 8, as: UInt64.self)
+        target.storeBytes(of: name.pointee.word2, toByteOffset: 16, as: UInt64.self)
+        count += Int(name.pointee.length)
     }
 
     /// Appends the head of an item in its shortest form (RFC 8949, section 3).
@@ -89,10 +128,46 @@ struct RawBuffer {
 
     @inline(__always)
     mutating func text(_ value: String) {
-        var value = value
-        value.withUTF8 { utf8 in
-            head(0x60, UInt64(utf8.count))
-            if let start = utf8.baseAddress { append(start, utf8.count) }
+        let isWritten: Void? = value.utf8.withContiguousStorageIfAvailable { text($0) }
+        if isWritten == nil {
+            var value = value
+            value.withUTF8 { text($0) }
+        }
+    }
+
+    @inline(__always)
+    mutating func text(_ utf8: UnsafeBufferPointer<UInt8>) {
+        head(0x60, UInt64(utf8.count))
+        if let start = utf8.baseAddress { append(short: start, utf8.count) }
+    }
+
+    /// Appends memory of somebody else, which is mostly short: pieces that overlap cost less than finding out how to copy.
+    @inline(__always)
+    private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
+        reserve(length)
+        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(base + count))
+        count += length
+        func copy<Piece: BitwiseCopyable>(_ piece: Piece.Type, at offset: Int) {
+            target.storeBytes(
+                of: source.loadUnaligned(fromByteOffset: offset, as: piece), toByteOffset: offset, as: piece)
+        }
+        switch length {
+        case 8...16:
+            copy(UInt64.self, at: 0)
+            copy(UInt64.self, at: length - 8)
+        case 17...32:
+            copy(SIMD16<UInt8>.self, at: 0)
+            copy(SIMD16<UInt8>.self, at: length - 16)
+        case 4...7:
+            copy(UInt32.self, at: 0)
+            copy(UInt32.self, at: length - 4)
+        case 2...3:
+            copy(UInt16.self, at: 0)
+            copy(UInt16.self, at: length - 2)
+        case 1:
+            copy(UInt8.self, at: 0)
+        default:
+            target.copyMemory(from: source, byteCount: length)
         }
     }
 
