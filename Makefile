@@ -5,6 +5,7 @@ TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_test :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
+TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_bench := ONLY
 TAKES_compare :=
 TAKES_build :=
@@ -18,9 +19,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED DURATION SEED ONLY
+export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
 
-.PHONY: help run test simulate chaos bench compare build clean
+.PHONY: help run test simulate chaos fuzz bench compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -36,6 +37,9 @@ simulate:
 
 chaos:
 	@scripts/chaos
+
+fuzz:
+	@scripts/fuzz
 
 bench:
 	@scripts/bench

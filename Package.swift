@@ -93,6 +93,13 @@ let package = Package(
         executable("loop-simulate", ["LoopTesting"]),
         executable("loop-chaos", ["LoopChaos"]),
 
+        // What must hold for any bytes from outside, and libFuzzer's entry to it.
+        .target(
+            name: "LoopFuzzing", dependencies: ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"],
+            path: "Fuzzing/LoopFuzzing", swiftSettings: settings),
+        .executableTarget(
+            name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: settings),
+
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopViewTests", ["LoopCore", "LoopView"]),

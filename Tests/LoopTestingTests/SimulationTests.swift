@@ -17,9 +17,9 @@ import Testing
     @Test func `goes the same way again for the same seed`() throws {
         for seed in [3, 11, 42] as [UInt64] {
             let scenario = Scenario(seed: seed, seconds: 6)
-            let first = SimulatedCluster(scenario, records: true)
-            let second = SimulatedCluster(scenario, records: true)
-            let unread = SimulatedCluster(scenario)
+            let first = Simulation.slots(scenario, records: true)
+            let second = Simulation.slots(scenario, records: true)
+            let unread = Simulation.slots(scenario)
             try first.run()
             try second.run()
             try unread.run()
@@ -34,8 +34,8 @@ import Testing
     }
 
     @Test func `goes another way for another seed`() throws {
-        let first = SimulatedCluster(Scenario(seed: 3, seconds: 4), records: true)
-        let second = SimulatedCluster(Scenario(seed: 4, seconds: 4), records: true)
+        let first = Simulation.slots(Scenario(seed: 3, seconds: 4), records: true)
+        let second = Simulation.slots(Scenario(seed: 4, seconds: 4), records: true)
         try first.run()
         try second.run()
         #expect(first.transcript?.hash != second.transcript?.hash)
@@ -43,10 +43,10 @@ import Testing
 
     @Test func `draws the same other faults when one is left out`() throws {
         var scenario = Scenario(seed: 5, seconds: 8)
-        let all = SimulatedCluster(scenario)
+        let all = Simulation.slots(scenario)
         try all.run()
         scenario.withoutFaults = Set(0..<all.faultsDrawn)
-        let none = SimulatedCluster(scenario)
+        let none = Simulation.slots(scenario)
         try none.run()
         #expect(all.faultCounts.values.reduce(0, +) > 0)
         #expect(none.faultCounts == [:])
@@ -69,13 +69,13 @@ import Testing
 
     @Test func `shrinks to few faults and steps, always the same`() throws {
         let failure = try #require(Self.found?.failure)
-        let small = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
-        let again = failure.shrunk(breaking: [.duplicatesAreDropped], runsMax: 200)
+        let small = failure.shrunk(runsMax: 200)
+        let again = failure.shrunk(runsMax: 200)
         #expect(small.failure.violation.promise == failure.violation.promise)
         #expect(small.faultCount <= 2)
         #expect(small.failure.transcript.isEmpty == false)
         #expect(small.description == again.description)
-        let rerun = Simulation.run(SimulatedCluster(small.failure.scenario, breaking: [.duplicatesAreDropped]))
+        let rerun = Simulation.again(breaking: [.duplicatesAreDropped]).run(small.failure.scenario, false)
         #expect(rerun?.step == small.failure.step)
     }
 }

@@ -6,66 +6,11 @@ public import LoopWire
 ///     control, batches, time ──▶ machine ──▶ Ready { records, messages, deadline }
 ///
 /// A turn: any number of `receive`, one `advance`, one `ready`. What the turn produced leaves in exchange for the
-/// journal's receipt. The parts, each in a file of its own: Control (greeting, claims, heartbeats, requests),
+/// journal's receipt. The parts, each in a file of `ReducerCore`: Control (greeting, claims, heartbeats, requests),
 /// Consumption (entries: dedup, fence, reduce), Dispatch (grants, leases, retries), Publication (commands,
 /// acknowledgements, ticks, updates), Status.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
-    public let configuration: ReducerConfiguration
-    package var brokenRules = BrokenRules()
-
-    package internal(set) var core: JournaledState<Definition>
-    var random: SeededRandom
-    var now: Moment
-    var startedAt: MonotonicTime
-    /// When time was last taken notice of.
-    var advancedAt: MonotonicTime
-
-    // This turn's work, until `ready` hands it out.
-    var records: [Record] = []
-    var messages: [Outbound] = []
-    var toAcknowledge: [SessionID] = []
-    var notes: [TransitionNote] = []
-
-    // Dispatch.
-    var members: [SessionID: Member] = [:]
-    var owners: [EffectID: Ownership] = [:]
-    var scheduler: EffectScheduler
-    var grantsCount: UInt64 = 0
-    var timeouts = BinaryHeap<AttemptDeadline>()
-    var unclaimed: Set<EffectID> = []
-    var awaited: Set<SessionID> = []
-    var graceEnds: MonotonicTime
-
-    // Publication.
-    var nextTick: MonotonicTime
-    public var subscriptions = Subscriptions()
-    var publishedSeq: Seq?
-    var nextUpdate: MonotonicTime = .zero
-    var transfers: [StateTransfer] = []
-    var transfersCount: UInt64 = 0
-
-    // Events that end the process; acknowledged records that are missing; how often the state is hashed.
-    var poison = PoisonWatch()
-    var loss: HistoryLost?
-    var hashing = StateHashing()
-
-    // Administration: what only the journal can answer waits for the shell.
-    var journalRequests: [JournalRequest] = []
-
-    // What people are told.
-    public internal(set) var counters: [Counter: UInt64] = [:]
-    var rate = EventRate()
-    var outcome: Outcome?
-    var outcomeSeq: Seq?
-    private var hasNewOutcome = false
-
-    /// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
-    public struct Subscriptions: Equatable, Sendable {
-        public var updates = 0
-        public var transitions = 0
-
-        public init() {}
-    }
+    private var machine: ReducerCore
 
     /// A machine on an empty journal, or on one whose records are then replayed. Ends with `begin`.
     /// - Parameter seed: of the jitter in delays.
@@ -83,149 +28,122 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     package init(
         recovered core: JournaledState<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment
     ) {
-        self.configuration = configuration
-        self.now = now
-        self.core = core
-        random = SeededRandom(seed: seed)
-        scheduler = EffectScheduler(policies: [:])
-        startedAt = now.monotonic
-        advancedAt = now.monotonic
-        graceEnds = now.monotonic
-        nextTick = now.monotonic
+        machine = ReducerCore(recovered: core.core, configuration: configuration, seed: seed, at: now)
     }
+
+    // MARK: The life of a machine
 
     /// Applies a record of the journal, before `begin`.
-    public mutating func replay(_ record: Record) throws {
-        if case .event(let event) = record { core.note?.enterReplay(position: core.position + 1, seq: event.seq) }
-        defer { core.note?.leave() }
-        try core.apply(record)
-    }
+    public mutating func replay(_ record: Record) throws { try machine.replay(record) }
 
     /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
-    public mutating func begin(nonce: UInt64, at now: Moment) {
-        self.now = now
-        startedAt = now.monotonic
-        advancedAt = now.monotonic
-        nextTick = now.monotonic
-        let isFirst = core.epoch == .none
-        let earlierAttempts = JournaledState<Definition>.allAttempts(of: core.epoch)
-        let changes = write(.definition(core.ownDefinition))
-        scheduler = EffectScheduler(policies: core.table.policies)
-        write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
-        let open = Set(core.effects.filter { $0.value.status == .open }.keys)
-        // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
-        let new = open.intersection(
-            changes.compactMap { change in
-                switch change {
-                case .started(let id): id
-                case .updated(let id) where core.effects[id]?.floor == earlierAttempts: id
-                case .updated, .cancelled: nil
-                }
-            })
-        for id in (isFirst ? open : new).sorted() { schedule(id) }
-        if !isFirst {
-            unclaimed = open.subtracting(new)
-            awaited = Set(core.sessions.keys)
-            graceEnds = now.monotonic + configuration.silenceLimit
-        }
-        reviewSuspects()
-        noticeOutcome()
+    public mutating func begin(nonce: UInt64, at now: Moment) { machine.begin(nonce: nonce, at: now) }
+
+    /// A message that came over ROUTER. (Protocol, section 5.)
+    public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
+        machine.receive(message, from: route, at: now)
     }
+
+    /// Entries, consumed strictly in sequence. (Protocol, sections 2 and 4.)
+    public mutating func receive(_ batch: Batch, at now: Moment) { machine.receive(batch, at: now) }
+
+    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+        machine.refuse(protocolVersion: version, route)
+    }
+
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    public mutating func noticeSubscription(of peer: PeerID) { machine.noticeSubscription(of: peer) }
+
+    /// Who listens beside the workers.
+    public var subscriptions: Subscriptions {
+        get { machine.subscriptions }
+        set { machine.subscriptions = newValue }
+    }
+
+    /// A new subscriber waits for no change: the next turn publishes the state as it is.
+    public mutating func publishStateAgain() { machine.publishStateAgain() }
 
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
-    public mutating func advance(to now: Moment) {
-        let gap = now.monotonic - advancedAt
-        advancedAt = now.monotonic
-        self.now = Moment.max(self.now, now)
-        // A reducer that stood still must not hold its own silence against its workers.
-        if gap > configuration.silenceLimit / 2 { extendLeases(by: gap) }
-        endGrace()
-        endTimedOutAttempts()
-        takeFromTheSilent()
-        tickIfDue()
-    }
+    public mutating func advance(to now: Moment) { machine.advance(to: now) }
 
     /// Ends the turn: grants what can be granted, and hands out records and messages.
-    public mutating func ready() -> Ready {
-        noticeOutcome()
-        hashState()
-        if outcome == nil && loss == nil { grant() }
-        flushCommands()
-        flushAcknowledgements()
-        // Who follows the state sees the last one, however recent the one before.
-        if hasNewOutcome { nextUpdate = now.monotonic }
-        publishState()
-        publishTransitions()
-        // Behind everything else: the sender of the event that ended the loop learns that it was applied.
-        if hasNewOutcome { publishNewEnd() }
-        if loss != nil { withholdMessages() }
-        poison.isAlone = false
-        defer {
-            records.removeAll(keepingCapacity: true)
-            messages.removeAll(keepingCapacity: true)
-        }
-        return Ready(
-            records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
-            messages: messages)
+    public mutating func ready() -> Ready { machine.ready() }
+
+    /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
+    /// that is wanted is granted anew. Peers end what they run when they are welcomed into it.
+    public mutating func beginHistory(_ history: History, at now: Moment) { machine.beginHistory(history, at: now) }
+
+    // MARK: Events that end the process
+
+    /// Where each entry is noted while it is reduced; its suspects are reduced alone. To be set before the replay.
+    public var crashNote: CrashNote? {
+        get { machine.crashNote }
+        set { machine.crashNote = newValue }
     }
 
-    /// The loop's end, once it has come.
-    public var end: Outcome? { outcome }
+    /// Whether something waits for a turn of its own: the shell's next turn begins with `takeDeferred`.
+    public var hasDeferred: Bool { machine.hasDeferred }
 
-    /// How many peers are greeted, not counting one.
-    public func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
+    /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
+    public mutating func takeDeferred(at now: Moment) { machine.takeDeferred(at: now) }
 
-    public var fingerprintValue: UInt64 { fingerprint.value }
-    var fingerprint: DefinitionFingerprint { core.fingerprint }
-    public var history: History { core.history }
-    public var epoch: Epoch { core.epoch }
-    public var seq: Seq { core.seq }
+    /// The records of every `ready` so far are durable: suspects that were consumed are suspects no longer.
+    public mutating func turnIsDurable() { machine.turnIsDurable() }
+
+    /// Lines for people about events that end the process; for the shell's log.
+    public mutating func takeAlarms() -> [String] { machine.takeAlarms() }
+
+    // MARK: Operators
+
+    /// What is waiting for the journal; the shell answers each by `answer`.
+    public mutating func takeJournalRequests() -> [JournalRequest] { machine.takeJournalRequests() }
+
+    /// Answers a request; leaves with the turn's receipt.
+    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+        machine.answer(answer, number, route)
+    }
+
+    /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
+    public func status() -> StatusReport { machine.status() }
+
+    /// What has been counted for people.
+    public var counters: [Counter: UInt64] { machine.counters }
+
+    /// Counts what the shell has seen.
+    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { machine.count(counter, amount) }
+
+    // MARK: What a shell wants to know
+
+    public var configuration: ReducerConfiguration { machine.configuration }
+    public var fingerprintValue: UInt64 { machine.fingerprint.value }
+    public var history: History { machine.history }
+    public var epoch: Epoch { machine.epoch }
+    public var seq: Seq { machine.seq }
+
     /// The state after the last event of this turn. What is shown of it must wait for the turn's receipt.
     public var state: Definition.State { core.state }
 
-    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { counters[counter, default: 0] += amount }
+    /// The loop's end, once it has come.
+    public var end: Outcome? { machine.end }
 
-    /// Every change of the journaled state goes through here: first the record, then its consequence.
-    @discardableResult
-    mutating func write(_ record: Record, event: Definition.Event? = nil) -> [LiveChange] {
-        records.append(record)
-        do {
-            return try core.apply(record, event: event)
-        } catch {
-            preconditionFailure("a record that this machine made cannot be applied: \(record): \(error)")
-        }
+    /// How many peers are greeted, not counting one.
+    public func memberCount(besides peer: PeerID?) -> Int { machine.memberCount(besides: peer) }
+
+    /// What the journal determines.
+    package var core: JournaledState<Definition> { JournaledState(machine.core) }
+
+    package var brokenRules: BrokenRules {
+        get { machine.brokenRules }
+        set { machine.brokenRules = newValue }
     }
+}
 
-    func policy(of effect: EffectID) -> EffectPolicy { core.feedback(of: effect)?.policy ?? EffectPolicy() }
+/// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
+public struct Subscriptions: Equatable, Sendable {
+    public var updates = 0
+    public var transitions = 0
 
-    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
-
-    private mutating func noticeOutcome() {
-        guard outcome == nil, outcomeSeq != core.seq else { return }
-        outcomeSeq = core.seq
-        guard let outcome = core.definition.outcome(of: core.state) else { return }
-        self.outcome = outcome
-        hasNewOutcome = true
-        owners.removeAll()
-        for session in members.keys { members[session]?.effects.removeAll() }
-    }
-
-    private mutating func publishNewEnd() {
-        hasNewOutcome = false
-        for session in members.keys.sorted() { announceEnd(to: session) }
-        publishEnd()
-    }
-
-    private var deadline: MonotonicTime {
-        if hasDeferred { return now.monotonic }
-        var earliest = nextTick
-        if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
-        if let time = timeouts.top?.time { earliest = min(earliest, time) }
-        if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
-        if subscriptions.updates > 0, publishedSeq != core.seq { earliest = min(earliest, nextUpdate) }
-        for member in members.values where !member.effects.isEmpty && member.leaseEnds > now.monotonic {
-            earliest = min(earliest, member.leaseEnds)
-        }
-        return earliest
-    }
+    public init() {}
 }

@@ -1,20 +1,20 @@
-package import LoopCore
+import LoopCore
 
 /// The feedbacks of a definition under the numbers that a journal has given to their names.
 ///
 /// A name gets the next number when a definition first brings it, keeps it for the life of the journal, and gives it to
 /// nobody else when it goes: an effect's ID means the same feedback for ever.
-package struct FeedbackTable<State: Sendable, Event: Sendable>: Sendable {
+package struct FeedbackTable: Sendable {
     /// Every name there ever was, by number.
     package let names: [String]
     /// The numbers of the definition's feedbacks, in the order of their declaration.
     package let numbers: [UInt32]
-    private let feedbacks: [Feedback<State, Event>?]
+    private let feedbacks: [FeedbackFacts?]
 
     /// - Parameters:
     ///   - names: the names the journal knows, by number.
     ///   - declared: the definition's feedbacks; those with new names get the next numbers.
-    package init(names: [String], declared: [Feedback<State, Event>]) {
+    package init(names: [String], declared: [FeedbackFacts]) {
         var names = names
         var numbers: [String: UInt32] = [:]
         for (number, name) in names.enumerated() where numbers[name] == nil { numbers[name] = UInt32(number) }
@@ -22,7 +22,7 @@ package struct FeedbackTable<State: Sendable, Event: Sendable>: Sendable {
             numbers[feedback.name] = UInt32(names.count)
             names.append(feedback.name)
         }
-        var feedbacks: [Feedback<State, Event>?] = Array(repeating: nil, count: names.count)
+        var feedbacks: [FeedbackFacts?] = Array(repeating: nil, count: names.count)
         for feedback in declared {
             if let number = numbers[feedback.name] { feedbacks[Int(number)] = feedback }
         }
@@ -32,12 +32,12 @@ package struct FeedbackTable<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// The definition's feedback of this number; nil where the definition has none, or no longer.
-    package subscript(number: UInt32) -> Feedback<State, Event>? {
+    package subscript(number: UInt32) -> FeedbackFacts? {
         number < feedbacks.count ? feedbacks[Int(number)] : nil
     }
 
     /// The group whose members run the feedback's effects; "" where the definition has it no longer.
-    func group(_ number: UInt32) -> String { self[number]?.placement.group ?? "" }
+    func group(_ number: UInt32) -> String { self[number]?.placement ?? "" }
 
     /// The policies of the definition's feedbacks, by number.
     var policies: [UInt32: EffectPolicy] {

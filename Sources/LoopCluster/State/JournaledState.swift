@@ -1,110 +1,107 @@
 package import LoopCore
 package import LoopWire
 
-/// Everything the journal determines, and nothing else: the state, the evaluator, the live effects, the sessions.
-///
-/// The reducer machine changes it only through records, live and at replay alike; so a replay ends where it was (G8).
-/// It begins empty, or with a snapshot; the first definition record asks the queries for the initial state.
-///
-/// A copy is a value of its own: one can be encoded on another thread while this one goes on.
+/// A `JournaledCore` whose state's type is known: for whoever begins one, or wants to see the state itself.
 package struct JournaledState<Definition: LoopDefinition>: Sendable {
-    package typealias Table = FeedbackTable<Definition.State, Definition.Event>
+    /// Everything, without the definition's types.
+    package var core: JournaledCore
 
-    package let definition: Definition
-    package let coder: any ValueCoder
-    package let fingerprint: DefinitionFingerprint
-    /// The definition's feedbacks in the order of their declaration, which says nothing of their numbers.
-    package let feedbacks: [Feedback<Definition.State, Definition.Event>]
-    /// A hash of the encoded initial state.
-    package let initialHash: UInt64
-    /// Whether events that another definition applied are applied with this one, instead of being refused.
-    package var reinterprets = false
-    /// Whether that was done: only a snapshot lets the next start do without it.
-    package internal(set) var hasReinterpreted = false
-    /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.
-    package var ignoresArguments = false
-    /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
-    package var note: CrashNote?
+    private typealias TypedFold = Fold<Definition, Definition.State, Definition.Event>
 
-    package internal(set) var history: History
-    /// The newest epochs, the present one last; at most `epochsMax`.
-    package internal(set) var epochs: [Epoch] = []
-    package internal(set) var state: Definition.State
-    package internal(set) var seq = Seq.initial
-    package internal(set) var time = WallTime(milliseconds: 0)
-    package internal(set) var effects: [EffectID: LiveEffect] = [:]
-    package internal(set) var sessions: [SessionID: SessionRecord] = [:]
-    package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
-    package internal(set) var nextSession = SessionID(1)
-    /// Entries that were set aside, by their number.
-    package internal(set) var quarantine: [UInt64: QuarantineRecord] = [:]
-    package internal(set) var quarantinedCount: UInt64 = 0
-    /// The position of the last record applied.
-    package internal(set) var position: UInt64 = 0
-    /// The feedbacks under the journal's numbers.
-    package internal(set) var table: Table
-    /// The newest definition record; nil: there was none yet.
-    package internal(set) var journaledDefinition: DefinitionRecord?
+    /// - Parameter core: one that began with a definition of this type.
+    init(_ core: JournaledCore) { self.core = core }
 
-    var evaluator: Evaluator<Definition.State, Definition.Event>
-    /// What another definition's queries remember, until this one takes over; nil: this one has.
-    var foreign: [UInt32: QueryMemory]?
-    /// How many effects have started at this seq, so that those of a takeover get indices of their own.
-    var startsCount: UInt32 = 0
-    var changes: [EffectChange] = []
-
-    /// How many epochs are remembered.
-    static var epochsMax: Int { 64 }
-
+    /// Begins empty.
     package init(definition: Definition, coder: any ValueCoder, history: History) {
-        self.init(definition: definition, coder: coder, history: history, state: definition.initial)
+        core = JournaledCore(
+            LoopFacts(definition, coder: coder), TypedFold(definition, coder: coder), history: history)
     }
 
-    init(definition: Definition, coder: any ValueCoder, history: History, state: Definition.State) {
-        self.definition = definition
-        self.coder = coder
-        self.history = history
-        self.state = state
-        fingerprint = DefinitionFingerprint(of: definition)
-        feedbacks = definition.feedbacks
-        initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
-        table = Table(names: [], declared: feedbacks)
-        evaluator = Evaluator(feedbacks: feedbacks, numbers: table.numbers, coder: coder)
-        foreign = [:]
+    /// Goes on from a snapshot. Where another definition of this loop made it, that one's effects stand as they are until
+    /// this one takes over, by its definition record.
+    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
+    /// - Throws: `SnapshotError`: where the bytes are not what was written, of another loop or run, or of a schema that
+    ///   cannot be migrated. Never traps, whatever the bytes are.
+    package init(
+        restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
+    ) throws(SnapshotError) {
+        core = try JournaledCore(
+            restoring: document, LoopFacts(definition, coder: coder), TypedFold(definition, coder: coder),
+            ignoresArguments: ignoresArguments)
     }
 
-    package var epoch: Epoch { epochs.last ?? .none }
-
-    /// Whether an epoch that a peer has seen is one of this journal's, as far as it remembers. False shows that the journal
-    /// was copied, or restored from a backup, and has gone on in two ways.
-    package func knows(_ seen: Epoch) -> Bool {
-        if seen.number > epoch.number { return false }
-        guard let own = epochs.first(where: { $0.number == seen.number }) else { return true }
-        return own == seen
+    private var fold: TypedFold {
+        guard let fold = core.fold as? TypedFold else {
+            preconditionFailure("the state is a \(type(of: core.fold)) and was taken for a \(TypedFold.self)")
+        }
+        return fold
     }
 
-    /// The definition's feedback of this number; nil where it has none, or no longer.
-    package func feedback(number: UInt32) -> Feedback<Definition.State, Definition.Event>? { table[number] }
+    package var state: Definition.State { fold.state }
+    package var definition: Definition { fold.definition }
 
-    /// The feedback that an effect belongs to.
-    package func feedback(of effect: EffectID) -> Feedback<Definition.State, Definition.Event>? {
-        table[effect.feedback]
+    /// Applies one record, whose event the caller may have decoded already. See `JournaledCore.apply`.
+    @discardableResult
+    package mutating func apply(_ record: Record, event: Definition.Event?) throws -> [LiveChange] {
+        guard let event else { return try core.apply(record) }
+        return try withUnsafePointer(to: event) { try core.apply(record, decoded: $0) }
     }
 
-    /// The name of the feedback that an effect belongs to, also of one that the definition has no longer.
-    package func feedbackName(of effect: EffectID) -> String {
-        effect.feedback < table.names.count ? table.names[Int(effect.feedback)] : "\(effect.feedback)"
+    /// Applies one record. See `JournaledCore.apply`.
+    @discardableResult
+    package mutating func apply(_ record: Record) throws -> [LiveChange] { try core.apply(record) }
+
+    /// The parts in which two states of the same loop differ. See `JournaledCore.differences`.
+    package func differences(from other: JournaledState) throws -> [String] {
+        try core.differences(from: other.core)
+    }
+}
+
+/// What is the same whatever the definition's types are.
+extension JournaledState {
+    package var reinterprets: Bool {
+        get { core.reinterprets }
+        set { core.reinterprets = newValue }
+    }
+    package var ignoresArguments: Bool {
+        get { core.ignoresArguments }
+        set { core.ignoresArguments = newValue }
+    }
+    package var note: CrashNote? {
+        get { core.note }
+        set { core.note = newValue }
     }
 
-    /// What this definition writes into the journal when it takes over.
-    package var ownDefinition: DefinitionRecord {
-        DefinitionRecord(
-            fingerprint: fingerprint.value, schema: UInt64(Definition.schema), initial: initialHash,
-            initialState: journaledDefinition == nil ? (try? coder.encode(state)) ?? [] : [], feedbacks: table.names)
-    }
+    package var coder: any ValueCoder { core.loop.coder }
+    package var fingerprint: DefinitionFingerprint { core.loop.fingerprint }
+    package var feedbacks: [FeedbackFacts] { core.loop.feedbacks }
+    package var initialHash: UInt64 { core.loop.initialHash }
+    package var hasReinterpreted: Bool { core.hasReinterpreted }
+    package var history: History { core.history }
+    package var epoch: Epoch { core.epoch }
+    package var epochs: [Epoch] { core.epochs }
+    package var seq: Seq { core.seq }
+    package var time: WallTime { core.time }
+    package var effects: [EffectID: LiveEffect] { core.effects }
+    package var sessions: [SessionID: SessionRecord] { core.sessions }
+    package var sessionByPeer: [PeerID: SessionID] { core.sessionByPeer }
+    package var nextSession: SessionID { core.nextSession }
+    package var quarantine: [UInt64: QuarantineRecord] { core.quarantine }
+    package var quarantinedCount: UInt64 { core.quarantinedCount }
+    package var position: UInt64 { core.position }
+    package var table: FeedbackTable { core.table }
+    package var journaledDefinition: DefinitionRecord? { core.journaledDefinition }
+    package var ownDefinition: DefinitionRecord { core.ownDefinition }
 
-    /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
+    package func knows(_ seen: Epoch) -> Bool { core.knows(seen) }
+    package func feedback(number: UInt32) -> FeedbackFacts? { core.table[number] }
+    package func feedback(of effect: EffectID) -> FeedbackFacts? { core.table[effect.feedback] }
+    package func feedbackName(of effect: EffectID) -> String { core.feedbackName(of: effect) }
+    package func digest() -> (hash: UInt64, bytes: Int) { core.digest() }
+    package func snapshot() throws(SnapshotError) -> [UInt8] { try core.snapshot() }
+    package mutating func countStateHash() { core.countStateHash() }
+    package mutating func forget(what rules: BrokenRules) { core.forget(what: rules) }
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
-        sessions[session]?.forget(upTo: settled)
+        core.forgetOutcomes(of: session, upTo: settled)
     }
 }

@@ -50,6 +50,9 @@ public protocol LoopDefinition<State, Event>: Sendable {
 }
 
 extension LoopDefinition {
+    /// The feedbacks, with the parts of combined ones in their place: what every runtime works with.
+    public var allFeedbacks: [Feedback<State, Event>] { feedbacks.flatMap(\.flattened) }
+
     public static var schema: Int { 1 }
 
     public static var oldestSchema: Int { schema }

@@ -12,7 +12,7 @@ public enum EffectChange: Sendable {
 /// Feedbacks are told of a transition in the order in which they were declared; within a feedback cancellations come
 /// before starts.
 public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
-    private var queries: [any FeedbackQuery<State, Event>]
+    private var queries: [any ErasedQuery]
     /// The number of each query's feedback.
     private var numbers: [UInt32]
 
@@ -36,9 +36,18 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
 
     /// Evaluates every query after one transition, or once with no event for the initial state.
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
-        for position in queries.indices {
-            queries[position].advance(state: state, event: event, seq: seq, into: &changes)
+        withUnsafePointer(to: state) { state in
+            guard let event else { return advance(state: state, event: nil, seq: seq, into: &changes) }
+            withUnsafePointer(to: event) { advance(state: state, event: $0, seq: seq, into: &changes) }
         }
+    }
+
+    /// The same, of a state and an event that stay where they are.
+    package mutating func advance(
+        state: UnsafePointer<State>, event: UnsafePointer<Event>?, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        let transition = QueryTransition(state: state, event: event, seq: seq)
+        for position in 0..<queries.count { queries[position].advance(at: transition, into: &changes) }
     }
 }
 
@@ -58,8 +67,10 @@ extension Evaluator {
         guard Set(memories.keys) == Set(numbers) else {
             throw QueryMemoryError("there are memories of \(memories.count) queries for \(numbers.count)")
         }
-        for (position, number) in numbers.enumerated() {
-            if let memory = memories[number] { try queries[position].restore(memory, state: state, coder: coder) }
+        try withUnsafePointer(to: state) { state in
+            for (position, number) in numbers.enumerated() {
+                if let memory = memories[number] { try queries[position].restore(memory, state: state, coder: coder) }
+            }
         }
     }
 
@@ -79,44 +90,11 @@ extension Evaluator {
     package mutating func reconcile(
         state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        for position in queries.indices {
-            queries[position].reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
+        withUnsafePointer(to: state) { state in
+            let transition = QueryTransition(state: state, event: nil, seq: seq)
+            for position in queries.indices {
+                queries[position].reconcile(at: transition, firstIndex: firstIndex, into: &changes)
+            }
         }
-    }
-}
-
-/// One feedback's query as a machine: remembers what it last asked for, and says what changes.
-package protocol FeedbackQuery<State, Event>: Sendable {
-    associatedtype State: Sendable
-    associatedtype Event: Sendable
-
-    /// Tells the query its number, and how to order keys, before the first `advance`.
-    mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?)
-
-    mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange])
-
-    /// Cancels what the query has started, because what it is a query of has gone.
-    mutating func cancelAll(into changes: inout [EffectChange])
-
-    /// The type of its keys, or of its requests, that no process but this one could read; nil: there is none.
-    var uncodable: String? { get }
-
-    /// What it must remember to go on elsewhere.
-    func memory(_ coder: any ValueCoder) throws -> QueryMemory
-
-    /// Goes on from what the same query remembered at `state`, after `prepare`.
-    mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws
-
-    /// Takes up what another definition's query of this name remembered, as far as that can be read. A request that cannot
-    /// be read is cancelled: nobody could fulfil it.
-    mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange])
-
-    /// Asks for the state as it is, without a transition.
-    mutating func reconcile(state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
-}
-
-extension FeedbackQuery {
-    static func cancel(_ effects: [EffectID], into changes: inout [EffectChange]) {
-        for id in effects.sorted() { changes.append(.cancel(id)) }
     }
 }

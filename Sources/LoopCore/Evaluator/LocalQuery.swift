@@ -1,17 +1,17 @@
 /// The query of a feedback of a part, in a loop of the whole. Begins anew each time the part comes, and cancels what it
 /// has started when the part goes.
-package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable, Event: Sendable>: FeedbackQuery {
-    private let makeBase: @Sendable () -> any FeedbackQuery<State, Event>
-    private let value: @Sendable (Whole) -> State?
-    private let extractEvent: @Sendable (WholeEvent) -> Event?
+package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, PartEvent: Sendable>: FeedbackQuery {
+    private let makeBase: @Sendable () -> any FeedbackQuery<Part, PartEvent>
+    private let value: @Sendable (State) -> Part?
+    private let extractEvent: @Sendable (Event) -> PartEvent?
     private var feedback: UInt32 = 0
     private var coder: (any ValueCoder)?
     /// The part's own query, while the part is there.
-    private var base: (any FeedbackQuery<State, Event>)?
+    private var base: (any ErasedQuery)?
 
     package init(
-        makeBase: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
-        value: @escaping @Sendable (Whole) -> State?, extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+        makeBase: @escaping @Sendable () -> any FeedbackQuery<Part, PartEvent>,
+        value: @escaping @Sendable (State) -> Part?, extractEvent: @escaping @Sendable (Event) -> PartEvent?
     ) {
         self.makeBase = makeBase
         self.value = value
@@ -23,24 +23,35 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
         self.coder = coder
     }
 
-    package mutating func advance(
-        state: Whole, event: WholeEvent?, seq: Seq, into changes: inout [EffectChange]
-    ) {
-        guard let part = value(state) else {
-            base?.cancelAll(into: &changes)
-            base = nil
-            return
+    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
+        guard let part = part(of: transition.state) else { return cancelAll(into: &changes) }
+        withUnsafePointer(to: part) { part in
+            guard base != nil else {
+                // A part that has just come is like a loop that has just started: no event led to it.
+                base = newBase()
+                base?.advance(at: QueryTransition(state: part, event: nil, seq: transition.seq), into: &changes)
+                return
+            }
+            guard let event = transition.event?.assumingMemoryBound(to: Event.self).pointee,
+                let local = extractEvent(event)
+            else {
+                base?.advance(at: QueryTransition(state: part, event: nil, seq: transition.seq), into: &changes)
+                return
+            }
+            withUnsafePointer(to: local) { local in
+                base?.advance(at: QueryTransition(state: part, event: local, seq: transition.seq), into: &changes)
+            }
         }
-        if base != nil {
-            let local = event.flatMap(extractEvent)
-            base?.advance(state: part, event: local, seq: seq, into: &changes)
-            return
-        }
-        // A part that has just come is like a loop that has just started: no event led to it.
+    }
+
+    private func part(of state: UnsafeRawPointer) -> Part? {
+        value(state.assumingMemoryBound(to: State.self).pointee)
+    }
+
+    private func newBase() -> any ErasedQuery {
         var query = makeBase()
         query.prepare(feedback: feedback, coder: coder)
-        query.advance(state: part, event: nil, seq: seq, into: &changes)
-        base = query
+        return query
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) {
@@ -54,14 +65,13 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { .part(try base?.memory(coder)) }
 
-    package mutating func restore(_ memory: QueryMemory, state: Whole, coder: any ValueCoder) throws {
+    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
         guard case .part(let remembered) = memory else { throw QueryMemoryError.otherForm }
         base = nil
         guard let remembered else { return }
-        guard let part = value(state) else { throw QueryMemoryError("it remembers a part that is not there") }
-        var query = makeBase()
-        query.prepare(feedback: feedback, coder: self.coder)
-        try query.restore(remembered, state: part, coder: coder)
+        guard let part = part(of: state) else { throw QueryMemoryError("it remembers a part that is not there") }
+        var query = newBase()
+        try withUnsafePointer(to: part) { try query.restore(remembered, state: $0, coder: coder) }
         base = query
     }
 
@@ -69,19 +79,21 @@ package struct LocalQuery<Whole: Sendable, WholeEvent: Sendable, State: Sendable
         var inner: QueryMemory? = memory
         if case .part(let part) = memory { inner = part }
         guard let inner else { return }
-        var query = makeBase()
-        query.prepare(feedback: feedback, coder: self.coder)
+        var query = newBase()
         query.adopt(inner, coder: coder, into: &changes)
         base = query
     }
 
     package mutating func reconcile(
-        state: Whole, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        guard let part = value(state) else { return cancelAll(into: &changes) }
-        var query = base ?? makeBase()
-        if base == nil { query.prepare(feedback: feedback, coder: coder) }
-        query.reconcile(state: part, seq: seq, firstIndex: firstIndex, into: &changes)
+        guard let part = part(of: transition.state) else { return cancelAll(into: &changes) }
+        var query = base ?? newBase()
+        withUnsafePointer(to: part) { part in
+            query.reconcile(
+                at: QueryTransition(state: part, event: nil, seq: transition.seq), firstIndex: firstIndex,
+                into: &changes)
+        }
         base = query
     }
 }

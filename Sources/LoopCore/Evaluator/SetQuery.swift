@@ -12,11 +12,13 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
         keyed.prepare(feedback: feedback, coder: coder)
     }
 
-    package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
-        let now = requests(state)
+    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
+        let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
         if now == wanted { return }
         wanted = now
-        keyed.advance(state: Self.keys(now), event: event, seq: seq, into: &changes)
+        withUnsafePointer(to: Self.keys(now)) { keys in
+            keyed.advance(at: QueryTransition(state: keys, event: nil, seq: transition.seq), into: &changes)
+        }
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) {
@@ -30,9 +32,9 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { try keyed.memory(coder) }
 
-    package mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws {
-        let now = requests(state)
-        try keyed.restore(memory, state: Self.keys(now), coder: coder)
+    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+        let now = requests(state.assumingMemoryBound(to: State.self).pointee)
+        try withUnsafePointer(to: Self.keys(now)) { try keyed.restore(memory, state: $0, coder: coder) }
         wanted = keyed.isCertain ? now : nil
     }
 
@@ -41,11 +43,15 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
     }
 
     package mutating func reconcile(
-        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        let now = requests(state)
+        let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
         wanted = now
-        keyed.reconcile(state: Self.keys(now), seq: seq, firstIndex: firstIndex, into: &changes)
+        withUnsafePointer(to: Self.keys(now)) { keys in
+            keyed.reconcile(
+                at: QueryTransition(state: keys, event: nil, seq: transition.seq), firstIndex: firstIndex,
+                into: &changes)
+        }
     }
 
     private static func keys(_ requests: Set<Request>) -> [Request: Request] {

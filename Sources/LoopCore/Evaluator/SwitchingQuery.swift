@@ -3,8 +3,10 @@
 ///     derive ──▶ unchanged                         nothing happens
 ///            ──▶ nothing                           cancel, forget
 ///            ──▶ wanted(request) ── renewal says   untouched, or cancel and start
+@usableFromInline
 package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendable>: FeedbackQuery {
     /// What a query wants after a transition.
+    @usableFromInline
     package enum Desire {
         case unchanged
         case nothing
@@ -12,6 +14,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
     }
 
     /// Whether a request replaces the one before it.
+    @usableFromInline
     package enum Renewal: Sendable {
         /// Only a different request does (`skippingRepeated`).
         case whenDifferent(@Sendable (Request, Request) -> Bool)
@@ -19,83 +22,98 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case always
         /// None does, until the query has wanted nothing (`firstValueAfterNil`, `whenBecomesTrue`).
         case never
-    }
 
-    private let derive: @Sendable (State, Event?) -> Desire
-    private let renewal: Renewal
-    private var feedback: UInt32 = 0
-    /// The last request that started an effect, and that effect, whether or not it has completed.
-    private var current: (request: Request, id: EffectID)?
-
-    package init(renewal: Renewal, derive: @escaping @Sendable (State, Event?) -> Desire) {
-        self.renewal = renewal
-        self.derive = derive
-    }
-
-    package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { self.feedback = feedback }
-
-    package mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
-        follow(derive(state, event), seq: seq, index: 0, isTransition: true, into: &changes)
-    }
-
-    /// - Parameter isTransition: if not, the state is the same, and an effect for it is not renewed for its own sake.
-    private mutating func follow(
-        _ desire: Desire, seq: Seq, index: UInt32, isTransition: Bool, into changes: inout [EffectChange]
-    ) {
-        switch desire {
-        case .unchanged:
-            return
-        case .nothing:
-            cancelAll(into: &changes)
-        case .wanted(let request):
-            if let current {
-                switch renewal {
-                case .whenDifferent(let isSame) where isSame(current.request, request): return
-                case .never: return
-                case .always where !isTransition: return
-                case .whenDifferent, .always: changes.append(.cancel(current.id))
-                }
+        /// Whether a transition that wants `new` ends the effect that was started for `old`.
+        @inlinable
+        func replaces(_ old: Request, by new: Request) -> Bool {
+            switch self {
+            case .whenDifferent(let isSame): !isSame(old, new)
+            case .always: true
+            case .never: false
             }
-            let id = EffectID(feedback: feedback, seq: seq, index: index)
-            current = (request, id)
-            changes.append(.start(id, request: request))
         }
     }
 
-    package mutating func cancelAll(into changes: inout [EffectChange]) {
-        if let current { changes.append(.cancel(current.id)) }
-        current = nil
+    /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
+    @usableFromInline
+    typealias Step = @Sendable (QueryTransition, inout SwitchingMemory<Request>, inout [EffectChange]) -> Void
+
+    private let derive: @Sendable (State, Event?) -> Desire
+    private let renewal: Renewal
+    private let step: Step
+    private var memory = SwitchingMemory<Request>()
+
+    @inlinable
+    package init(renewal: Renewal, derive: @escaping @Sendable (State, Event?) -> Desire) {
+        self.init(renewal: renewal, derive: derive) { transition, memory, changes in
+            let event = transition.event?.assumingMemoryBound(to: Event.self).pointee
+            switch derive(transition.state.assumingMemoryBound(to: State.self).pointee, event) {
+            case .unchanged: return
+            case .nothing: memory.cancelAll(into: &changes)
+            case .wanted(let request):
+                if let current = memory.request, !renewal.replaces(current, by: request) { return }
+                memory.start(request, transition.seq, index: 0, into: &changes)
+            }
+        }
     }
+
+    @usableFromInline
+    init(renewal: Renewal, derive: @escaping @Sendable (State, Event?) -> Desire, step: @escaping Step) {
+        self.renewal = renewal
+        self.derive = derive
+        self.step = step
+    }
+
+    package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { memory.feedback = feedback }
+
+    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
+        step(transition, &memory, &changes)
+    }
+
+    package mutating func cancelAll(into changes: inout [EffectChange]) { memory.cancelAll(into: &changes) }
 
     // MARK: Memory
 
     package var uncodable: String? { RequestCoding(Request.self) == nil ? "\(Request.self)" : nil }
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory {
-        guard let current else { return .single(nil) }
+        guard let request = memory.request else { return .single(nil) }
         guard let coding = RequestCoding(Request.self) else {
             throw QueryMemoryError.notCodable(Request.self, "requests")
         }
-        return .single(QueryMemory.Remembered(bytes: try coding.encode(current.request, coder), id: current.id))
+        return .single(QueryMemory.Remembered(bytes: try coding.encode(request, coder), id: memory.id))
     }
 
-    package mutating func restore(_ memory: QueryMemory, state: State, coder: any ValueCoder) throws {
-        guard case .single(let remembered) = memory else { throw QueryMemoryError.otherForm }
-        current = try remembered.map { (try Self.read($0.bytes, coder), $0.id) }
+    package mutating func restore(_ remembered: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+        guard case .single(let remembered) = remembered else { throw QueryMemoryError.otherForm }
+        memory.request = nil
+        guard let remembered else { return }
+        memory.request = try Self.read(remembered.bytes, coder)
+        memory.id = remembered.id
     }
 
     package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
         if case .single(let remembered?) = memory.innermost, let request = try? Self.read(remembered.bytes, coder) {
-            current = (request, remembered.id)
+            self.memory.request = request
+            self.memory.id = remembered.id
         } else {
             Self.cancel(memory.effects, into: &changes)
         }
     }
 
     package mutating func reconcile(
-        state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        follow(derive(state, nil), seq: seq, index: firstIndex, isTransition: false, into: &changes)
+        switch derive(transition.state.assumingMemoryBound(to: State.self).pointee, nil) {
+        case .unchanged: return
+        case .nothing: memory.cancelAll(into: &changes)
+        case .wanted(let request):
+            // The state is the same: an effect for it is not renewed for its own sake.
+            if let current = memory.request {
+                guard case .whenDifferent = renewal, renewal.replaces(current, by: request) else { return }
+            }
+            memory.start(request, transition.seq, index: firstIndex, into: &changes)
+        }
     }
 
     private static func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Request {
@@ -104,5 +122,31 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         }
         guard let request = try coding.decode(bytes, coder) as? Request else { throw QueryMemoryError.otherForm }
         return request
+    }
+}
+
+/// The last request that started an effect, and that effect, whether or not it has completed.
+@usableFromInline
+struct SwitchingMemory<Request: Sendable>: Sendable {
+    @usableFromInline var feedback: UInt32 = 0
+    /// The effect of `request`; stale while there is none.
+    @usableFromInline var id = EffectID(feedback: 0, seq: .initial, index: 0)
+    @usableFromInline var request: Request?
+
+    init() {}
+
+    /// Starts an effect in place of the one before.
+    @inlinable
+    mutating func start(_ request: Request, _ seq: Seq, index: UInt32, into changes: inout [EffectChange]) {
+        if self.request != nil { changes.append(.cancel(id)) }
+        id = EffectID(feedback: feedback, seq: seq, index: index)
+        self.request = request
+        changes.append(.start(id, request: request))
+    }
+
+    @inlinable
+    mutating func cancelAll(into changes: inout [EffectChange]) {
+        if request != nil { changes.append(.cancel(id)) }
+        request = nil
     }
 }

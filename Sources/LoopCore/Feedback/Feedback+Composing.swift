@@ -1,6 +1,26 @@
 // Feedbacks of a part of the loop in a loop of the whole. They keep their names, which are unique in the whole.
 
 extension Feedback {
+    /// Feedbacks side by side as one: they are told of transitions in this order, and they end together, with the loop or
+    /// with the part that they are pulled back to. Each keeps its name, its placement and its policy; a modifier of the
+    /// whole is one of each.
+    public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
+
+    /// The same feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+    ) -> Feedback<Whole, WholeEvent> {
+        pullback(value: { $0[keyPath: value] }, embedEvent: event.embed, extractEvent: event.extract)
+    }
+
+    /// The same feedback in a loop whose state has this one as a case. When the case is left, its effects are cancelled;
+    /// when it is entered again, the feedback begins anew.
+    public func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+    ) -> Feedback<Whole, WholeEvent> {
+        pullback(optionalValue: value.extract, embedEvent: event.embed, extractEvent: event.extract)
+    }
+
     /// The same feedback in a loop whose state has this one as a part. Events that `extract` does not know are
     /// invisible to it and cancel nothing; a form that follows the state follows the part.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
@@ -16,6 +36,12 @@ extension Feedback {
         optionalValue: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Feedback<Whole, WholeEvent> {
+        if let parts {
+            return Feedback<Whole, WholeEvent>(
+                combining: parts.map {
+                    $0.pullback(optionalValue: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent)
+                })
+        }
         var query: (@Sendable () -> any FeedbackQuery<Whole, WholeEvent>)?
         if let makeQuery {
             query = {
@@ -25,12 +51,11 @@ extension Feedback {
         }
         var failure: (@Sendable (any Sendable, any Error) -> WholeEvent?)?
         if let failureEvent { failure = { request, error in failureEvent(request, error).map(embedEvent) } }
-        var body: CustomFeedback<Whole, WholeEvent>?
-        if let custom { body = localCustom(custom, optionalValue, embedEvent, extractEvent) }
         return Feedback<Whole, WholeEvent>(
             derived: self, query: query,
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },
-            failureEvent: failure, custom: body)
+            failureEvent: failure,
+            custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
     }
 
     /// The same feedback for a state that may be absent.
@@ -51,26 +76,5 @@ extension Feedback {
         followingChangesIn isOn: @escaping @Sendable (State) -> Bool
     ) -> Feedback {
         pullback(optionalValue: { isOn($0) ? $0 : nil }, embedEvent: { $0 }, extractEvent: { $0 })
-    }
-}
-
-/// The body of a custom feedback of a part, which sees a pair whenever the part is there.
-private func localCustom<Whole: Sendable, WholeEvent: Sendable, State: Sendable, Event: Sendable>(
-    _ body: @escaping CustomFeedback<State, Event>, _ value: @escaping @Sendable (Whole) -> State?,
-    _ embedEvent: @escaping @Sendable (Event) -> WholeEvent,
-    _ extractEvent: @escaping @Sendable (WholeEvent) -> Event?
-) -> CustomFeedback<Whole, WholeEvent> {
-    { transitions, send in
-        let (parts, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await (state, event) in transitions {
-                    if let part = value(state) { continuation.yield((part, event.flatMap(extractEvent))) }
-                }
-                continuation.finish()
-            }
-            await body(parts, send.pullback(embedEvent))
-            group.cancelAll()
-        }
     }
 }

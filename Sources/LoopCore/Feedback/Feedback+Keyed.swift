@@ -63,6 +63,15 @@ extension Feedback {
             query: { SetQuery<State, Event, Request>(requests: requests) }, effect: effect)
     }
 
+    /// Keeps one effect live for each key of a dictionary; another name of `each(_:requests:)`.
+    public static func react<Key: Hashable & Sendable, Request: Equatable & Sendable>(
+        _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
+        retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, RequestUpdates<Request>, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .each(name, requests: requests, on: placement, retry: retry, policy: policy, effect: effect)
+    }
+
     /// Keeps one effect live for the request that the state asks for; another name of `skippingRepeated(_:state:)`.
     public static func react<Request: Equatable & Sendable>(
         _ name: String, request: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,

@@ -5,37 +5,27 @@
 extension Feedback {
     /// The same feedback with its effects elsewhere.
     public func on(_ placement: Placement) -> Feedback {
-        var copy = self
-        copy.placement = placement
-        return copy
+        changing { $0.placement = placement }
     }
 
     /// The same feedback under another policy as a whole.
     public func policy(_ policy: EffectPolicy) -> Feedback {
-        var copy = self
-        copy.policy = policy
-        return copy
+        changing { $0.policy = policy }
     }
 
     /// The same feedback, whose failed effects are tried again like this.
     public func retry(_ retry: Retry) -> Feedback {
-        var copy = self
-        copy.policy.retry = retry
-        return copy
+        changing { $0.policy.retry = retry }
     }
 
     /// The same feedback, whose attempts fail when they take longer than this.
     public func timeout(_ limit: Duration) -> Feedback {
-        var copy = self
-        copy.policy.timeout = limit
-        return copy
+        changing { $0.policy.timeout = limit }
     }
 
     /// The same feedback with at most this many effects running at once.
     public func limited(to concurrency: Int) -> Feedback {
-        var copy = self
-        copy.policy.concurrency = concurrency
-        return copy
+        changing { $0.policy.concurrency = concurrency }
     }
 
     /// The same feedback with at most `concurrency` effects running at once, and at most `perGroup` of each group.
@@ -43,17 +33,15 @@ extension Feedback {
     public func limited<Request: Sendable>(
         to concurrency: Int? = nil, perGroup: Int, groupedBy: @escaping @Sendable (Request) -> String
     ) -> Feedback {
-        var copy = grouped(by: groupedBy)
-        copy.policy.concurrency = concurrency ?? policy.concurrency
-        copy.policy.concurrencyPerGroup = perGroup
-        return copy
+        grouped(by: groupedBy).changing {
+            $0.policy.concurrency = concurrency ?? $0.policy.concurrency
+            $0.policy.concurrencyPerGroup = perGroup
+        }
     }
 
     /// The same feedback, whose effects start no more often than this.
     public func rated(_ rate: RateLimit) -> Feedback {
-        var copy = self
-        copy.policy.rate = rate
-        return copy
+        changing { $0.policy.rate = rate }
     }
 
     /// The same feedback, whose effects start no more often than `rate` in all, and than `perGroup` in each group.
@@ -61,10 +49,10 @@ extension Feedback {
     public func rated<Request: Sendable>(
         _ rate: RateLimit? = nil, perGroup: RateLimit, groupedBy: @escaping @Sendable (Request) -> String
     ) -> Feedback {
-        var copy = grouped(by: groupedBy)
-        copy.policy.rate = rate ?? policy.rate
-        copy.policy.ratePerGroup = perGroup
-        return copy
+        grouped(by: groupedBy).changing {
+            $0.policy.rate = rate ?? $0.policy.rate
+            $0.policy.ratePerGroup = perGroup
+        }
     }
 
     /// The same feedback with requests in groups, whose limits are those of the policy. The closure names the type of

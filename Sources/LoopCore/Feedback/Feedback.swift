@@ -17,10 +17,12 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var group: (@Sendable (any Sendable) -> String)?
     /// The event for an effect that has failed for good; nil: the effect is parked.
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
-    /// A feedback that sees every transition and contributes only what it sends: (transitions, send).
+    /// A feedback that sees every transition and contributes only what it sends.
     package let custom: CustomFeedback<State, Event>?
     /// The type of the requests, for modifiers that name it again; nil for `custom`.
     package let requestType: RequestType?
+    /// What a combined feedback consists of; nil for every other.
+    package let parts: [Feedback]?
 
     package init<Request: Sendable>(
         name: String,
@@ -44,6 +46,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         failureEvent = nil
         custom = nil
         requestType = RequestType(Request.self)
+        parts = nil
     }
 
     /// The same feedback in a loop of other states and events.
@@ -62,9 +65,10 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.failureEvent = failureEvent
         self.custom = custom
         requestType = base.requestType
+        parts = nil
     }
 
-    package init(name: String, custom: @escaping CustomFeedback<State, Event>) {
+    package init(name: String, custom: @escaping CustomBody<State, Event>) {
         self.name = name
         placement = .local
         policy = EffectPolicy()
@@ -73,8 +77,36 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         requestCoding = nil
         group = nil
         failureEvent = nil
-        self.custom = custom
+        self.custom = CustomFeedback(body: custom)
         requestType = nil
+        parts = nil
+    }
+}
+
+extension Feedback {
+    package init(combining parts: [Feedback]) {
+        name = parts.map(\.name).joined(separator: "+")
+        placement = .local
+        policy = EffectPolicy()
+        makeQuery = nil
+        effect = { _, _ in .none }
+        requestCoding = nil
+        group = nil
+        failureEvent = nil
+        custom = nil
+        requestType = nil
+        self.parts = parts
+    }
+
+    /// The feedbacks that this one consists of, none of them combined.
+    var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
+
+    /// The same feedback with a change to each that it consists of.
+    func changing(_ change: (inout Feedback) -> Void) -> Feedback {
+        if let parts { return Feedback(combining: parts.map { $0.changing(change) }) }
+        var copy = self
+        change(&copy)
+        return copy
     }
 }
 
@@ -90,10 +122,6 @@ package struct RequestType: Equatable, Sendable, CustomStringConvertible {
 
     package static func == (a: RequestType, b: RequestType) -> Bool { a.identifier == b.identifier }
 }
-
-/// The body of a `custom` feedback: follows the transitions until they end, and sends what it likes.
-package typealias CustomFeedback<State, Event> =
-    @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
 
 /// Where a feedback's effects run.
 public enum Placement: Hashable, Sendable, CustomStringConvertible {

@@ -8,21 +8,10 @@
 ///
 /// A completed or parked effect stays until its query cancels it: its queued events count as long as it is here.
 struct EffectTable: Sendable {
-    private enum Phase: Equatable {
-        /// The scheduler decides when it starts.
-        case waiting
-        /// An attempt is under way.
-        case running
-        /// Its body has ended well, or its failure has become an event.
-        case completed
-        /// It has failed for good, and nobody is told but who asks.
-        case parked
-    }
-
     private struct Record {
         var request: any Sendable
         var group: String?
-        var phase = Phase.waiting
+        var phase = EffectPhase.waiting
         /// Counts the attempts; what an older one sends is refused.
         var attempt = 0
         var failures = 0
@@ -177,6 +166,9 @@ struct EffectTable: Sendable {
         }
     }
 
+    /// Where every live effect stands.
+    var phases: [EffectID: EffectPhase] { records.mapValues(\.phase) }
+
     // MARK: Time
 
     /// The attempts whose time is up.
@@ -207,6 +199,18 @@ struct EffectTable: Sendable {
         return policy.concurrency == nil && policy.concurrencyPerGroup == nil && policy.rate == nil
             && policy.ratePerGroup == nil
     }
+}
+
+/// Where a live effect stands.
+package enum EffectPhase: String, Hashable, Sendable {
+    /// The scheduler decides when it starts.
+    case waiting
+    /// An attempt is under way.
+    case running
+    /// Its body has ended well, or its failure has become an event.
+    case completed
+    /// It has failed for good, and nobody is told but who asks.
+    case parked
 }
 
 /// An attempt took longer than its policy allows.

@@ -17,7 +17,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         runtime = LoopRuntime(
             name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
             outcome: { _ in nil },
-            feedbacks: feedbacks, clock: LoopClock(clock), seed: seed)
+            feedbacks: feedbacks.flatMap(\.flattened), clock: LoopClock(clock), seed: seed)
         runtime.start()
     }
 
@@ -48,7 +48,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     ) where Definition.State == State, Definition.Event == Event {
         runtime = LoopRuntime(
             name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
-            outcome: { definition.outcome(of: $0) }, feedbacks: definition.feedbacks, clock: LoopClock(clock),
+            outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, clock: LoopClock(clock),
             seed: seed)
         runtime.start()
     }
@@ -86,6 +86,9 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 
     /// The effects that have failed for good, oldest first.
     public var parked: [ParkedEffect] { runtime.parked }
+
+    /// Where every live effect stands, those that have completed and are still asked for included.
+    package var phases: [EffectID: EffectPhase] { runtime.phases }
 
     /// Tries a parked effect again from the beginning. False: there is no such parked effect.
     @discardableResult

@@ -12,7 +12,13 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// changes hands, makes one thread's changes known to the next.
     private final class TurnBox: @unchecked Sendable {
         var turn: LoopTurn<State, Event>
-        init(_ turn: LoopTurn<State, Event>) { self.turn = turn }
+        /// The custom feedbacks, and the runs of those that are attached.
+        var customs: [(feedback: CustomFeedback<State, Event>, run: (CustomRun<State, Event>, token: UInt64)?)]
+
+        init(_ turn: LoopTurn<State, Event>, _ customs: [CustomFeedback<State, Event>]) {
+            self.turn = turn
+            self.customs = customs.map { ($0, nil) }
+        }
     }
 
     private let shared: Locked<Shared>
@@ -40,7 +46,9 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         run = "\(name)@\(String(seed, radix: 16))"
         let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
         shared = Locked(Shared(state: initial, table: table))
-        box = TurnBox(LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
+        box = TurnBox(
+            LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed), feedbacks.compactMap(\.custom)
+        )
     }
 
     // MARK: What the loop offers
@@ -49,11 +57,12 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     var seq: Seq { shared.withLock { $0.seq } }
     var outcome: Outcome? { shared.withLock { $0.outcome } }
     var parked: [ParkedEffect] { shared.withLock { $0.table.parked } }
+    var phases: [EffectID: EffectPhase] { shared.withLock { $0.table.phases } }
 
     func start() {
-        shared.withLock { $0.claimStart() }
+        _ = shared.withLock { $0.claimTurn() }
         let initial = box.turn.state
-        for feedback in feedbacks { if let custom = feedback.custom { start(custom, initial) } }
+        tellCustoms(initial, nil)
         let wishes = box.turn.advance(nil, wallMilliseconds: 0)
         let outcome = outcomeOf(initial)
         if let outcome {
@@ -72,9 +81,9 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         guard let remains = shared.withLock({ $0.stop() }) else { return }
         for waiter in remains.waiters { waiter.resume(returning: .failure(SendRefusal(.ended))) }
         for handle in remains.handles { handle.cancel() }
-        for task in remains.tasks { task.cancel() }
+        for custom in remains.customs { custom.cancel() }
+        remains.timer?.cancel()
         for subscriber in remains.subscribers { subscriber.states.finish() }
-        for transitions in remains.transitions { transitions.finish() }
     }
 
     func subscribe() -> AsyncStream<State> {
@@ -89,8 +98,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
 
     func retryParked(_ id: EffectID) -> Bool {
         guard let work = shared.withLock({ [clock] in $0.retryParked(id, at: clock.now()) }) else { return false }
-        perform(work)
-        drain()
+        performAndDrain(work)
         return true
     }
 
@@ -106,6 +114,14 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
 
     private func drain() {
         if shared.withLock({ $0.claimDrain() }) { takeSteps() }
+    }
+
+    /// Does what a critical section outside of a drain has left to do. What is sent from inside of the effects that it
+    /// starts is reduced afterwards, and not while the others have yet to start.
+    private func performAndDrain(_ work: Shared.Work) {
+        let mayDrain = shared.withLock { $0.claimTurn() }
+        perform(work)
+        if mayDrain { takeSteps() } else { drain() }
     }
 
     /// Takes steps until the queue is empty; only with the right to drain.
@@ -129,7 +145,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
             return
         }
         for subscriber in delivery.subscribers { subscriber.states.yield(state) }
-        for transitions in delivery.transitions { transitions.yield((state, event)) }
+        tellCustoms(state, event)
         entry.waiter?.resume(returning: .success(seq))
         if outcome != nil { return stop() }
         if !wishes.isEmpty { perform(shared.withLock { [clock] in $0.apply(wishes, at: clock.now()) }) }
@@ -155,6 +171,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// Starts one attempt. An effect that only sends events has ended when this returns.
     private func start(_ launch: Shared.Launch) -> Shared.Work? {
         let (id, attempt) = (launch.effect.id, launch.effect.attempt)
+        // One that was started just before it may have ended the loop.
+        if !shared.withLock({ $0.table.isRunning(id, attempt: attempt) }) { return nil }
         let context = EffectContext(
             id: id, failures: launch.effect.failures, isResumed: false, idempotencyKey: "\(run)/\(id)",
             updates: launch.updates)
@@ -167,7 +185,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
                 return shared.complete(id, attempt: attempt, at: clock.now())
             }
         case .run(let body):
-            let send = self.send(for: (id, attempt))
+            let send = self.send(as: .effect(id, attempt: attempt))
             // Detached: an effect inherits nothing from the thread that happened to drain.
             let task = Task.detached { [self] in
                 do {
@@ -187,8 +205,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
             guard let error else { return shared.complete(id, attempt: attempt, at: clock.now()) }
             return shared.fail(id, attempt: attempt, error: error, at: clock.now())
         }
-        perform(work)
-        drain()
+        performAndDrain(work)
     }
 
     /// An effect has failed for good: its feedback may have an event to say so.
@@ -220,44 +237,59 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         let work = shared.withLock { [clock] shared in
             shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
         }
-        perform(work)
-        drain()
+        performAndDrain(work)
     }
 
     // MARK: Sending
 
-    private func start(_ custom: @escaping CustomFeedback<State, Event>, _ initial: State) {
-        let (stream, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
-        continuation.yield((initial, nil))
-        shared.withLock { $0.addCustom(continuation) }
-        let send = self.send(for: nil)
-        let task = Task.detached { await custom(stream, send) }
-        if !shared.withLock({ $0.addTask(task) }) { task.cancel() }
+    /// Tells the custom feedbacks of a transition; only with the right to drain. Those whose part has gone end, those
+    /// whose part has come begin with the state alone.
+    private func tellCustoms(_ state: State, _ event: Event?) {
+        for index in box.customs.indices {
+            if let (run, token) = box.customs[index].run {
+                if run.tell(state, event) { continue }
+                box.customs[index].run = nil
+                shared.withLock { $0.detachCustom(token) }?.cancel()
+            } else {
+                attachCustom(index, state)
+            }
+        }
     }
 
-    private func send(for source: (id: EffectID, attempt: Int)?) -> Send<Event> {
+    private func attachCustom(_ index: Int, _ state: State) {
+        let token = shared.withLock { $0.nextCustom() }
+        guard let run = box.customs[index].feedback.attach(state, send(as: .custom(token))),
+            shared.withLock({ $0.attachCustom(token, finish: run.finish) })
+        else { return }
+        box.customs[index].run = (run, token)
+        let task = Task.detached { await run.body() }
+        if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
+    }
+
+    private func send(as sender: Shared.Sender) -> Send<Event> {
         Send { [weak self] event, confirmed throws(SendRefusal) in
             guard let self else { throw SendRefusal(.ended) }
-            return try await self.submit(event, confirmed: confirmed, source: source)
+            return try await self.submit(event, confirmed: confirmed, sender: sender)
         }
     }
 
     private func submit(
-        _ event: Event, confirmed: Bool, source: (id: EffectID, attempt: Int)?
+        _ event: Event, confirmed: Bool, sender: Shared.Sender
     ) async throws(SendRefusal) -> Seq {
-        let entry = Shared.Entry(input: .event(event), source: source?.id)
+        var entry = Shared.Entry(input: .event(event))
+        if case .effect(let id, _) = sender { entry.source = id }
         if !confirmed {
             let isFull = shared.withLock { $0.queuedCount >= Self.queuedEventsMax }
             if !isFull {
-                if let refusal = accept(entry, source) { throw refusal }
+                if let refusal = accept(entry, sender) { throw refusal }
                 drain()
                 return .initial
             }
         }
-        let result = await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation { [entry] continuation in
             var entry = entry
             entry.waiter = continuation
-            if let refusal = accept(entry, source) {
+            if let refusal = accept(entry, sender) {
                 continuation.resume(returning: .failure(refusal))
             } else {
                 drain()
@@ -266,13 +298,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         return try result.get()
     }
 
-    private func accept(_ entry: Shared.Entry, _ source: (id: EffectID, attempt: Int)?) -> SendRefusal? {
-        shared.withLock { shared in
-            if shared.isStopped { return SendRefusal(.ended) }
-            if let source, !shared.table.isRunning(source.id, attempt: source.attempt) {
-                return SendRefusal(shared.table.isLive(source.id) ? .attempt : .stale)
-            }
-            return shared.enqueue(entry)
-        }
+    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender) -> SendRefusal? {
+        shared.withLock { $0.refusal(of: sender) ?? $0.enqueue(entry) }
     }
 }

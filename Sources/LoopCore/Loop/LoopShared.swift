@@ -1,7 +1,6 @@
 /// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
 /// result what is to be done outside.
 struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
-    typealias Transitions = AsyncStream<(state: State, event: Event?)>.Continuation
     typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
 
     struct Entry: Sendable {
@@ -9,6 +8,24 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         /// The effect that sent it; nil: nobody whose end removes it.
         var source: EffectID?
         var waiter: Waiter?
+    }
+
+    /// Who sends an event.
+    enum Sender: Sendable {
+        case effect(EffectID, attempt: Int)
+        /// A run of a custom feedback, by its token.
+        case custom(UInt64)
+    }
+
+    /// A running body of a custom feedback.
+    struct CustomHandle: Sendable {
+        var finish: @Sendable () -> Void
+        var task: Task<Void, Never>?
+
+        func cancel() {
+            finish()
+            task?.cancel()
+        }
     }
 
     /// A running attempt, as the shell holds it.
@@ -55,7 +72,6 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         var state: State
         var event: Event?
         var subscribers: [Subscriber]
-        var transitions: [Transitions]
     }
 
     struct Subscriber: Sendable {
@@ -73,8 +89,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     private var handles: [EffectID: Handle] = [:]
     private var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
-    private var transitions: [Transitions] = []
-    private var tasks: [Task<Void, Never>] = []
+    private var customs: [UInt64: CustomHandle] = [:]
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
 
@@ -86,6 +101,18 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     // MARK: Queue
 
     var queuedCount: Int { queue.count }
+
+    /// Why a sender may not send; nil: it may.
+    func refusal(of sender: Sender?) -> SendRefusal? {
+        if isStopped { return SendRefusal(.ended) }
+        switch sender {
+        case .effect(let id, let attempt):
+            if table.isRunning(id, attempt: attempt) { return nil }
+            return SendRefusal(table.isLive(id) ? .attempt : .stale)
+        case .custom(let token): return customs[token] == nil ? SendRefusal(.stale) : nil
+        case nil: return nil
+        }
+    }
 
     /// Nil: queued.
     mutating func enqueue(_ entry: Entry) -> SendRefusal? {
@@ -101,8 +128,12 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return true
     }
 
-    /// Claims the right for the start, before there is anything to drain.
-    mutating func claimStart() { isDraining = true }
+    /// Claims the right before there is anything to drain.
+    mutating func claimTurn() -> Bool {
+        if isDraining || isStopped { return false }
+        isDraining = true
+        return true
+    }
 
     /// Nil gives the right to drain back, in the same breath in which the queue was seen to be empty.
     mutating func nextStep() -> Step? {
@@ -122,7 +153,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         self.state = state
         self.seq = seq
         self.outcome = outcome
-        return Delivery(state: state, event: event, subscribers: subscribers, transitions: transitions)
+        return Delivery(state: state, event: event, subscribers: subscribers)
     }
 
     mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
@@ -244,13 +275,26 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     mutating func unsubscribe(_ token: UInt64) { subscribers.removeAll { $0.token == token } }
 
-    mutating func addCustom(_ continuation: Transitions) { transitions.append(continuation) }
+    mutating func nextCustom() -> UInt64 {
+        nextToken += 1
+        return nextToken
+    }
 
-    mutating func addTask(_ task: Task<Void, Never>) -> Bool {
+    /// A custom feedback is attached. False: the loop has ended.
+    mutating func attachCustom(_ token: UInt64, finish: @escaping @Sendable () -> Void) -> Bool {
         if isStopped { return false }
-        tasks.append(task)
+        customs[token] = CustomHandle(finish: finish)
         return true
     }
+
+    /// Its body has a task now. False: it is not attached any more, and the task is to be cancelled.
+    mutating func attachCustom(_ token: UInt64, task: Task<Void, Never>) -> Bool {
+        if customs[token] == nil { return false }
+        customs[token]?.task = task
+        return true
+    }
+
+    mutating func detachCustom(_ token: UInt64) -> CustomHandle? { customs.removeValue(forKey: token) }
 
     // MARK: End
 
@@ -259,8 +303,8 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         var waiters: [Waiter]
         var handles: [Handle]
         var subscribers: [Subscriber]
-        var transitions: [Transitions]
-        var tasks: [Task<Void, Never>]
+        var customs: [CustomHandle]
+        var timer: Task<Void, Never>?
     }
 
     /// Nil: the loop has ended before.
@@ -269,11 +313,10 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         isStopped = true
         let remains = Remains(
             waiters: queue.takeAll().compactMap(\.waiter), handles: Array(handles.values), subscribers: subscribers,
-            transitions: transitions, tasks: tasks + [timer?.task].compactMap { $0 })
+            customs: Array(customs.values), timer: timer?.task)
         handles = [:]
         subscribers = []
-        transitions = []
-        tasks = []
+        customs = [:]
         timer = nil
         table.cancelAll()
         return remains

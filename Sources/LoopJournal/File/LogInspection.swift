@@ -6,8 +6,8 @@
 /// transaction is synced before the next one is begun, so behind a torn one there is none.
 ///
 /// The layout is that of the section "WAL File Format" of SQLite's page on its file format.
-struct LogInspection: Equatable {
-    enum Finding: Equatable {
+package struct LogInspection: Equatable {
+    package enum Finding: Equatable {
         /// Everything in it counts, or nothing was ever written to it.
         case whole
         /// Behind the last transaction there are so many pages of one that was not completed.
@@ -16,15 +16,15 @@ struct LogInspection: Equatable {
         case broken
     }
 
-    private(set) var finding = Finding.whole
+    package private(set) var finding = Finding.whole
     /// How many pages there are in complete transactions.
-    private(set) var validPages = 0
+    package private(set) var validPages = 0
 
     private static let headerBytes = 32
     private static let frameHeaderBytes = 24
 
     /// - Parameter log: all bytes of the `-wal` file.
-    init(_ log: [UInt8]) {
+    package init(_ log: [UInt8]) {
         guard log.count >= Self.headerBytes else { return }
         let pageBytes = Int(Self.big(log, 8))
         let frameBytes = pageBytes + Self.frameHeaderBytes

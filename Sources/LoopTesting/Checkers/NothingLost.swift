@@ -13,10 +13,12 @@ struct NothingLost: Checker {
     private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
+    private var hasEnded = false
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began: hasEndedStreams = true
+        case .ended: hasEnded = true
         case .died(let peer): dead.insert(peer)
         case .journaled(let journaled): try journal(journaled)
         case .lost(let records):
@@ -57,6 +59,8 @@ struct NothingLost: Checker {
         _ = told.insert(id)
         // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
+        // Once the loop is over, and nobody is there to ask, what was not answered counts as refused.
+        if outcome == .refused(.ended), hasEnded { return }
         if id < forgotten.count, forgotten[id] { return }
         let fate = id < fates.count ? fates[id] : nil
         let agrees =

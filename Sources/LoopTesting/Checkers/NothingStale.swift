@@ -3,42 +3,32 @@ import LoopCore
 import LoopWire
 
 /// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for
-/// good. Which effects are wanted is worked out here from the journal's events alone.
-struct NothingStale: Checker {
+/// good. Which effects are wanted is what the model says.
+struct NothingStale: Counting {
     static let promise = Promise.nothingStale
     private(set) var checkCount = 0
-    private var slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
     /// Effects that had ended while they were wanted.
     private var over: Set<EffectID> = []
 
-    private struct Slot {
-        var isWanted = false
-        var version: UInt64 = 0
-        var live: EffectID?
-    }
-
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
+    mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
-        case .began:
-            slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
-            over = []
-        case .journaled(let journaled): try journal(journaled)
+        case .began: over = []
+        case .journaled(let journaled): try journal(journaled.record) { model.isLive($0) }
         case .left(.inbox(_, let frame)):
             if case .commands(_, let commands) = frame.message { try demandWanted(commands) }
         default: break
         }
     }
 
-    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
-        switch journaled.record {
+    private mutating func journal(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
+        switch record {
         case .event(let record):
-            if let effect = record.effect { try demand(effect, record.session, record.number) }
-            if let event = journaled.event { apply(event, at: record.seq) }
+            if let effect = record.effect { try demand(effect, record.session, record.number, isLive(effect)) }
         case .completed(let session, let number, let effect, _):
-            try demand(effect, session, number)
+            try demand(effect, session, number, isLive(effect))
             over.insert(effect)
         case .attemptEnded(let end):
-            if let entry = end.entry { try demand(end.effect, entry.session, entry.number) }
+            if let entry = end.entry { try demand(end.effect, entry.session, entry.number, isLive(end.effect)) }
             if end.next == .parked { over.insert(end.effect) }
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { over.remove(effect) }
@@ -46,9 +36,11 @@ struct NothingStale: Checker {
         }
     }
 
-    private mutating func demand(_ effect: EffectID, _ session: SessionID, _ number: UInt64) throws(Violation) {
+    private mutating func demand(
+        _ effect: EffectID, _ session: SessionID, _ number: UInt64, _ isLive: Bool
+    ) throws(Violation) {
         checkCount += 1
-        if !slots.contains(where: { $0.live == effect }) {
+        if !isLive {
             throw Violation(
                 .nothingStale, "entry \(number) of session \(session) counts for \(effect), which is not wanted")
         }
@@ -66,34 +58,6 @@ struct NothingStale: Checker {
             if over.contains(grant.effect) {
                 throw Violation(.nothingStale, "\(grant.effect) had ended, and is started as \(grant.attempt)")
             }
-        }
-    }
-
-    private mutating func apply(_ event: SlotEvent, at seq: Seq) {
-        let old = slots[event.slot]
-        var slot = old
-        switch event.kind {
-        case .on:
-            if !slot.isWanted { slot.version += 1 }
-            slot.isWanted = true
-        case .off, .finish: slot.isWanted = false
-        case .bump: slot.version += 1
-        case .step, .poison: break
-        }
-        let restarts = (event.slot == 2 || event.slot == 3) && slot.version != old.version
-        if !slot.isWanted || restarts { slot.live = nil }
-        if slot.isWanted && slot.live == nil {
-            slot.live = EffectID(feedback: NothingStale.feedback(of: event.slot), seq: seq, index: 0)
-        }
-        slots[event.slot] = slot
-    }
-
-    private static func feedback(of slot: Int) -> UInt32 {
-        switch slot {
-        case 0, 1: 0
-        case 2: 1
-        case 3: 2
-        default: 3
         }
     }
 }

@@ -6,47 +6,69 @@ import LoopWire
 struct NothingTwice: Checker {
     static let promise = Promise.nothingTwice
     private(set) var checkCount = 0
-    /// By the ids of entries, and of the events in them.
+    /// By the ids of entries.
     private var consumed: [Bool] = []
     private var applied: [Bool] = []
-    private var events: [Bool] = []
+    /// The entries that were set aside, by their number in the quarantine, and the one that an operator has applied: the next
+    /// record is its event.
+    private var aside: [UInt64: SentEntry] = [:]
+    private var retried: SentEntry?
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
-        case .began: consumed = []
-        case .lost(let records):
-            for record in records {
-                if let entry = record.entry {
-                    consumed.remove(entry.id)
-                    applied.remove(entry.id)
-                }
-                if let event = record.event { events.remove(Int(event.id)) }
-            }
-        case .journaled(let journaled):
-            if case .event(let record) = journaled.record { try noteEvent(journaled.event, at: record.seq) }
-            guard let entry = journaled.entry else { return }
+        case .began:
+            consumed = []
+            aside = [:]
+        case .lost(let records): for record in records { forget(record) }
+        case .journaled(let journaled): try journal(journaled)
+        default: break
+        }
+    }
+
+    private mutating func forget(_ journaled: JournaledRecord) {
+        if let entry = journaled.entry {
+            consumed.remove(entry.id)
+            applied.remove(entry.id)
+        }
+        if case .operatorAction(let action) = journaled.record, case .retryQuarantined(let id) = action.what,
+            let entry = aside[id]
+        {
+            applied.remove(entry.id)
+        }
+        retried = nil
+    }
+
+    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+        defer { if case .event = journaled.record { retried = nil } }
+        if case .operatorAction(let action) = journaled.record, case .retryQuarantined(let id) = action.what {
+            retried = aside[id]
+        }
+        if let entry = journaled.entry {
             checkCount += 1
             if !consumed.insert(entry.id) {
                 throw Violation(
                     .nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(journaled.record)")
             }
             switch journaled.record {
-            case .refused, .quarantined: return
-            default: break
+            case .refused: return
+            case .quarantined(let record): aside[record.id] = entry
+            default: try apply(entry, journaled.record)
             }
-            if !applied.insert(entry.id) {
-                throw Violation(
-                    .nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(journaled.record)")
+        } else if case .event(let record) = journaled.record, record.session == .none {
+            guard let retried else {
+                throw Violation(.nothingTwice, "event \(record.seq) is nobody's, and no operator has asked for it")
             }
-        default: break
+            try apply(retried, journaled.record)
         }
     }
 
-    /// The event's own id, read from its bytes.
-    private mutating func noteEvent(_ event: SlotEvent?, at seq: Seq) throws(Violation) {
-        guard let event else { throw Violation(.nothingTwice, "event \(seq) cannot be read") }
-        if !events.insert(Int(event.id)) {
-            throw Violation(.nothingTwice, "the event \(event) was applied a second time, at \(seq)")
+    private mutating func apply(_ entry: SentEntry, _ record: Record) throws(Violation) {
+        checkCount += 1
+        if !applied.insert(entry.id) {
+            throw Violation(.nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(record)")
+        }
+        if case .event(let event) = record, let payload = entry.payload, event.bytes != payload {
+            throw Violation(.nothingTwice, "\(entry.kind) #\(entry.id) was applied with other bytes than it had")
         }
     }
 }

@@ -15,6 +15,13 @@ package enum Promise: String, CaseIterable, Sendable {
     case bounded = "G10"
     case poisonIsSetAside = "G11"
     case progress = "PROGRESS"
+    /// What a test demands of its own loop's states.
+    case invariant = "INVARIANT"
+    /// A test that cannot be run as it stands.
+    case usage = "TEST"
+
+    /// Those that the project makes.
+    static let own = allCases.filter { $0 != .invariant && $0 != .usage }
 }
 
 /// A promise that was broken, and how.
@@ -41,7 +48,8 @@ package struct SentEntry: Equatable, Sendable {
     package var attempt: Attempt
     /// The position among the entries of its attempt.
     package var index: Int
-    package var event: SlotEvent?
+    /// The encoded event, where only the sender's side knows it.
+    package var payload: ArraySlice<UInt8>?
     package var wantsSeq: Bool
 }
 
@@ -51,8 +59,6 @@ package struct JournaledRecord: Sendable {
     package var record: Record
     /// The entry that it consumes, if its sender is known.
     package var entry: SentEntry?
-    /// The event of an event record; nil: it cannot be read.
-    package var event: SlotEvent?
 }
 
 /// What a run shows to the checkers, in the order in which it happened.
@@ -63,9 +69,13 @@ package enum Observation: Sendable {
     /// Records that were not promised to last are gone from the journal's end.
     case lost([JournaledRecord])
     /// An operator asks to have an event applied that was set aside.
-    case retried(SlotEvent)
-    /// The reducer's process ended in the reduction of an event, by the event's fault or by chance.
-    case trapped(SlotEvent, isItsFault: Bool)
+    case retried(quarantined: UInt64)
+    /// The reducer's process ended in the reduction of an entry's event, by the event's fault or by chance.
+    case trapped(entry: Int, isItsFault: Bool)
+    /// It ended in an event that was set aside, and that an operator wanted.
+    case trappedAgain(quarantined: UInt64)
+    /// The journal knows that the loop has ended.
+    case ended
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
@@ -84,10 +94,14 @@ package enum Observation: Sendable {
     case settled
 }
 
-/// Watches for one promise. Each is written from the promise alone, not from the machines.
-package protocol Checker: Sendable {
+/// What a report says of a checker.
+package protocol Counting: Sendable {
     static var promise: Promise { get }
     /// How often something was compared.
     var checkCount: Int { get }
+}
+
+/// Watches for one promise. Each is written from the promise alone, not from the machines.
+package protocol Checker: Counting {
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation)
 }

@@ -3,48 +3,38 @@ import LoopCore
 import LoopWire
 
 /// G9: an observer is shown no state that did not exist, and every transition in order.
-struct ObserversConverge: Checker {
+struct ObserversConverge: Counting {
     static let promise = Promise.observersConverge
     private(set) var checkCount = 0
-    private var state = SlotState()
-    private var history = History.none
-    private var seq = Seq.initial
     private var events: [Seq: ArraySlice<UInt8>] = [:]
-    /// The states at `firstSeq` and after it.
-    private var states = [SlotState()]
-    private var firstSeq = Seq.initial
     private var noted = Seq.initial
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
+    init(checkCount: Int = 0) { self.checkCount = checkCount }
+
+    mutating func observe<Work>(
+        _ observation: Observation, _ model: inout LoopModel<Work>, _ work: Work
+    ) throws(Violation) {
         switch observation {
-        case .began(let history):
-            self = ObserversConverge(checkCount: checkCount)
-            self.history = history
+        case .began: self = ObserversConverge(checkCount: checkCount)
         case .journaled(let journaled):
-            if case .historyBegun(let begun, _) = journaled.record { history = begun }
-            guard case .event(let record) = journaled.record, let event = journaled.event else { return }
-            SlotLoop().reduce(&state, event, Transition(seq: record.seq, time: record.time, seed: history.value))
-            seq = record.seq
-            events[seq] = record.bytes
-            states.append(state)
-        case .left(.publish(_, let frame)): try check(frame.message)
+            guard case .event(let record) = journaled.record else { return }
+            events[record.seq] = record.bytes
+        case .left(.publish(_, let frame)): try check(frame.message, &model, work)
         default: break
         }
     }
 
-    init(checkCount: Int = 0) { self.checkCount = checkCount }
-
-    private mutating func check(_ message: ToPeer) throws(Violation) {
+    private mutating func check<Work>(
+        _ message: ToPeer, _ model: inout LoopModel<Work>, _ work: Work
+    ) throws(Violation) {
         switch message {
         case .update(let seq, let bytes):
             checkCount += 1
-            let shown = try? SlotCoder().decode(SlotState.self, from: bytes)
-            let index = Int(seq.value) - Int(firstSeq.value)
-            guard states.indices.contains(index), shown == states[index] else {
+            let shown = try? work.coder.decode(Work.Definition.State.self, from: bytes)
+            guard let shown, let state = model.state(at: seq), work.areEqual(shown, state) else {
                 throw Violation(.observersConverge, "the state shown at \(seq) did not exist")
             }
-            states.removeFirst(index)
-            firstSeq = seq
+            model.forget(before: seq)
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1

@@ -7,57 +7,64 @@ import LoopWire
 struct PoisonIsSetAside: Checker {
     static let promise = Promise.poisonIsSetAside
     private(set) var checkCount = 0
-    /// By the event's id.
-    private var cases: [UInt64: Case] = [:]
+    /// By the entry's id.
+    private var cases: [Int: Case] = [:]
+    /// The entries that were set aside, by their number in the quarantine.
+    private var aside: [UInt64: Int] = [:]
+    /// How often an operator has asked for one of them since it ended the process.
+    private var retries: [UInt64: Int] = [:]
 
     private struct Case {
         /// How often the process ended in it while it was to be applied as it came.
         var ends = 0
         var isAside = false
-        /// How often it was asked for and has not ended the process since.
-        var retries = 0
     }
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
-        case .trapped(let event, let isItsFault): try end(in: event, isItsFault)
-        case .retried(let event): cases[event.id, default: Case()].retries += 1
+        case .began:
+            aside = [:]
+            retries = [:]
+        case .trapped(let id, let isItsFault): try end(in: id, isItsFault)
+        case .trappedAgain(let id):
+            checkCount += 1
+            retries[id, default: 0] -= 1
+            if retries[id, default: 0] < 0 {
+                throw Violation(
+                    .poisonIsSetAside, "the process ended in quarantined event \(id), and nobody asked for it")
+            }
+        case .retried(let id): retries[id, default: 0] += 1
         case .journaled(let journaled): try journal(journaled)
         case .lost(let records):
-            for case .quarantined(let record) in records.map(\.record) {
-                if let event = SlotEvent(record.bytes) { cases[event.id] = nil }
+            for journaled in records {
+                guard case .quarantined(let record) = journaled.record else { continue }
+                if let entry = aside.removeValue(forKey: record.id) { cases[entry] = nil }
+                retries[record.id] = nil
             }
         default: break
         }
     }
 
-    private mutating func end(in event: SlotEvent, _ isItsFault: Bool) throws(Violation) {
+    private mutating func end(in id: Int, _ isItsFault: Bool) throws(Violation) {
         checkCount += 1
-        var known = cases[event.id] ?? Case()
-        defer { cases[event.id] = known }
+        cases[id, default: Case()].ends += 1
+        guard let known = cases[id] else { return }
         if known.isAside {
-            known.retries -= 1
-            if known.retries < 0 {
-                throw Violation(.poisonIsSetAside, "the process ended in \(event), which was set aside")
-            }
-        } else {
-            known.ends += 1
-            if isItsFault, known.ends > 2 {
-                throw Violation(.poisonIsSetAside, "the process ended in \(event) for the \(known.ends). time")
-            }
+            throw Violation(.poisonIsSetAside, "the process ended in entry #\(id), which was set aside")
+        }
+        if isItsFault, known.ends > 2 {
+            throw Violation(.poisonIsSetAside, "the process ended in entry #\(id) for the \(known.ends). time")
         }
     }
 
     private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
-        guard case .quarantined(let record) = journaled.record else { return }
+        guard case .quarantined(let record) = journaled.record, let entry = journaled.entry else { return }
         checkCount += 1
-        guard let event = SlotEvent(record.bytes) else {
-            throw Violation(.poisonIsSetAside, "bytes are set aside that are no event: \(record)")
-        }
-        let ends = cases[event.id]?.ends ?? 0
+        let ends = cases[entry.id]?.ends ?? 0
         if ends < 2 {
-            throw Violation(.poisonIsSetAside, "\(event) is set aside, and ended the process \(ends) times")
+            throw Violation(.poisonIsSetAside, "entry #\(entry.id) is set aside, and ended the process \(ends) times")
         }
-        cases[event.id]?.isAside = true
+        cases[entry.id]?.isAside = true
+        aside[record.id] = entry.id
     }
 }

@@ -4,20 +4,30 @@ import LoopWire
 
 /// G8: the journal's records, applied one by one to a second state, give what the reducer holds; also where that second
 /// state was written to a snapshot now and then, and went on from there.
-struct ReplayIsExact: Checker {
-    static let promise = Promise.replayIsExact
+struct ReplayIsExact<Work: Workload>: Checker {
+    typealias Ran = TrappedLoop<Work.Definition>
+
+    static var promise: Promise { .replayIsExact }
     private(set) var checkCount = 0
     private var recordCount = 0
-    private var shadow: JournaledState<SlotLoop>?
+    private var shadow: JournaledState<Ran>?
+    private let work: Work
+    private let ran: Ran
+    private let recordsMax: Int
     private let hasShadow: Bool
 
-    init(hasShadow: Bool) { self.hasShadow = hasShadow }
+    init(_ work: Work, hasShadow: Bool) {
+        self.work = work
+        self.hasShadow = hasShadow
+        ran = TrappedLoop(base: work.definition, trap: nil)
+        recordsMax = work.limits.shadowRecordsMax
+    }
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began(let history):
             guard hasShadow else { return }
-            shadow = JournaledState(definition: SlotLoop(), coder: SlotCoder(), history: history)
+            shadow = JournaledState(definition: ran, coder: work.coder, history: history)
         case .journaled(let journaled):
             guard hasShadow else { return }
             do {
@@ -26,16 +36,16 @@ struct ReplayIsExact: Checker {
                 throw Violation(.replayIsExact, "\(journaled.record) cannot be replayed: \(error)")
             }
             recordCount += 1
-            if recordCount.isMultiple(of: 512) { try goOnFromSnapshot() }
+            if recordCount.isMultiple(of: recordsMax) { try goOnFromSnapshot() }
         default: break
         }
     }
 
     /// - Parameter wholly: compares everything, by its bytes.
-    mutating func compare(_ live: JournaledState<SlotLoop>, wholly: Bool) throws(Violation) {
+    mutating func compare(_ live: JournaledState<Ran>, wholly: Bool) throws(Violation) {
         guard let shadow else { return }
         checkCount += 1
-        guard live.seq == shadow.seq, live.state == shadow.state, live.epoch == shadow.epoch,
+        guard live.seq == shadow.seq, work.areEqual(live.state, shadow.state), live.epoch == shadow.epoch,
             live.position == shadow.position
         else { throw differ(live, shadow) }
         if wholly, live.digest().hash != shadow.digest().hash { throw differ(live, shadow) }
@@ -46,7 +56,7 @@ struct ReplayIsExact: Checker {
         checkCount += 1
         do {
             let document = try written.snapshot()
-            let restored = try JournaledState(restoring: document, definition: SlotLoop(), coder: SlotCoder())
+            let restored = try JournaledState(restoring: document, definition: ran, coder: work.coder)
             let differences = try restored.differences(from: written)
             guard differences.isEmpty, try restored.snapshot() == document else {
                 throw Violation(.replayIsExact, "a snapshot gives other \(differences.joined(separator: ", "))")
@@ -59,7 +69,7 @@ struct ReplayIsExact: Checker {
         }
     }
 
-    private func differ(_ live: JournaledState<SlotLoop>, _ replayed: JournaledState<SlotLoop>) -> Violation {
+    private func differ(_ live: JournaledState<Ran>, _ replayed: JournaledState<Ran>) -> Violation {
         let names = (try? live.differences(from: replayed)) ?? []
         return Violation(
             .replayIsExact,
@@ -67,11 +77,11 @@ struct ReplayIsExact: Checker {
                 + " \(summary(replayed))")
     }
 
-    private func summary(_ core: JournaledState<SlotLoop>) -> String {
+    private func summary(_ core: JournaledState<Ran>) -> String {
         let effects = core.effects.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.status) \($0.value.floor)" }
         let watermarks = core.sessions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.watermark)" }
         return "seq \(core.seq), position \(core.position) of \(core.history), epoch \(core.epoch),"
-            + " digest \(core.state.digest), effects [\(effects.joined(separator: ", "))],"
+            + " effects [\(effects.joined(separator: ", "))],"
             + " sessions [\(watermarks.joined(separator: ", "))], next \(core.nextSession)"
     }
 }

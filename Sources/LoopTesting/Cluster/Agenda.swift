@@ -10,6 +10,7 @@ struct Agenda {
         case peerTurn(Int32)
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)
+        case happening(Int32)
         case fault
     }
 

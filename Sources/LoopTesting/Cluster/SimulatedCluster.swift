@@ -1,187 +1,212 @@
-package import LoopCluster
-import LoopCore
-import LoopWire
+import LoopCluster
+public import LoopCore
 
-/// A reducer, workers and clients: the shipped machines under virtual time, one seeded generator, a network and a
-/// journal that fail as real ones do, and the checkers of the promises beside them.
+/// A cluster that runs a loop under faults, in virtual time and in one thread: the reducer and the workers of production, a
+/// network, disks and processes that fail as real ones do, and a checker for each promise. Everything is decided by the seed.
 ///
-/// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
-/// settle within a bounded virtual time. Everything is decided by the seed.
-package final class SimulatedCluster {
-    package let scenario: Scenario
-    package let plan: SimulationPlan
-    private let rules: [Rule]
-    let brokenRules: BrokenRules
-    var random: SeededRandom
-    var agenda = Agenda()
-    /// Virtual nanoseconds since the beginning.
-    package internal(set) var now: UInt64 = 0
-    package internal(set) var stepCount = 0
-    private var stepsAtOnce = 0
-    var checkers: Checkers
-    /// Kept only where somebody will read it: it costs more than the run.
-    package internal(set) var transcript: Transcript?
-    /// How often each kind of fault took place.
-    package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
-    /// How many faults were drawn, also those that were left out or had nothing to break.
-    package internal(set) var faultsDrawn = 0
-    package internal(set) var eventCount = 0
-    /// How many messages were sent, in all directions.
-    var messageCount = 0
-    var ids: UInt32 = 0
-    var entryCount = 0
-    let loop = LoopID(name: SlotLoop.name)
+/// ```swift
+/// @Test(arguments: 0..<20 as Range<UInt64>) func `the report is the same whatever fails`(seed: UInt64) throws {
+///     let cluster = SimulatedCluster(LinkCheck(settings: settings), seed: seed, faults: .all)
+///     cluster.answer("fetch") { (job: FetchJob, effect: inout SimulatedEffect<LinkCheck.Event>) in
+///         effect.pause(upTo: .seconds(2))
+///         effect.send(site.answer(to: job))
+///     }
+///     cluster.invariant("nothing is done that was not found") { state in state.doneCount <= state.foundCount }
+///     let end = try cluster.run()
+///     #expect(end.outcome?.exitCode == 1)
+/// }
+/// ```
+///
+/// A run is over when the loop has ended and everybody knows, or when it has come to rest after the faults. A loop that never
+/// rests is given a minute for it; then effects and clients do nothing more, and what was sent has to be settled.
+///
+/// Effects that are nothing but events do what they say; all others need an ``answer(_:_:)``.
+public final class SimulatedCluster<Definition: LoopDefinition> {
+    public typealias State = Definition.State
+    public typealias Event = Definition.Event
 
-    // The reducer's process.
-    var reducer: ReducerMachine<SlotLoop>?
-    /// Told apart from `reducer != nil`, which copies the machine to find out.
-    var isReducerUp = false
-    var reducerLife: UInt32 = 0
-    var restCount = 0
-    var unsynced: Unsynced?
-    var isSyncing = false
-    var reducerWakesAt = UInt64.max
-    var reducerFrozenUntil: UInt64 = 0
-    var reducerClockOffset: UInt64 = 0
-    var wallOffset: Int64 = 0
-    var isNextAppendSlow = false
-    var isNextAppendFailing = false
-    /// Until then the disk has no room.
-    var diskFailsUntil: UInt64 = 0
-    var flushedAt: UInt64 = 0
-    /// Where the newest snapshot was begun, and the one that is being written.
-    var snapshotAt: UInt64 = 0
-    var writing: SimulatedDisk.Snapshot?
-    let trap = TrapSwitch()
-    /// What operators ask for in the next turn.
-    var operatorRequests: [AdministrationRequest] = []
-    /// This process's hold on the disk.
-    var journal: SimulatedJournal?
-    var disk: SimulatedDisk?
-    /// The history of the newest record.
-    var history = History.none
+    private let definition: Definition
+    private let faults: Faults
+    private let workers: Int
+    private let clients: Int
+    private let scenario: Scenario
+    private var answers: [String: AnsweredWorkload<Definition>.Answer] = [:]
+    private var invariants: [(name: String, holds: @Sendable (State) -> Bool)] = []
+    private var clientPlans: [Int: ClientPlan<Event>] = [:]
+    private var happenings: [(time: UInt64, what: Happening)] = []
+    private var mistakes: [String] = []
 
-    // What a report counts.
-    var snapshotsWritten = 0
-    var recoveriesFromSnapshots = 0
-    var journalFailures = 0
-    var tailsLost = 0
-    var historiesBegun = 0
-    var trapCount = 0
-
-    // The other processes, dead ones too.
-    var peers: [SimulatedPeer] = []
-    /// Those that live, or whose sockets still hold something.
-    var present: [SimulatedPeer] = []
-    var peersByID: [PeerID: Int] = [:]
-    var peersByRoute: [[UInt8]: Int] = [:]
-
-    /// A turn whose records are on their way to the disk.
-    struct Unsynced {
-        let records: [Record]
-        let position: UInt64
-        let deadline: MonotonicTime
-        let messages: [Outbound]
-        let historyLost: HistoryLost?
-    }
-
-    /// - Parameter records: whether the messages are kept for people.
-    package init(_ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false) {
+    /// - Parameters:
+    ///   - seed: decides everything that is left to chance.
+    ///   - faults: what may fail; each seed draws its own from them.
+    ///   - workers: how many worker processes there are.
+    ///   - clients: how many processes there are that send what `client` and `send` say.
+    ///   - duration: how long faults come, in whole seconds, at least one.
+    ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7"; what a shrunk failure tells.
+    public init(
+        _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
+        duration: Duration = .seconds(20), withoutFaults: String = ""
+    ) {
+        precondition(workers >= 0 && clients >= 0, "a cluster has no \(workers) workers and \(clients) clients")
+        self.definition = definition
+        self.faults = faults
+        self.workers = workers
+        self.clients = clients
+        var scenario = Scenario(seed: seed, seconds: max(1, Int(clamping: duration.components.seconds)))
+        if !withoutFaults.isEmpty {
+            guard let ranges = NumberRanges(withoutFaults) else {
+                preconditionFailure("withoutFaults takes numbers such as 0-3,7, not \(withoutFaults)")
+            }
+            scenario.withoutFaults = ranges.numbers
+        }
         self.scenario = scenario
-        brokenRules = BrokenRules(rules)
-        random = SeededRandom(seed: scenario.seed)
-        plan = SimulationPlan(&random, scenario)
-        checkers = Checkers(hasShadow: plan.hasShadow)
-        self.rules = rules
-        transcript = records ? Transcript(limit: scenario.transcriptLines) : nil
     }
 
-    /// The same run from its beginning.
-    package func again(recording records: Bool) -> SimulatedCluster {
-        SimulatedCluster(scenario, breaking: rules, records: records)
-    }
+    /// How many messages a failure shows.
+    public var transcriptLines = 40
 
-    var faultsEnd: UInt64 { UInt64(plan.faultPhase.wholeNanoseconds) }
-    var isFaulty: Bool { now < faultsEnd }
-
-    /// Runs the seed to its end.
-    /// - Throws: the first violation.
-    package func run() throws(Violation) {
-        try startReducer()
-        for _ in 0..<plan.workerCount { addPeer(.worker) }
-        for _ in 0..<plan.clientCount { addPeer(.client) }
-        agenda.note(.fault, at: nextFault())
-        let limit = faultsEnd + UInt64(plan.settlePhase.wholeNanoseconds)
-        var nextLook = faultsEnd
-        while let (time, task) = agenda.next() {
-            stepsAtOnce = time > now ? 0 : stepsAtOnce + 1
-            if stepsAtOnce > 10_000 { throw Violation(.progress, "time stands still: \(task) comes again and again") }
-            now = max(now, time)
-            if now > nextLook {
-                if try lookWhetherSettled() { return }
-                nextLook = now + 100_000_000
-            }
-            if now > limit {
-                throw Violation(.progress, "not settled after \(plan.settlePhase): \(unsettled() ?? "in motion")")
-            }
-            stepCount += 1
-            try perform(task)
+    /// Says what the effects of a feedback do. The closure names the type of the requests, and is asked at each attempt.
+    /// - Parameter feedback: its name.
+    public func answer<Request: Sendable>(
+        _ feedback: String, _ body: @escaping @Sendable (Request, inout SimulatedEffect<Event>) -> Void
+    ) {
+        if !definition.feedbacks.contains(where: { $0.name == feedback }) {
+            let names = definition.feedbacks.map { "\"\($0.name)\"" }.joined(separator: ", ")
+            mistakes.append("there is no feedback \"\(feedback)\" to be answered; the loop has \(names)")
         }
-        throw Violation(.progress, "nothing is left to happen: \(unsettled() ?? "all is settled")")
-    }
-
-    private func perform(_ task: Agenda.Task) throws(Violation) {
-        switch task {
-        case .reducerStart(let life): if life == reducerLife { try startReducer() }
-        case .reducerRetry(let life): try retryJournal(life)
-        case .snapshotWritten(let life): snapshotWritten(life)
-        case .reducerTurn: try reducerTurn()
-        case .reducerSynced(let life): try reducerSynced(life)
-        case .peerTurn(let index): try peerTurn(peers[Int(index)])
-        case .effectStep(let peer, let run): try effectStep(peers[Int(peer)], run)
-        case .clientEvent(let peer): try clientEvent(peers[Int(peer)])
-        case .fault:
-            guard isFaulty else { return endFaults() }
-            try drawFault()
-            agenda.note(.fault, at: nextFault())
+        answers[feedback] = { request, effect in
+            guard let request = request as? Request else {
+                return
+                    "the answer for the feedback \"\(feedback)\" takes a \(Request.self), and its requests are of type"
+                    + " \(type(of: request))"
+            }
+            body(request, &effect)
+            return nil
         }
     }
 
-    private func lookWhetherSettled() throws(Violation) -> Bool {
-        guard unsettled() == nil else { return false }
-        if let reducer { try checkers.rest(reducer.core, wholly: true) }
-        try observe(.settled)
-        return true
+    /// Demands something of every state that the accepted events make, in their order.
+    public func invariant(_ name: String, _ holds: @escaping @Sendable (State) -> Bool) {
+        invariants.append((name, holds))
     }
 
-    func observe(_ observation: Observation) throws(Violation) { try checkers.observe(observation) }
-
-    package var checkCounts: [Promise: Int] { checkers.checkCounts }
-
-    // MARK: Chance
-
-    func nextID() -> UInt32 {
-        ids += 1
-        return ids
+    /// A client sends an event at a time.
+    /// - Parameter number: of the client, from 0.
+    public func send(_ event: Event, at time: Duration, client number: Int = 0) {
+        demand(number)
+        clientPlans[number, default: ClientPlan()].send(event, at: UInt64(max(0, time.wholeNanoseconds)))
     }
 
-    func chance(_ share: Double) -> Bool { random.fraction() < share }
-
-    /// A duration between two, in nanoseconds.
-    func between(_ least: Duration, _ most: Duration) -> UInt64 {
-        between(UInt64(least.wholeNanoseconds), UInt64(most.wholeNanoseconds))
+    /// A client sends again and again while faults come, about as often as this.
+    /// - Parameter number: of the client, from 0.
+    public func client(
+        _ number: Int = 0, every interval: Duration, _ event: @escaping @Sendable (inout SeededRandom) -> Event
+    ) {
+        demand(number)
+        clientPlans[number, default: ClientPlan()].send(every: UInt64(max(1, interval.wholeNanoseconds)), event)
     }
 
-    func between(_ least: UInt64, _ most: UInt64) -> UInt64 {
-        most <= least ? least : UInt64.random(in: least...most, using: &random)
+    private func demand(_ client: Int) {
+        if !(0..<clients).contains(client) {
+            mistakes.append("there is no client \(client) to send anything; the cluster has \(clients), from number 0")
+        }
     }
 
-    func latency() -> UInt64 { between(50_000, plan.latencyMaxNanoseconds) }
+    /// Something comes to pass at a time, whatever the seed draws.
+    public func at(_ time: Duration, _ what: (inout Happenings) -> Void) {
+        var told = Happenings()
+        what(&told)
+        happenings += told.all.map { (UInt64(max(0, time.wholeNanoseconds)), $0) }
+    }
 
-    /// Drawn from the faults' own generator, so that the faults come at the same times whatever happens between them.
-    private func nextFault() -> UInt64 {
-        let mean = 1e9 / plan.faultsPerSecond
-        var dice = scenario.dice(of: faultsDrawn)
-        return now + UInt64(mean * (0.2 + 1.6 * dice.fraction()))
+    /// Runs to the end.
+    /// - Throws: the first promise or invariant that was broken, and how to run it again.
+    public func run() throws(SimulationFailure) -> SimulationEnd<Definition> {
+        var scenario = scenario
+        scenario.transcriptLines = transcriptLines
+        let make = maker()
+        let again = Self.again(make, faults)
+        if let mistake = mistakes.first {
+            throw SimulationFailure(
+                scenario: scenario, step: 0, time: "0", violation: Violation(.usage, mistake), transcript: [],
+                faultCount: 0, again: again)
+        }
+        let engine = make(scenario, false)
+        if let failure = Simulation.failure(of: engine, again: again) { throw failure }
+        return SimulationEnd(engine)
+    }
+
+    private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
+
+    /// Makes the cluster of a scenario, as it was described until now.
+    private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
+        let (definition, faults, workers, clients) = (definition, faults, workers, clients)
+        let (answers, invariants, clientPlans, happenings) = (answers, invariants, clientPlans, happenings)
+        // What is to happen, happens while faults come.
+        let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, happenings.map(\.time).max() ?? 0)
+        return { scenario, records in
+            var (plan, random) = SimulationPlan.drawn(scenario, faults)
+            plan.workerCount = scenario.simpler.contains(.oneWorker) ? min(1, workers) : workers
+            plan.clientCount = clients
+            plan.keeping = .fsync
+            plan.hasShadow = true
+            plan.buildReplacedAt = 0
+            plan.sessionRetention = .seconds(600)
+            plan.faultPhase = max(plan.faultPhase, .nanoseconds(Int64(clamping: last)) + .seconds(1))
+            let work = AnsweredWorkload(
+                definition, answers: answers, invariants: invariants, clients: clientPlans, restLimit: .seconds(60))
+            return Engine(scenario, plan: (plan, random), work: work, happenings: happenings, records: records)
+        }
+    }
+
+    private static func again(
+        _ make: @escaping @Sendable (Scenario, Bool) -> Engine, _ faults: Faults
+    ) -> Again {
+        Again(
+            command: { $0.line(Definition.self) },
+            run: { scenario, records in
+                Simulation.failure(of: make(scenario, records), again: again(make, faults), recording: false)
+            })
+    }
+}
+
+extension Scenario {
+    /// What a test says to run it again.
+    fileprivate func line<Definition>(_ definition: Definition.Type) -> String {
+        var words = ["\(definition)(…)", "seed: \(seed)", "…", "duration: .seconds(\(seconds))"]
+        if !withoutFaults.isEmpty { words.append("withoutFaults: \"\(NumberRanges(withoutFaults))\"") }
+        return "SimulatedCluster(\(words.joined(separator: ", ")))"
+    }
+}
+
+/// How a run of a simulated cluster ended.
+public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
+    /// What the accepted events have made.
+    public let state: Definition.State
+    /// How many there were.
+    public let seq: Seq
+    /// The loop's result; nil: it has none yet, and has come to rest.
+    public let outcome: Outcome?
+    /// The events that were applied, in order.
+    public let events: [Definition.Event]
+    /// How often each kind of fault took place, by its name.
+    public let faults: [String: Int]
+    /// How often each promise was checked, by its name.
+    public let checks: [String: Int]
+    /// How long it took, in virtual time.
+    public let duration: Duration
+
+    init(_ engine: ClusterEngine<AnsweredWorkload<Definition>>) {
+        state = engine.checkers.state
+        seq = engine.checkers.seq
+        outcome = engine.outcome
+        let coder = engine.coder
+        events = (engine.disk?.records ?? []).compactMap { record in
+            guard case .event(let event) = record else { return nil }
+            return try? coder.decode(Definition.Event.self, from: Array(event.bytes))
+        }
+        faults = Dictionary(uniqueKeysWithValues: engine.faultCounts.map { ($0.key.rawValue, $0.value) })
+        checks = Dictionary(uniqueKeysWithValues: engine.checkCounts.map { ($0.key.rawValue, $0.value) })
+        duration = .nanoseconds(Int64(clamping: engine.now))
     }
 }

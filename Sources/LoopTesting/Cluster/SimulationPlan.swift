@@ -100,15 +100,23 @@ package struct SimulationPlan: Sendable {
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
 
-    package init(_ random: inout SeededRandom, _ scenario: Scenario) {
+    /// What a seed draws of these faults.
+    /// - Returns: with the generator as it is behind it.
+    package static func drawn(_ scenario: Scenario, _ faults: Faults) -> (SimulationPlan, SeededRandom) {
+        var random = SeededRandom(seed: scenario.seed)
+        let plan = SimulationPlan(&random, scenario, faults)
+        return (plan, random)
+    }
+
+    private init(_ random: inout SeededRandom, _ scenario: Scenario, _ allowed: Faults) {
         silenceLimit = [.milliseconds(800), .milliseconds(3000)].randomElement(using: &random) ?? .seconds(1)
         keeping =
             [.memory, .memory, .none, .os, .fsync, .fsync, .fsync, .fsync, .fsync].randomElement(using: &random)
             ?? .fsync
-        let count = Int.random(in: 3...Fault.allCases.count, using: &random)
-        faults = Array(Fault.allCases.shuffled(using: &random).prefix(count))
+        let count = Int.random(in: min(3, allowed.kinds.count)...allowed.kinds.count, using: &random)
+        faults = Array(allowed.kinds.shuffled(using: &random).prefix(count))
         let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
-        faultsPerSecond = rarity * faults.map(\.perSecond).reduce(0, +)
+        faultsPerSecond = allowed.rate * rarity * faults.map(\.perSecond).reduce(0, +)
         faultPhase = .seconds(scenario.seconds)
         clientCount = Int.random(in: 1...2, using: &random)
         eventsPerSecond = [46, 84, 166].randomElement(using: &random) ?? 84
@@ -135,8 +143,8 @@ package struct SimulationPlan: Sendable {
 
     private mutating func simplify(_ simplification: Scenario.Simplification) {
         switch simplification {
-        case .oneClient: clientCount = 1
-        case .oneWorker: workerCount = 1
+        case .oneClient: clientCount = min(1, clientCount)
+        case .oneWorker: workerCount = min(1, workerCount)
         case .noFailures: failureShare = 0
         case .noGarbage: garbageShare = 0
         case .fastNetwork: latencyMax = .milliseconds(1)

@@ -8,10 +8,7 @@ package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
 
-    /// Where reducing ends the simulated process; nil in a loop that is only looked at.
-    private let trap: TrapSwitch?
-
-    package init(trap: TrapSwitch? = nil) { self.trap = trap }
+    package init() {}
 
     package var initial: SlotState { SlotState() }
 
@@ -30,7 +27,6 @@ package struct SlotLoop: LoopDefinition {
     }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
-        trap?.reduces(event)
         reduce(&state, event)
         // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
         var random = transition.random

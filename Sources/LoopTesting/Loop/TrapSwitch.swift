@@ -6,18 +6,20 @@ import LoopWire
 /// the crash note as it stands then, while whatever the machine does afterwards is thrown away with it.
 ///
 /// Belongs to one cluster and is used on its thread only.
-package final class TrapSwitch: @unchecked Sendable {
-    /// Whether this build of the loop cannot take a `poison` event.
+final class TrapSwitch<Event>: @unchecked Sendable {
+    /// Whether this build of the loop cannot take poison.
     var isArmed = true
     /// The process ends in the reduction of the next event, whatever it is.
     var endsAtNext = false
     /// The event in whose reduction it ended.
-    private(set) var sprung: (event: SlotEvent, isItsFault: Bool)?
+    private(set) var sprung: (event: Event, isItsFault: Bool)?
 
+    private let isPoison: (Event) -> Bool
     private let memory: UnsafeMutableRawBufferPointer
     private var kept: [UInt8] = []
 
-    package init() {
+    init(isPoison: @escaping (Event) -> Bool) {
+        self.isPoison = isPoison
         memory = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
@@ -27,12 +29,20 @@ package final class TrapSwitch: @unchecked Sendable {
     /// The note of this cluster's reducer, as one process leaves it to the next.
     var note: CrashNote { CrashNote(memory) }
 
-    func reduces(_ event: SlotEvent) {
-        guard sprung == nil else { return }
-        let isItsFault = isArmed && event.kind == .poison
+    func reduces(_ event: Event) {
+        guard sprung == nil, isArmed || endsAtNext else { return }
+        let isItsFault = isArmed && isPoison(event)
         guard isItsFault || endsAtNext else { return }
         sprung = (event, isItsFault)
         kept = Array(memory)
+    }
+
+    /// What the note says of the moment at which it sprang.
+    func finding(_ history: History) -> CrashFinding {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: CrashNote.byteCount, alignment: 8)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: kept)
+        return CrashNote(copy).begin(history: history, executable: 0, thread: 1)
     }
 
     /// The process has ended: the note says what it said at that moment.
@@ -48,4 +58,38 @@ package final class TrapSwitch: @unchecked Sendable {
 
     /// A new journal: an old note says nothing.
     func clear() { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+}
+
+/// A definition as the simulated reducer runs it: each of its reductions may be the process's last.
+struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
+    static var name: String { Base.name }
+    static var schema: Int { Base.schema }
+    static var oldestSchema: Int { Base.oldestSchema }
+
+    let base: Base
+    /// Nil in a process that is only looked at.
+    let trap: TrapSwitch<Base.Event>?
+
+    var initial: Base.State { base.initial }
+
+    func reduce(_ state: inout Base.State, _ event: Base.Event) { base.reduce(&state, event) }
+
+    func reduce(_ state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
+        trap?.reduces(event)
+        base.reduce(&state, event, transition)
+    }
+
+    var feedbacks: [Feedback<Base.State, Base.Event>] { base.feedbacks }
+
+    func outcome(of state: Base.State) -> Outcome? { base.outcome(of: state) }
+
+    func progress(of state: Base.State) -> Progress? { base.progress(of: state) }
+
+    func migrateState(_ old: Encoded, from schema: Int) throws -> Base.State {
+        try base.migrateState(old, from: schema)
+    }
+
+    func migrateEvent(_ old: Encoded, from schema: Int) throws -> Base.Event {
+        try base.migrateEvent(old, from: schema)
+    }
 }

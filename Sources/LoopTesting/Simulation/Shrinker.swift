@@ -1,20 +1,14 @@
-package import LoopCluster
-
 /// Makes a failing run smaller while it still breaks the same promise: a shorter time, a simpler plan, fewer faults (delta
 /// debugging, Zeller and Hildebrandt 2002). Every run is decided by its scenario, so the same failure always shrinks to the
 /// same one.
 struct Shrinker {
-    private let rules: [Rule]
     private let runsMax: Int
     private var best: SimulationFailure
     private var isStill: Bool { runCount >= runsMax }
     private(set) var runCount = 0
 
-    /// - Parameters:
-    ///   - rules: those that the machines break.
-    ///   - runsMax: how many smaller runs are tried at most.
-    init(_ failure: SimulationFailure, breaking rules: [Rule] = [], runsMax: Int = 1000) {
-        self.rules = rules
+    /// - Parameter runsMax: how many smaller runs are tried at most.
+    init(_ failure: SimulationFailure, runsMax: Int = 1000) {
         self.runsMax = runsMax
         best = failure
     }
@@ -73,9 +67,8 @@ struct Shrinker {
     private mutating func attempt(_ scenario: Scenario) {
         guard !isStill else { return }
         runCount += 1
-        let cluster = SimulatedCluster(scenario, breaking: rules)
-        guard let failure = Simulation.run(cluster, recording: false),
-            failure.violation.promise == best.violation.promise, failure.size <= best.size
+        guard let failure = best.again.run(scenario, false), failure.violation.promise == best.violation.promise,
+            failure.size <= best.size
         else { return }
         best = failure
     }
@@ -90,27 +83,27 @@ extension SimulationFailure {
 
 extension SimulationFailure {
     /// The smallest run that breaks the same promise, with its transcript.
-    /// - Parameter rules: those that the machines break.
-    package func shrunk(breaking rules: [Rule] = [], runsMax: Int = 1000) -> ShrunkFailure {
-        var shrinker = Shrinker(self, breaking: rules, runsMax: runsMax)
+    /// - Parameter runsMax: how many smaller runs are tried at most.
+    public func shrunk(runsMax: Int = 1000) -> ShrunkFailure {
+        var shrinker = Shrinker(self, runsMax: runsMax)
         let smallest = shrinker.shrink()
-        let recorded = Simulation.run(SimulatedCluster(smallest.scenario, breaking: rules, records: true))
+        let recorded = again.run(smallest.scenario, true)
         return ShrunkFailure(failure: recorded ?? smallest, runCount: shrinker.runCount)
     }
 }
 
 /// A failure made small, for people.
-package struct ShrunkFailure: Sendable, CustomStringConvertible {
-    package let failure: SimulationFailure
+public struct ShrunkFailure: Sendable, CustomStringConvertible {
+    public let failure: SimulationFailure
     /// How many runs it took to find it.
-    package let runCount: Int
+    public let runCount: Int
 
     /// The faults that are needed for it.
-    package var faultCount: Int {
+    public var faultCount: Int {
         failure.faultCount - failure.scenario.withoutFaults.filter { $0 < failure.faultCount }.count
     }
 
-    package var description: String {
+    public var description: String {
         "shrunk by \(runCount) runs to \(faultCount) faults and \(failure.step) steps:\n\(failure)"
     }
 }

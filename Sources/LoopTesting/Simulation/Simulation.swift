@@ -19,25 +19,52 @@ public enum Simulation {
     ) -> SimulationReport {
         var report = SimulationReport()
         for scenario in scenarios {
-            let cluster = SimulatedCluster(scenario)
-            let failure = run(cluster)
+            let cluster = slots(scenario)
+            let failure = failure(of: cluster, again: again(breaking: []))
             report.note(cluster, failure)
             if let failure { onFailure(failure) }
         }
         return report
     }
 
-    /// The first failure of the cluster, or nil.
-    /// - Parameter recording: whether a run that fails is run again to see what led there.
-    package static func run(_ cluster: SimulatedCluster, recording: Bool = true) -> SimulationFailure? {
+    /// The simulator's own loop in a cluster.
+    /// - Parameter records: whether the messages are kept for people.
+    package static func slots(
+        _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
+    ) -> ClusterEngine<SlotWorkload> {
+        let plan = SimulationPlan.drawn(scenario, .own)
+        return ClusterEngine(
+            scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
+    }
+
+    /// How runs of the simulator's own loop are run again.
+    package static func again(breaking rules: [Rule]) -> Again {
+        Again(
+            command: { $0.command },
+            run: { scenario, records in
+                failure(
+                    of: slots(scenario, breaking: rules, records: records), again: again(breaking: rules),
+                    recording: false)
+            })
+    }
+
+    /// Runs a cluster to its end.
+    /// - Parameters:
+    ///   - again: how it is run again.
+    ///   - recording: whether a run that fails is run again to see what led there.
+    /// - Returns: the first failure, or nil.
+    static func failure<Work>(
+        of cluster: ClusterEngine<Work>, again: Again, recording: Bool = true
+    ) -> SimulationFailure? {
         do {
             try cluster.run()
             return nil
         } catch {
-            if recording && cluster.transcript == nil { return run(cluster.again(recording: true)) }
+            if recording, cluster.transcript == nil, let seen = again.run(cluster.scenario, true) { return seen }
             return SimulationFailure(
                 scenario: cluster.scenario, step: cluster.stepCount, time: Transcript.seconds(cluster.now),
-                violation: error, transcript: cluster.transcript?.text ?? [], faultCount: cluster.faultsDrawn)
+                violation: error, transcript: cluster.transcript?.text ?? [], faultCount: cluster.faultsDrawn,
+                again: again)
         }
     }
 
@@ -47,8 +74,8 @@ public enum Simulation {
         _ rules: [Rule], seeds: Range<UInt64>, seconds: Int = 58
     ) -> (count: Int, failure: SimulationFailure)? {
         for (index, seed) in seeds.enumerated() {
-            let cluster = SimulatedCluster(Scenario(seed: seed, seconds: seconds), breaking: rules)
-            if let failure = run(cluster) { return (index + 1, failure) }
+            let cluster = slots(Scenario(seed: seed, seconds: seconds), breaking: rules)
+            if let failure = failure(of: cluster, again: again(breaking: rules)) { return (index + 1, failure) }
         }
         return nil
     }

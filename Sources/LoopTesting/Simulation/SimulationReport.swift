@@ -11,7 +11,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often each promise was checked, by its name.
     public private(set) var checkCounts: [String: Int] = [:]
 
-    mutating func note(_ cluster: SimulatedCluster, _ failure: SimulationFailure?) {
+    mutating func note<Work>(_ cluster: ClusterEngine<Work>, _ failure: SimulationFailure?) {
         seedCount += 1
         eventCount += cluster.eventCount
         simulatedSeconds += Double(cluster.now) / 1e9
@@ -24,7 +24,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 
     /// The promises that nothing was checked for: a failure too.
     public var uncheckedPromises: [String] {
-        Promise.allCases.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
+        Promise.own.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
     }
 
     public var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
@@ -32,7 +32,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// One line: what was run, what was checked, what was found.
     public var description: String {
         let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
-        let checks = Promise.allCases.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
+        let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
         var line =
             "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events,"
             + " \(faultCount) faults (\(kinds.joined(separator: ", ")));"
@@ -43,7 +43,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 }
 
 /// One run that broke a promise.
-public struct SimulationFailure: Sendable, CustomStringConvertible {
+public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     package let scenario: Scenario
     public let step: Int
     /// Virtual seconds since the beginning.
@@ -53,13 +53,28 @@ public struct SimulationFailure: Sendable, CustomStringConvertible {
     public let transcript: [String]
     /// How many faults were drawn until then.
     package let faultCount: Int
+    /// How it is run again.
+    let again: Again
+
+    /// The promise: "G1" and so on as the documentation has them, "PROGRESS", "INVARIANT", or "TEST" where the test cannot be
+    /// run as it stands.
+    public var promise: String { violation.promise.rawValue }
+    /// How it was broken.
+    public var reason: String { violation.what }
 
     public var seed: UInt64 { scenario.seed }
 
     /// The violation, where it was found, what led there, and the command that shows it again.
     public var description: String {
         (["seed \(seed), step \(step), second \(time): \(violation)"] + transcript.map { "    \($0)" } + [
-            "again: \(scenario.command)"
+            "again: \(again.command(scenario))"
         ]).joined(separator: "\n")
     }
+}
+
+/// How a scenario is run again, by people and by the shrinker.
+package struct Again: Sendable {
+    let command: @Sendable (Scenario) -> String
+    /// Runs it, and keeps the messages for people or not.
+    package let run: @Sendable (Scenario, _ records: Bool) -> SimulationFailure?
 }

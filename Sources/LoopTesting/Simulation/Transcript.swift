@@ -18,7 +18,12 @@ package struct Transcript: Sendable {
     package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     package private(set) var count = 0
 
-    init(limit: Int) { self.limit = limit }
+    private let loop: LoopID
+
+    init(limit: Int, loop: LoopID) {
+        self.limit = limit
+        self.loop = loop
+    }
 
     mutating func note(_ line: Line, at time: UInt64) {
         count += 1
@@ -26,8 +31,7 @@ package struct Transcript: Sendable {
             switch line {
             case .word(let text): StableHash.fnv1a(text.utf8, seed: hash)
             case .toPeer(_, let frame, _): StableHash.fnv1a(frame.bytes(topic: nil), seed: hash)
-            case .toReducer(_, let message):
-                StableHash.fnv1a(message.bytes(loop: LoopID(name: SlotLoop.name)), seed: hash)
+            case .toReducer(_, let message): StableHash.fnv1a(message.bytes(loop: loop), seed: hash)
             case .batch(_, let batch): StableHash.fnv1a(batch.bytes, seed: hash)
             }
         hash = (hash ^ time) &* 0x0000_0100_0000_01b3

@@ -1,0 +1,197 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// An input to begin with: what our own code writes. Kept as a file of the corpus, and made anew by the tests.
+public struct FuzzSeed: Sendable {
+    public let name: String
+    public let bytes: [UInt8]
+
+    init(_ name: String, _ bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+extension FuzzTarget {
+    /// The seeds that code makes; those of the coder's targets are the vectors of its tests.
+    public func seeds() throws -> [FuzzSeed] {
+        switch name {
+        case "documents": try Self.documentSeeds()
+        case "peer-messages":
+            Samples.toReducer.map { FuzzSeed($0.name, $0.message.bytes(loop: ReducerRun.loop)) }
+        case "reducer-messages":
+            Samples.toPeer.map { FuzzSeed($0.name, $0.frame.bytes(topic: nil)) }
+                + Samples.topics.map { FuzzSeed("under \($0.name)", Samples.toPeer[0].frame.bytes(topic: $0.topic)) }
+        case "batches":
+            [FuzzSeed("batch", Samples.batch.bytes), FuzzSeed("failure", Samples.failure.bytes)]
+        case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
+        case "replay": try Self.history().map { FuzzSeed($0.name, Samples.bytes($0.records)) }
+        case "snapshots":
+            try Self.history().map { FuzzSeed($0.name, try $0.state.snapshot()) }
+        case "crash-notes": Self.noteSeeds()
+        case "reducer": try Self.reducerSeeds()
+        case "peer": Self.peerSeeds()
+        case "observer": Self.observerSeeds()
+        default: []
+        }
+    }
+
+    private static func documentSeeds() throws -> [FuzzSeed] {
+        var run = try ReducerRun()
+        try run.join(PeerID(high: 0, low: 1), capacity: 4)
+        try run.say(.statusRequest, from: PeerID(high: 0, low: 1))
+        var seeds: [FuzzSeed] = []
+        for case .reply(_, let frame) in run.said {
+            if case .status(let document) = frame.message { seeds.append(FuzzSeed("status", document)) }
+        }
+        for (name, request) in Samples.requests { seeds.append(FuzzSeed(name, try CBOR.encode(request))) }
+        for (name, answer) in Samples.answers { seeds.append(FuzzSeed(name, try CBOR.encode(answer))) }
+        return seeds
+    }
+
+    /// Runs of a reducer: what they journal, and the state that they end with.
+    private static func history() throws -> [(name: String, records: [Record], state: JournaledState<Allotment>)] {
+        var short = try ReducerRun()
+        try short.join(PeerID(high: 0, low: 1), capacity: 4)
+        var long = short
+        let session = try long.join(PeerID(high: 0, low: 2), capacity: 0)
+        try long.send(
+            [.plant("fern", 2), .weather("rain"), .shed(Allotment.Shed(shelves: [1: "pots", 2: "rope"]))], session)
+        try long.send([.call("hello"), .dig("rose"), .sleep, .plant("oak", 3)], session)
+        try long.turn(after: 500)
+        try long.turn(after: 6000)
+        var ended = long
+        try ended.send([.shed(nil), .weather(nil), .leave], session)
+        return [("short", short), ("long", long), ("ended", ended)].map { ($0.0, $0.1.records, $0.1.machine.core) }
+    }
+
+    private static func noteSeeds() -> [FuzzSeed] {
+        // Kinds: nothing, an entry, an entry of an effect, a replay.
+        (0...3).map { (kind: UInt64) in
+            let words: [UInt64] = [
+                0x4c6f_6f70_4e6f_7401, 0x4c4f_4f50, 7, 9, 4 << 32 | 9, kind, 2, 5, 1, 0, 1, 0, 3, 2, 3, 1,
+                1, 2 | 1 << 8, 5, 1, 0, 1, 0, 1,
+            ]
+            var writer = ByteWriter()
+            for word in words { writer.u64(word) }
+            return FuzzSeed("kind \(kind)", writer.bytes)
+        }
+    }
+
+    private static func reducerSeeds() throws -> [FuzzSeed] {
+        var script = FuzzScript()
+        script.byte(0)
+        func say(_ message: ToReducer, route: UInt8 = 1) {
+            script.byte(ReducerStep.control.rawValue)
+            script.byte(route)
+            script.chunk(message.bytes(loop: ReducerRun.loop))
+        }
+        let (worker, sender) = (PeerID(high: 0, low: 1), PeerID(high: 0, low: 2))
+        let epoch = Epoch(number: 1, nonce: 7)
+        say(.hello(name: Allotment.name, schema: 2))
+        say(.greet(ReducerRun.greeting(worker, capacity: 4)))
+        say(.claim(SessionID(1), epoch, []))
+        say(.greet(ReducerRun.greeting(sender, capacity: 0)), route: 2)
+        say(.claim(SessionID(2), epoch, []), route: 2)
+        let joined = script
+        for (number, events) in [
+            (1, [.plant("fern", 2), .weather("rain")]), (3, [.call("hello"), .dig("rose")]),
+        ] as [(UInt64, [Allotment.Event])] {
+            script.byte(ReducerStep.batch.rawValue)
+            let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...], wantsSeq: true) }
+            script.chunk(
+                Batch(
+                    loop: ReducerRun.loop, history: ReducerRun.history, session: SessionID(2), settled: 0, applied: 0,
+                    first: number, entries: entries
+                ).bytes)
+        }
+        let sent = script
+        let beds = EffectID(feedback: 0, seq: .initial, index: 0)
+        for kind: Entry.Kind in [.failed, .completed, .released] {
+            script.byte(ReducerStep.batch.rawValue)
+            let entry = Entry(
+                kind: kind, effect: beds, attempt: Attempt(epoch: 1, count: 1), payload: Samples.failure.bytes[...])
+            script.chunk(
+                Batch(
+                    loop: ReducerRun.loop, history: ReducerRun.history, session: SessionID(1), settled: 0, applied: 2,
+                    first: 1, entries: [entry]
+                ).bytes)
+            script.byte(ReducerStep.wait.rawValue)
+            script.byte(20)
+        }
+        say(
+            .heartbeat(
+                Heartbeat(session: SessionID(1), epoch: epoch, echo: 10_000, applied: 3, settled: 1, capacity: 4)))
+        say(.outcomesRequest(SessionID(2), after: 0), route: 2)
+        say(.stateRequest(transfer: 0, offset: 0), route: 3)
+        say(.statusRequest, route: 3)
+        for (_, request) in Samples.requests {
+            say(.administration(request: 9, try CBOR.encode(request)[...]), route: 3)
+        }
+        script.byte(ReducerStep.newHistory.rawValue)
+        script.byte(4)
+        say(.goodbye(SessionID(2)), route: 2)
+        return [FuzzSeed("joined", joined.bytes), FuzzSeed("sent", sent.bytes), FuzzSeed("all", script.bytes)]
+    }
+
+    private static func peerSeeds() -> [FuzzSeed] {
+        var script = FuzzScript()
+        script.byte(0)
+        func hear(_ step: PeerRun.Step, _ message: ToPeer) {
+            script.byte(step.rawValue)
+            script.chunk(Samples.frame(message).bytes(topic: nil))
+        }
+        hear(.reply, Samples.introduction)
+        hear(.published, Samples.welcome)
+        hear(.reply, .assignments(Assignments(number: 0, watermark: 0, grants: [Samples.grant])))
+        let joined = script
+        for (step, byte) in [(.send, 1), (.push, 0), (.end, 0), (.push, 1), (.push, 0), (.keep, nil)]
+            as [(PeerRun.Step, UInt8?)]
+        {
+            script.byte(step.rawValue)
+            if let byte { script.byte(byte) }
+            if step == .send { script.chunk([1, 2, 3]) }
+        }
+        hear(.published, .tick(Tick(number: 1, watermark: 1, received: 1, stamp: 5, resend: true)))
+        hear(.published, .acknowledgement(Samples.acknowledgement))
+        hear(.published, .commands(number: 1, Samples.commands))
+        script.byte(PeerRun.Step.wait.rawValue)
+        script.byte(80)
+        hear(.reply, .outcomes(Samples.acknowledgement))
+        script.byte(PeerRun.Step.stop.rawValue)
+        hear(.published, .ended(exitCode: 0, text: "done"))
+
+        var resumed = FuzzScript()
+        resumed.byte(1)
+        for number: UInt64 in [0xabcd, 3, 0xdead, 11, 0, 8, 16] { resumed.number(number) }
+        var entries = ByteWriter()
+        for entry in Samples.batch.entries { entry.write(to: &entries) }
+        resumed.chunk(entries.bytes)
+        return [
+            FuzzSeed("joined", joined.bytes), FuzzSeed("all", script.bytes), FuzzSeed("resumed", resumed.bytes),
+        ]
+    }
+
+    private static func observerSeeds() -> [FuzzSeed] {
+        var script = FuzzScript()
+        script.byte(0)
+        func hear(_ step: ObserverRun.Step, _ message: ToPeer) {
+            script.byte(step.rawValue)
+            script.chunk(Samples.frame(message).bytes(topic: nil))
+        }
+        for offset: UInt64 in [0, 2] {
+            hear(
+                .reply,
+                .statePart(StatePart(transfer: 1, seq: Seq(7), total: 4, offset: offset, bytes: [1, 2])))
+        }
+        hear(.published, .update(Seq(8), state: [0xa0]))
+        hear(.published, .transitions(Samples.notes))
+        hear(.published, .commonTick(Seq(12)))
+        script.byte(ObserverRun.Step.wait.rawValue)
+        script.byte(10)
+        hear(.reply, .busy(retryAfter: .seconds(1)))
+        hear(.published, .ended(exitCode: 0, text: "done"))
+        return [FuzzSeed("all", script.bytes)]
+    }
+}

@@ -1,0 +1,64 @@
+/// One reader of bytes that come from outside, and what must hold whatever the bytes are.
+///
+/// libFuzzer runs it on inputs that it makes (`make fuzz`), the tests on the files of the corpus. Besides what `check` says:
+/// nothing traps, nothing takes longer than a few seconds, and memory stays within the ``AllocationBudget``.
+public struct FuzzTarget: Sendable {
+    /// Names the folder of its corpus.
+    public let name: String
+    /// What is read, for people.
+    public let what: String
+    /// The largest input that is worth trying, in bytes.
+    public let inputBytesMax: Int
+    public let budget: AllocationBudget
+    let check: @Sendable ([UInt8]) throws -> Void
+
+    init(
+        _ name: String, _ what: String, inputBytesMax: Int = 4096, budget: AllocationBudget = AllocationBudget(),
+        check: @escaping @Sendable ([UInt8]) throws -> Void
+    ) {
+        self.name = name
+        self.what = what
+        self.inputBytesMax = inputBytesMax
+        self.budget = budget
+        self.check = check
+    }
+
+    /// - Throws: `FuzzFinding`, or what an operation throws that must not fail.
+    public func run(_ bytes: [UInt8]) throws { try check(bytes) }
+
+    /// Every target, in the order in which they are run.
+    public static var all: [FuzzTarget] {
+        [
+            .cborValues, .cborText, .json, .peerMessages, .batches, .reducerMessages, .documents, .records, .replay,
+            .snapshots, .notes, .logs, .reducer, .peer, .observer,
+        ]
+    }
+}
+
+/// How much memory reading an input may take at most at one time, beside what stays for the next one.
+///
+/// It is in proportion to the input's bytes: a length that is only announced commands none.
+public struct AllocationBudget: Equatable, Sendable {
+    /// Bytes for an input of any size.
+    public var fixed: Int
+    /// Bytes for each byte of the input.
+    public var perByte: Int
+
+    init(fixed: Int = 64 << 10, perByte: Int = 256) {
+        self.fixed = fixed
+        self.perByte = perByte
+    }
+
+    public func bytes(forInputOf count: Int) -> Int { fixed + perByte * count }
+}
+
+/// Something that must hold does not.
+public struct FuzzFinding: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+func require(_ condition: Bool, _ what: @autoclosure () throws -> String) throws {
+    if !condition { throw FuzzFinding(try what()) }
+}

@@ -1,0 +1,169 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// One of everything that nodes say and journals hold, to begin with.
+enum Samples {
+    static let peer = PeerID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
+    static let effect = EffectID(feedback: 0, seq: Seq(7), index: 1)
+    static let attempt = Attempt(epoch: 3, count: 9)
+    static let epoch = Epoch(number: 3, nonce: 0xdead)
+    static let session = SessionID(11)
+    static let history = History(0xabcd)
+    static let time = WallTime(milliseconds: 1_764_000_000_000)
+    static let failure = Failure(message: "no route", isFinal: true, retryAfter: .seconds(2))
+    static let grant = Grant(
+        effect: effect, attempt: attempt, version: Seq(8), failures: 2, isResumed: true, request: [1, 2, 3])
+    static let introduction = ToPeer.introduction(
+        Introduction(
+            name: Allotment.name, schema: 2, fingerprint: 0xfeed, publisher: "7711", collector: "7712",
+            eventBytesMax: 1024))
+    static let welcome = ToPeer.welcome(
+        watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["beds", "weather"])
+    static let commands: [Command] = [
+        .start(grant), .update(effect, attempt, version: Seq(9), request: [4]), .cancel(effect, attempt),
+    ]
+    static let acknowledgement = Acknowledgement(
+        base: 0, watermark: 6,
+        notable: [
+            NotableOutcome(number: 1, outcome: .applied(Seq(7))),
+            NotableOutcome(number: 2, outcome: .refused(.stale)),
+        ])
+    static let notes = [
+        TransitionNote(seq: Seq(7), time: time, session: session, effect: effect, event: [0x01]),
+        TransitionNote(seq: Seq(9), time: time, session: session, effect: nil, event: [0x02]),
+    ]
+    static let batch = Batch(
+        loop: ReducerRun.loop, history: history, session: session, settled: 5, applied: 4, first: 6,
+        entries: [
+            Entry(kind: .event, payload: [0x01, 0x02], wantsSeq: true),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
+            Entry(kind: .completed, effect: effect, attempt: attempt),
+            Entry(kind: .failed, effect: effect, attempt: attempt, payload: failure.bytes[...]),
+            Entry(kind: .released, effect: effect, attempt: attempt),
+        ])
+
+    static func frame(_ message: ToPeer) -> PeerFrame {
+        PeerFrame(history: history, epoch: epoch, session: session, message: message)
+    }
+
+    static let topics: [(name: String, topic: Topic)] = [
+        ("inbox", .inbox(ReducerRun.loop, peer)), ("updates", .updates(ReducerRun.loop)),
+        ("transitions", .transitions(ReducerRun.loop)), ("tick", .tick(ReducerRun.loop)),
+    ]
+
+    static let toPeer: [(name: String, frame: PeerFrame)] = [
+        ("introduction", introduction), ("welcome", welcome), ("commands", .commands(number: 4, commands)),
+        ("acknowledgement", .acknowledgement(acknowledgement)),
+        ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
+        ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
+        ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1))),
+        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), total: 10, offset: 8, bytes: [1, 2]))),
+        ("status", .status([0xa0])), ("ended", .ended(exitCode: 1, text: "3 broken links")),
+        ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),
+        ("transitions", .transitions(notes)), ("common tick", .commonTick(Seq(7))),
+        ("answer", .answer(AnswerPart(request: 9, part: 0, parts: 1, bytes: [0xa0]))),
+    ].map { ($0.0, frame($0.1)) }
+
+    static let toReducer: [(name: String, message: ToReducer)] = [
+        ("hello", .hello(name: Allotment.name, schema: 2)),
+        (
+            "greet",
+            .greet(
+                Greeting(
+                    peer: peer, session: session, history: history, epoch: epoch, watermark: 5, schema: 2,
+                    fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1",
+                    feedbacks: ["beds@workers(default)"]))
+        ),
+        ("claim", .claim(session, epoch, [ClaimedAttempt(effect: effect, attempt: attempt)])),
+        (
+            "heartbeat",
+            .heartbeat(Heartbeat(session: session, epoch: epoch, echo: 123, applied: 4, settled: 5, capacity: 8))
+        ),
+        ("assignments request", .assignmentsRequest(session, epoch)),
+        ("outcomes request", .outcomesRequest(session, after: 5)),
+        ("state request", .stateRequest(transfer: 1, offset: 8)), ("goodbye", .goodbye(session)),
+        ("status request", .statusRequest), ("administration", .administration(request: 9, [0xa0])),
+    ]
+
+    static let requests: [(name: String, request: AdministrationRequest)] = [
+        ("parked", .parked), ("retry parked", .retryParked(effect: "0.0.0", who: "ada@host")),
+        ("quarantine", .quarantine), ("quarantined", .quarantined(id: 1)),
+        ("retry quarantined", .retryQuarantined(id: 1, who: "ada@host")),
+        ("drop quarantined", .dropQuarantined(id: 1, who: "ada@host")),
+        ("history", .history(from: 1, through: 9, after: nil)), ("state", .state(at: 3)), ("verify", .verify),
+        ("trim", .trim(before: 2)),
+    ]
+
+    static let answers: [(name: String, answer: AdministrationAnswer)] = [
+        ("done", .done("it is done")), ("answer refused", .refused("it is not")),
+        (
+            "parked effects",
+            .parked([
+                ParkedEffect(effect: "0.0.0", feedback: "beds", failures: 3, message: "dry", request: [1, 2])
+            ])
+        ),
+        (
+            "quarantined events",
+            .quarantine([
+                QuarantinedEvent(
+                    id: 1, time: 5, session: 2, number: 3, effect: "0.0.0", phase: "reduce", crashes: 2, event: [1])
+            ])
+        ),
+        ("page", .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 1, kind: "event")], next: 2))),
+        ("state bytes", .state(seq: 3, bytes: [0xa0])),
+        (
+            "verified",
+            .verified(
+                VerifyReport(from: 1, through: 9, records: 30, snapshots: 2, stateHashes: 1, difference: "the state"))
+        ),
+    ]
+
+    static let records: [(name: String, record: Record)] = [
+        (
+            "event",
+            .event(
+                EventRecord(
+                    seq: Seq(1), time: time, session: session, number: 1, effect: effect, attempt: attempt,
+                    wantsSeq: true, bytes: [1, 2, 3]))
+        ),
+        (
+            "refused",
+            .refused(RefusalRecord(session: session, number: 2, reason: .attempt, effect: effect, attempt: attempt))
+        ),
+        ("completed", .completed(session, number: 3, effect, attempt)), ("skipped", .skipped(session, number: 4)),
+        (
+            "attempt ended",
+            .attemptEnded(
+                AttemptEnd(
+                    effect: effect, upTo: attempt, cause: .failed, next: .retry(time), message: "dry",
+                    entry: EntryNumber(session: session, number: 5)))
+        ),
+        ("parked", .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked))),
+        ("session opened", .sessionOpened(session, peer)), ("session retired", .sessionRetired(session)),
+        ("epoch begun", .epochBegun(epoch, time)),
+        (
+            "definition",
+            .definition(
+                DefinitionRecord(
+                    fingerprint: 1, schema: 2, initial: 3, initialState: [0xa0], feedbacks: ["beds", "größe"]))
+        ),
+        ("state hash", .stateHash(Seq(1), 0xdead_beef)),
+        (
+            "quarantined",
+            .quarantined(
+                QuarantineRecord(
+                    id: 1, time: time, session: session, number: 6, effect: effect, attempt: attempt, phase: .reducing,
+                    crashes: 2, bytes: [1, 2]))
+        ),
+        ("retry parked", .operatorAction(OperatorAction(.retryParked(effect), by: "ada@host", at: time))),
+        ("drop quarantined", .operatorAction(OperatorAction(.dropQuarantined(1), by: "ada@host", at: time))),
+        ("history begun", .historyBegun(history, time)),
+    ]
+
+    static func bytes(_ records: [Record]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for record in records { record.write(to: &bytes) }
+        return bytes
+    }
+}

@@ -1,0 +1,91 @@
+import LoopCore
+public import LoopWire
+
+/// What an operator asked that only the journal can answer; the shell answers it.
+public struct JournalRequest: Equatable, Sendable {
+    public var route: Route
+    /// The number of the request, which the answer carries.
+    public var number: UInt64
+    public var request: AdministrationRequest
+}
+
+/// What operators ask for.
+extension ReducerCore {
+    mutating func administer(_ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route) {
+        guard let request = try? core.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
+            count(.malformedFrame)
+            return answer(.refused("this reducer does not know the request; use the same release"), number, route)
+        }
+        if let loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
+        switch request {
+        case .history, .verify, .trim, .state:
+            journalRequests.append(JournalRequest(route: route, number: number, request: request))
+        case .parked: answer(.parked(parkedEffects()), number, route)
+        case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
+        case .quarantine: answer(quarantineList(), number, route)
+        case .quarantined(let id): answer(quarantined(id), number, route)
+        case .retryQuarantined(let id, let who):
+            requestRetry(QuarantineRetry(id: id, who: named(who), number: number, route: route))
+        case .dropQuarantined(let id, let who): answer(dropQuarantined(id, by: named(who)), number, route)
+        }
+    }
+
+    /// What a tool says of its user is kept in the journal, and not without end.
+    private func named(_ who: String) -> String { String(who.prefix(256)) }
+
+    /// The first ten thousand effects that failed for good; their requests as far as they are not large together.
+    private func parkedEffects() -> [LoopWire.ParkedEffect] {
+        var room = 4 << 20
+        return core.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in
+            guard let effect = core.effects[id], case .parked(let message) = effect.status else { return nil }
+            return (id, effect, message)
+        }.prefix(10_000).map { id, effect, message in
+            room -= effect.request.count
+            return LoopWire.ParkedEffect(
+                effect: id.description, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
+                message: message, request: room >= 0 ? effect.request : [])
+        }
+    }
+
+    /// The effect waits to be run again, and its failures are forgotten.
+    private mutating func retryParked(_ text: String, by who: String) -> AdministrationAnswer {
+        guard let id = EffectID(text) else {
+            return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl parked")
+        }
+        guard let effect = core.effects[id] else {
+            return .refused("the effect \(id) is not wanted by the state (any more); see: loopctl parked")
+        }
+        guard case .parked(let message) = effect.status else {
+            return .refused("the effect \(id) is not parked; see: loopctl parked")
+        }
+        guard message != LiveEffect.unsendable else {
+            return .refused("the effect \(id) cannot be run: \(message); the definition has to ask for less")
+        }
+        guard outcome == nil else { return .refused("the loop has ended") }
+        write(.operatorAction(OperatorAction(.retryParked(id), by: who, at: now.wall)))
+        schedule(id)
+        return .done("the effect \(id) of \(core.feedbackName(of: id)) waits to be run again")
+    }
+
+    /// What is waiting for the journal; the shell answers each by `answer`.
+    mutating func takeJournalRequests() -> [JournalRequest] {
+        defer { journalRequests.removeAll() }
+        return journalRequests
+    }
+
+    /// Answers a request; leaves with the turn's receipt.
+    mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+        let document = (try? core.loop.coder.encode(answer)) ?? []
+        for part in AnswerPart.parts(of: document, request: number) { reply(.answer(part), to: route) }
+    }
+}
+
+extension AdministrationRequest {
+    /// Whether it asks for more than an answer.
+    fileprivate var changesTheLoop: Bool {
+        switch self {
+        case .retryParked, .retryQuarantined, .dropQuarantined, .trim: true
+        case .parked, .quarantine, .quarantined, .history, .state, .verify: false
+        }
+    }
+}

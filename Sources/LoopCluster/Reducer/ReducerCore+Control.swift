@@ -1,0 +1,207 @@
+import LoopCore
+import LoopWire
+
+/// Greeting, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
+extension ReducerCore {
+    mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
+        self.now = max(self.now, now)
+        guard serves(message) else { return }
+        if let (session, epoch) = message.speaker, epoch == core.epoch { members[session]?.route = route }
+        switch message {
+        case .hello(let name, let schema): introduce(to: name, schema: schema, route)
+        case .greet(let greeting): greet(greeting, route)
+        case .claim(let session, let epoch, let claims): claim(session, epoch, claims)
+        case .heartbeat(let heartbeat): hear(heartbeat)
+        case .assignmentsRequest(let session, let epoch):
+            guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
+            sendAssignments(to: session)
+        case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
+        case .stateRequest(let transfer, let offset): answerState(transfer, offset: offset, route)
+        // It names no epoch, and a number of another history may be somebody else's here.
+        case .goodbye(let session): if members[session]?.route == route { retire(session) }
+        case .statusRequest: reply(.status(statusDocument()), to: route)
+        case .administration(let request, let document): administer(document, request, route)
+        }
+    }
+
+    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+        count(.greetingRefused)
+        reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
+    }
+
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it greets at once and does not wait to notice a silence.
+    mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
+        messages.append(
+            .inbox(
+                peer,
+                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+    }
+
+    private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
+        if name != "" && name != core.loop.name {
+            count(.greetingRefused)
+            reply(.refused(Refused(.loop, reducer: core.loop.name, peer: name)), to: route)
+        } else {
+            reply(
+                .introduction(
+                    Introduction(
+                        name: core.loop.name, schema: core.loop.schema, fingerprint: fingerprint.value,
+                        publisher: configuration.publisher, collector: configuration.collector,
+                        eventBytesMax: UInt32(clamping: configuration.eventBytesMax))),
+                to: route)
+        }
+    }
+
+    private mutating func greet(_ greeting: Greeting, _ route: Route) {
+        if let refused = objection(to: greeting, route) {
+            count(.greetingRefused)
+            reply(.refused(refused), to: route)
+            return
+        }
+        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
+        guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
+            count(.sessionsFull)
+            reply(.busy(retryAfter: .seconds(1)), to: route)
+            return
+        }
+        let capacity = min(Int(greeting.capacity), configuration.capacityMax)
+        let feedbacks = runnable(by: greeting)
+        if members[session] == nil {
+            members[session] = Member(
+                peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
+                leaseEnds: now.monotonic + configuration.silenceLimit,
+                heardAt: now.monotonic, acknowledged: watermark)
+        }
+        members[session]?.route = route
+        members[session]?.name = greeting.name
+        members[session]?.groups = Array(greeting.groups.prefix(64))
+        members[session]?.capacity = capacity
+        members[session]?.schema = greeting.schema
+        members[session]?.feedbacks = feedbacks
+        members[session]?.heardAt = now.monotonic
+        send(
+            .welcome(
+                watermark: watermark, silenceLimit: configuration.silenceLimit,
+                tickInterval: configuration.tickInterval, feedbacks: core.table.names),
+            to: session)
+        if outcome != nil { announceEnd(to: session) }
+    }
+
+    /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
+    private mutating func session(for greeting: Greeting) -> SessionID? {
+        let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
+        if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
+        // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
+        // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
+        // session in which nothing was sent.
+        if let session = core.sessionByPeer[greeting.peer] {
+            let isUnused = members[session]?.hasJoined == false && core.sessions[session]?.watermark == 0
+            if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
+        }
+        guard core.sessions.count < configuration.sessionsMax else { return nil }
+        let session = core.nextSession
+        write(.sessionOpened(session, greeting.peer))
+        return session
+    }
+
+    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ claims: [ClaimedAttempt]) {
+        guard isCurrent(session, epoch) else { return }
+        members[session]?.heardAt = now.monotonic
+        if members[session]?.hasJoined == false {
+            members[session]?.hasJoined = true
+            awaited.remove(session)
+            for claim in claims { adopt(claim, by: session) }
+        }
+        sendAssignments(to: session)
+    }
+
+    /// An attempt that runs since before this epoch goes on where it runs.
+    private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
+        guard unclaimed.contains(claim.effect), owners[claim.effect] == nil,
+            let effect = core.effects[claim.effect], effect.status == .open, claim.attempt > effect.floor
+        else { return }
+        unclaimed.remove(claim.effect)
+        owners[claim.effect] = Ownership(session: session, attempt: claim.attempt)
+        members[session]?.effects.insert(claim.effect)
+        scheduler.adopt(claim.effect, group: effect.group)
+        watchTimeout(of: claim.effect, claim.attempt)
+    }
+
+    private mutating func hear(_ heartbeat: Heartbeat) {
+        guard isCurrent(heartbeat.session, heartbeat.epoch), var member = members[heartbeat.session] else { return }
+        members[heartbeat.session] = nil
+        member.heardAt = now.monotonic
+        member.capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
+        member.applied = max(member.applied, min(heartbeat.applied, member.number))
+        // The stamp is ours: a later one than now was never sent by this reducer.
+        let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.monotonic.nanoseconds))
+        let heard = breaks(.leasesRunFromTheEcho) ? now.monotonic : echoed
+        member.leaseEnds = max(member.leaseEnds, heard + configuration.silenceLimit)
+        members[heartbeat.session] = member
+        core.forgetOutcomes(of: heartbeat.session, upTo: heartbeat.settled)
+    }
+
+    private mutating func answerOutcomes(_ session: SessionID, after: UInt64) {
+        guard let member = members[session], let record = core.sessions[session] else { return }
+        // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
+        let answer = Acknowledgement(
+            base: after, watermark: record.watermark, notable: record.notable(after: after))
+        reply(.outcomes(answer), to: member.route, session: session)
+    }
+
+    private mutating func retire(_ session: SessionID) {
+        guard let member = members[session] else { return }
+        for effect in member.effects.sorted() { end(effect, .released, retryIn: .zero, message: "", failed: false) }
+        members[session] = nil
+        awaited.remove(session)
+        write(.sessionRetired(session))
+    }
+
+    /// Whether a message is of a greeted session and of this epoch.
+    private mutating func isCurrent(_ session: SessionID, _ epoch: Epoch) -> Bool {
+        guard members[session] != nil else {
+            count(.unknownSession)
+            return false
+        }
+        guard epoch == core.epoch else {
+            count(.olderEpoch)
+            return false
+        }
+        return true
+    }
+
+    mutating func reply(_ message: ToPeer, to route: Route, session: SessionID = .none) {
+        messages.append(
+            .reply(
+                route, PeerFrame(history: core.history, epoch: core.epoch, session: session, message: message)))
+    }
+
+    /// Through the peer's inbox topic.
+    mutating func send(_ message: ToPeer, to session: SessionID) {
+        guard let peer = members[session]?.peer else { return }
+        messages.append(
+            .inbox(
+                peer, PeerFrame(history: core.history, epoch: core.epoch, session: session, message: message)))
+    }
+}
+
+extension ToReducer {
+    /// The session that speaks, and the epoch in which it was welcomed: its answers go to where its newest message came
+    /// from, for a connection that was lost comes back under another routing id.
+    fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
+        switch self {
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
+        case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
+        case .hello, .greet, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration: nil
+        }
+    }
+}
+
+extension Moment {
+    static func max(_ a: Moment, _ b: Moment) -> Moment { a.monotonic < b.monotonic ? b : a }
+}
+
+private func max(_ a: Moment, _ b: Moment) -> Moment { Moment.max(a, b) }

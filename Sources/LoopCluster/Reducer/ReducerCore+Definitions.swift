@@ -1,0 +1,56 @@
+import LoopCore
+import LoopWire
+
+/// Peers with another definition than the reducer's: who is let in, what an older one may run, and how its events are read.
+/// (Protocol, section 5.)
+extension ReducerCore {
+    /// Why a peer may not be let in, or nil. One of an older schema may be, where the definition reads its events.
+    func objection(to greeting: Greeting, _ route: Route) -> Refused? {
+        let schema = core.loop.schema
+        let oldest = core.loop.oldestSchema
+        if greeting.schema != 0 && !(oldest...max(oldest, schema)).contains(greeting.schema) {
+            return Refused(
+                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)", peer: "\(greeting.schema)")
+        }
+        if greeting.fingerprint != 0 && greeting.fingerprint != fingerprint.value && !isOlder(greeting.schema) {
+            return Refused(
+                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
+        }
+        if route != .local && greeting.groups.contains(localGroup) {
+            let groups = Set(core.loop.feedbacks.map(\.placement)).subtracting([localGroup])
+            let others = groups.sorted().joined(separator: ", ")
+            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
+        }
+        return nil
+    }
+
+    private func isOlder(_ schema: UInt64) -> Bool { schema != 0 && schema < core.loop.schema }
+
+    /// The numbers of the feedbacks that a peer of an older schema may run: those that it has under the same name and
+    /// placement. Nil: all of them.
+    func runnable(by greeting: Greeting) -> Set<UInt32>? {
+        guard isOlder(greeting.schema) else { return nil }
+        let lines = Set(greeting.feedbacks)
+        return Set(zip(core.table.numbers, fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
+    }
+
+    /// An event as its sender has encoded it, in the present schema: the bytes that are journaled. As received from all who
+    /// have that schema, and not known to be an event; nil: they are no event of the sender's older schema.
+    func presentEvent(_ payload: ArraySlice<UInt8>, from session: SessionID) -> ArraySlice<UInt8>? {
+        guard let schema = members[session]?.schema, isOlder(schema) else { return payload }
+        return (try? core.fold.migrate(payload, from: schema))?[...]
+    }
+
+    /// An event that was set aside as it was received, by a sender of some schema, and maybe by an older reducer: as an
+    /// event of the newest schema that can read it; nil: none can.
+    func presentEventSetAside(_ payload: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        if core.fold.canDecode(payload) { return payload }
+        let schema = core.loop.schema
+        for older in (min(core.loop.oldestSchema, schema)..<schema).reversed() {
+            if let migrated = try? core.fold.migrate(payload, from: older), core.fold.canDecode(migrated[...]) {
+                return migrated[...]
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,86 @@
+import LoopCore
+import LoopWire
+
+/// Journals that have lost acknowledged records. (Protocol, section 7.)
+extension ReducerCore {
+    /// Whether a message is still answered. Once records are known to be missing nothing is served but questions about
+    /// the reducer itself.
+    func serves(_ message: ToReducer) -> Bool {
+        guard loss != nil else { return true }
+        switch message {
+        case .hello, .greet, .statusRequest, .administration: return true
+        default: return false
+        }
+    }
+
+    /// What a greeting shows to be missing, or nil. A peer says only what it was told, and it is told only what is
+    /// durable (G7).
+    func missing(for greeting: Greeting) -> HistoryLost.Missing? {
+        guard greeting.history == core.history, !breaks(.batchesNameTheirHistory), !breaks(.lostHistoryIsNoticed) else {
+            return nil
+        }
+        let isKnown =
+            breaks(.epochsHaveANonce) ? greeting.epoch.number <= core.epoch.number : core.knows(greeting.epoch)
+        if !isKnown { return .epoch(greeting.epoch, newest: core.epoch) }
+        if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
+        if let record = core.sessions[greeting.session], record.peer == greeting.peer,
+            greeting.watermark > record.watermark
+        {
+            return .entries(greeting.session, acknowledged: greeting.watermark, watermark: record.watermark)
+        }
+        return nil
+    }
+
+    /// - Returns: whether acknowledged records are missing; then nothing is served any more.
+    mutating func noticeLoss(_ greeting: Greeting) -> Bool {
+        if loss == nil, let missing = missing(for: greeting) {
+            count(.historyLost)
+            loss = HistoryLost(missing: missing, peer: greeting.peer, name: String(greeting.name.prefix(256)))
+        }
+        return loss != nil
+    }
+
+    /// Only what says something about the reducer itself leaves a journal that has lost records.
+    mutating func withholdMessages() {
+        messages.removeAll { message in
+            guard case .reply(_, let frame) = message else { return true }
+            switch frame.message {
+            case .introduction, .status, .answer, .busy, .refused: return false
+            default: return true
+            }
+        }
+    }
+
+    /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
+    /// that is wanted is granted anew. Peers end what they run when they are welcomed into it.
+    mutating func beginHistory(_ history: History, at now: Moment) {
+        self.now = Moment.max(self.now, now)
+        let peers = members.keys.sorted().compactMap { members[$0]?.peer }
+        write(.historyBegun(history, self.now.wall))
+        // Grants of the new history must be above the floors that this has set.
+        write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: history.value), self.now.wall))
+        for effect in core.effects.keys.sorted() { scheduler.remove(effect) }
+        members.removeAll()
+        owners.removeAll()
+        unclaimed.removeAll()
+        awaited.removeAll()
+        toAcknowledge.removeAll()
+        timeouts = BinaryHeap()
+        grantsCount = 0
+        loss = nil
+        poison.suspects.removeAll()
+        poison.survivors.removeAll()
+        _ = poison.deferred.takeAll()
+        core.note?.strikeAll()
+        if outcome == nil {
+            for effect in core.effects.keys.sorted() { schedule(effect) }
+        }
+        // Whoever hears a word of another history greets.
+        for peer in peers {
+            messages.append(
+                .inbox(
+                    peer,
+                    PeerFrame(history: history, epoch: core.epoch, session: .none, message: .commonTick(core.seq))))
+        }
+    }
+}

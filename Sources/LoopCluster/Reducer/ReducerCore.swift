@@ -1,0 +1,200 @@
+import LoopCore
+import LoopWire
+
+/// The reducer's machine, without the types of a definition; `ReducerMachine` says what it is.
+///
+/// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions.
+struct ReducerCore: Sendable {
+    let configuration: ReducerConfiguration
+    var brokenRules = BrokenRules()
+
+    var core: JournaledCore
+    var random: SeededRandom
+    var now: Moment
+    var startedAt: MonotonicTime
+    /// When time was last taken notice of.
+    var advancedAt: MonotonicTime
+
+    // This turn's work, until `ready` hands it out.
+    var records: [Record] = []
+    var messages: [Outbound] = []
+    var toAcknowledge: [SessionID] = []
+    var notes: [TransitionNote] = []
+
+    // Dispatch.
+    var members: [SessionID: Member] = [:]
+    var owners: [EffectID: Ownership] = [:]
+    var scheduler: EffectScheduler
+    var grantsCount: UInt64 = 0
+    var timeouts = BinaryHeap<AttemptDeadline>()
+    var unclaimed: Set<EffectID> = []
+    var awaited: Set<SessionID> = []
+    var graceEnds: MonotonicTime
+
+    // Publication.
+    var nextTick: MonotonicTime
+    var subscriptions = Subscriptions()
+    var publishedSeq: Seq?
+    var nextUpdate: MonotonicTime = .zero
+    var transfers: [StateTransfer] = []
+    var transfersCount: UInt64 = 0
+
+    // Events that end the process; acknowledged records that are missing; how often the state is hashed.
+    var poison = PoisonWatch()
+    var loss: HistoryLost?
+    var hashing = StateHashing()
+
+    // Administration: what only the journal can answer waits for the shell.
+    var journalRequests: [JournalRequest] = []
+
+    // What people are told.
+    var counters: [Counter: UInt64] = [:]
+    var rate = EventRate()
+    var outcome: Outcome?
+    var outcomeSeq: Seq?
+    private var hasNewOutcome = false
+
+    init(recovered core: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
+        self.configuration = configuration
+        self.now = now
+        self.core = core
+        random = SeededRandom(seed: seed)
+        scheduler = EffectScheduler(policies: [:])
+        startedAt = now.monotonic
+        advancedAt = now.monotonic
+        graceEnds = now.monotonic
+        nextTick = now.monotonic
+    }
+
+    /// Applies a record of the journal, before `begin`.
+    mutating func replay(_ record: Record) throws {
+        if case .event(let event) = record { core.note?.enterReplay(position: core.position + 1, seq: event.seq) }
+        defer { core.note?.leave() }
+        try core.apply(record)
+    }
+
+    /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
+    mutating func begin(nonce: UInt64, at now: Moment) {
+        self.now = now
+        startedAt = now.monotonic
+        advancedAt = now.monotonic
+        nextTick = now.monotonic
+        let isFirst = core.epoch == .none
+        let earlierAttempts = JournaledCore.allAttempts(of: core.epoch)
+        let changes = write(.definition(core.ownDefinition))
+        scheduler = EffectScheduler(policies: core.table.policies)
+        write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
+        let open = Set(core.effects.filter { $0.value.status == .open }.keys)
+        // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
+        let new = open.intersection(
+            changes.compactMap { change in
+                switch change {
+                case .started(let id): id
+                case .updated(let id) where core.effects[id]?.floor == earlierAttempts: id
+                case .updated, .cancelled: nil
+                }
+            })
+        for id in (isFirst ? open : new).sorted() { schedule(id) }
+        if !isFirst {
+            unclaimed = open.subtracting(new)
+            awaited = Set(core.sessions.keys)
+            graceEnds = now.monotonic + configuration.silenceLimit
+        }
+        reviewSuspects()
+        noticeOutcome()
+    }
+
+    /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
+    mutating func advance(to now: Moment) {
+        let gap = now.monotonic - advancedAt
+        advancedAt = now.monotonic
+        self.now = Moment.max(self.now, now)
+        // A reducer that stood still must not hold its own silence against its workers.
+        if gap > configuration.silenceLimit / 2 { extendLeases(by: gap) }
+        endGrace()
+        endTimedOutAttempts()
+        takeFromTheSilent()
+        tickIfDue()
+    }
+
+    /// Ends the turn: grants what can be granted, and hands out records and messages.
+    mutating func ready() -> Ready {
+        noticeOutcome()
+        hashState()
+        if outcome == nil && loss == nil { grant() }
+        flushCommands()
+        flushAcknowledgements()
+        // Who follows the state sees the last one, however recent the one before.
+        if hasNewOutcome { nextUpdate = now.monotonic }
+        publishState()
+        publishTransitions()
+        // Behind everything else: the sender of the event that ended the loop learns that it was applied.
+        if hasNewOutcome { publishNewEnd() }
+        if loss != nil { withholdMessages() }
+        poison.isAlone = false
+        defer {
+            records.removeAll(keepingCapacity: true)
+            messages.removeAll(keepingCapacity: true)
+        }
+        return Ready(
+            records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
+            messages: messages)
+    }
+
+    /// The loop's end, once it has come.
+    var end: Outcome? { outcome }
+
+    /// How many peers are greeted, not counting one.
+    func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
+
+    var fingerprint: DefinitionFingerprint { core.loop.fingerprint }
+    var history: History { core.history }
+    var epoch: Epoch { core.epoch }
+    var seq: Seq { core.seq }
+
+    mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { counters[counter, default: 0] += amount }
+
+    /// Every change of the journaled state but an event goes through here: first the record, then its consequence.
+    @discardableResult
+    mutating func write(_ record: Record) -> [LiveChange] {
+        records.append(record)
+        do {
+            return try core.apply(record)
+        } catch {
+            preconditionFailure("a record that this machine made cannot be applied: \(record): \(error)")
+        }
+    }
+
+    func policy(of effect: EffectID) -> EffectPolicy { core.feedback(of: effect)?.policy ?? EffectPolicy() }
+
+    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+
+    private mutating func noticeOutcome() {
+        guard outcome == nil, outcomeSeq != core.seq else { return }
+        outcomeSeq = core.seq
+        guard let outcome = core.fold.outcome else { return }
+        self.outcome = outcome
+        hasNewOutcome = true
+        owners.removeAll()
+        for session in members.keys { members[session]?.effects.removeAll() }
+    }
+
+    private mutating func publishNewEnd() {
+        hasNewOutcome = false
+        for session in members.keys.sorted() { announceEnd(to: session) }
+        publishEnd()
+    }
+
+    private var deadline: MonotonicTime {
+        if hasDeferred { return now.monotonic }
+        var earliest = nextTick
+        if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
+        if let time = timeouts.top?.time { earliest = min(earliest, time) }
+        if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
+        if subscriptions.updates > 0, publishedSeq != core.seq { earliest = min(earliest, nextUpdate) }
+        for member in members.values where !member.effects.isEmpty && member.leaseEnds > now.monotonic {
+            earliest = min(earliest, member.leaseEnds)
+        }
+        return earliest
+    }
+}

@@ -1,0 +1,146 @@
+package import LoopCore
+import LoopWire
+
+/// The part of what the journal determines that is of the definition's types: the state, and what its queries remember.
+///
+/// A machine knows it by what can be said without these types, so that the machine is compiled once: code that is generic
+/// over a definition looks types up at run time, at every event.
+package protocol ErasedFold: Sendable {
+    /// Decodes an event, reduces it, and asks the queries. Where the event cannot be decoded nothing has changed.
+    /// - Parameter schema: that of the bytes, where it is an older one.
+    /// - Throws: what decoding or migrating throws.
+    mutating func apply(
+        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
+    ) throws
+
+    /// The same, of an event that is decoded already.
+    /// - Parameter event: the address of one of the definition's.
+    mutating func apply(decoded event: UnsafeRawPointer, _ step: FoldStep, into changes: inout [EffectChange])
+
+    /// An event of an older schema in the present one.
+    func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8]
+
+    /// Whether the bytes are an event of the present schema.
+    func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool
+
+    func encodedState() throws -> [UInt8]
+
+    /// Goes on from an encoded state.
+    /// - Parameter schema: that of the bytes, where it is an older one.
+    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws
+
+    var outcome: Outcome? { get }
+    var progress: Progress? { get }
+
+    /// The queries begin anew, as feedbacks of these numbers.
+    mutating func beginQueries(_ numbers: [UInt32])
+
+    // What an evaluator does under the same names.
+    func memories() throws -> [UInt32: QueryMemory]
+    mutating func restore(_ memories: [UInt32: QueryMemory]) throws
+    mutating func adopt(_ memories: [UInt32: QueryMemory], into changes: inout [EffectChange])
+    mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
+}
+
+/// One event's place in the order, and where it is noted how far it has come.
+package struct FoldStep {
+    let transition: Transition
+    let note: CrashNote?
+}
+
+/// The state of a definition, and its queries.
+///
+/// `State` and `Event` are the definition's; named as parameters of their own they need not be looked up.
+struct Fold<Definition: LoopDefinition, State, Event>: ErasedFold
+where Definition.State == State, Definition.Event == Event {
+    private var evaluator: Evaluator<State, Event>
+    private let feedbacks: [Feedback<State, Event>]
+    private let coder: any ValueCoder
+    private(set) var state: State
+    let definition: Definition
+
+    init(_ definition: Definition, coder: any ValueCoder) {
+        self.definition = definition
+        self.coder = coder
+        feedbacks = definition.feedbacks
+        state = definition.initial
+        evaluator = Evaluator(feedbacks: [])
+    }
+
+    // MARK: Events
+
+    mutating func apply(
+        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
+    ) throws {
+        let event = try decode(bytes, from: schema)
+        withUnsafePointer(to: event) { apply($0, step, into: &changes) }
+    }
+
+    mutating func apply(decoded event: UnsafeRawPointer, _ step: FoldStep, into changes: inout [EffectChange]) {
+        apply(event.assumingMemoryBound(to: Event.self), step, into: &changes)
+    }
+
+    private mutating func apply(
+        _ event: UnsafePointer<Event>, _ step: FoldStep, into changes: inout [EffectChange]
+    ) {
+        step.note?.step(.reducing)
+        definition.reduce(&state, event.pointee, step.transition)
+        step.note?.step(.query)
+        Self.ask(&evaluator, &state, event, step.transition.seq, into: &changes)
+    }
+
+    /// The state is only read; as an argument by value it would be copied.
+    private static func ask(
+        _ evaluator: inout Evaluator<State, Event>, _ state: inout State, _ event: UnsafePointer<Event>, _ seq: Seq,
+        into changes: inout [EffectChange]
+    ) {
+        withUnsafePointer(to: &state) { evaluator.advance(state: $0, event: event, seq: seq, into: &changes) }
+    }
+
+    private func decode(_ bytes: ArraySlice<UInt8>, from schema: UInt64?) throws -> Event {
+        guard let schema else { return try coder.decode(Event.self, from: Array(bytes)) }
+        return try definition.migrateEvent(Encoded(Array(bytes), coder: coder), from: Int(clamping: schema))
+    }
+
+    func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8] {
+        try coder.encode(try decode(bytes, from: schema))
+    }
+
+    func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool { (try? decode(bytes, from: nil)) != nil }
+
+    // MARK: The state
+
+    func encodedState() throws -> [UInt8] { try coder.encode(state) }
+
+    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws {
+        guard let schema else {
+            state = try coder.decode(State.self, from: bytes)
+            return
+        }
+        state = try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
+    }
+
+    var outcome: Outcome? { definition.outcome(of: state) }
+
+    var progress: Progress? { definition.progress(of: state) }
+
+    // MARK: The queries
+
+    mutating func beginQueries(_ numbers: [UInt32]) {
+        evaluator = Evaluator(feedbacks: feedbacks, numbers: numbers, coder: coder)
+    }
+
+    func memories() throws -> [UInt32: QueryMemory] { try evaluator.memory(coder) }
+
+    mutating func restore(_ memories: [UInt32: QueryMemory]) throws {
+        try evaluator.restore(memories, state: state, coder: coder)
+    }
+
+    mutating func adopt(_ memories: [UInt32: QueryMemory], into changes: inout [EffectChange]) {
+        evaluator.adopt(memories, coder: coder, into: &changes)
+    }
+
+    mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]) {
+        evaluator.reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
+    }
+}

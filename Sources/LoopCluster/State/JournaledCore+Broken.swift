@@ -1,0 +1,27 @@
+package import LoopCore
+package import LoopWire
+
+/// What machines that break a rule do; none that runs calls it.
+extension JournaledCore {
+    /// Marks an attempt as void without a record.
+    package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
+
+    /// Consumes an entry without a record.
+    package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
+        consume(session, number, notable: outcome)
+    }
+
+    /// Comes back from a snapshot that lacks what the broken rules would have kept in it.
+    package mutating func forget(what rules: BrokenRules) {
+        if rules.contains(.snapshotsHoldSessions) {
+            sessions = sessions.mapValues { SessionRecord(peer: $0.peer) }
+        }
+        if rules.contains(.snapshotsHoldFloors) {
+            for effect in effects.keys { effects[effect]?.floor = .none }
+        }
+        if rules.contains(.snapshotsHoldStatus) {
+            for effect in effects.keys { effects[effect]?.status = .open }
+        }
+        if rules.contains(.sessionNumbersGrow) { nextSession = SessionID(UInt64(sessions.count) + 1) }
+    }
+}

@@ -1,0 +1,52 @@
+import LoopCore
+import LoopWire
+
+/// What two processes compare to see that they hold the same.
+extension JournaledCore {
+    /// A hash of the state, the live effects, the sessions and everything else that the journal determines, the same in
+    /// every process that applied the same records.
+    /// - Returns: the hash, and how many bytes it is of.
+    package func digest() -> (hash: UInt64, bytes: Int) {
+        let state = (try? fold.encodedState()) ?? []
+        var writer = ByteWriter()
+        writer.u64(seq.value)
+        writer.u64(UInt64(bitPattern: time.milliseconds))
+        writeEpochs(to: &writer)
+        writeFeedbacks(to: &writer)
+        writeEffects(to: &writer)
+        writeSessions(to: &writer, withNotable: false)
+        writeQuarantine(to: &writer)
+        let hash = StableHash.fnv1a(writer.bytes, seed: StableHash.fnv1a(state))
+        return (hash, state.count + writer.count)
+    }
+
+    /// Compares with a journaled digest, unless another definition's events were applied since the newest snapshot.
+    func compare(_ hash: UInt64, at seq: Seq) throws {
+        guard foreign == nil, journaledDefinition?.fingerprint == loop.fingerprint.value else { return }
+        let found = digest().hash
+        guard found == hash else { throw ReplayDifference(seq: seq, journaled: hash, replayed: found) }
+    }
+
+    /// The parts in which two states of the same loop differ, by name; empty: they are the same. What senders have not yet
+    /// confirmed to know is not compared: forgetting is not journaled.
+    package func differences(from other: JournaledCore) throws -> [String] {
+        var names: [String] = []
+        func compare(_ name: String, _ write: (JournaledCore, inout ByteWriter) throws -> Void) rethrows {
+            var mine = ByteWriter()
+            var theirs = ByteWriter()
+            try write(self, &mine)
+            try write(other, &theirs)
+            if mine != theirs { names.append(name) }
+        }
+        compare("seq") { $1.u64($0.seq.value) }
+        try compare("state") { $1.append(bytes: try $0.fold.encodedState()) }
+        compare("effects") { $0.writeEffects(to: &$1) }
+        try compare("what queries remember") { try $0.writeMemories(to: &$1) }
+        compare("sessions") { $0.writeSessions(to: &$1, withNotable: false) }
+        compare("time") { $1.u64(UInt64(bitPattern: $0.time.milliseconds)) }
+        compare("epochs") { $0.writeEpochs(to: &$1) }
+        compare("feedbacks") { $0.writeFeedbacks(to: &$1) }
+        compare("quarantine") { $0.writeQuarantine(to: &$1) }
+        return names
+    }
+}

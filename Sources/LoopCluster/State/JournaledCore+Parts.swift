@@ -1,0 +1,180 @@
+import LoopCore
+import LoopWire
+
+/// The parts of a snapshot's body, each as `JournaledCore.snapshot` describes it.
+extension JournaledCore {
+    // MARK: Epochs
+
+    func writeEpochs(to writer: inout ByteWriter) {
+        writer.u32(UInt32(epochs.count))
+        for epoch in epochs { writer.epoch(epoch) }
+    }
+
+    mutating func readEpochs(from reader: inout ByteReader) throws(WireError) {
+        epochs = []
+        for _ in 0..<(try reader.count(bytesEach: 16)) { epochs.append(try reader.epoch()) }
+    }
+
+    // MARK: Feedbacks and what their queries remember
+
+    func writeFeedbacks(to writer: inout ByteWriter) {
+        writer.strings(table.names)
+        writer.u32(startsCount)
+    }
+
+    /// - Returns: the names by number.
+    mutating func readFeedbacks(from reader: inout ByteReader) throws(WireError) -> [String] {
+        let names = try reader.strings()
+        startsCount = try reader.u32()
+        return names
+    }
+
+    func writeMemories(to writer: inout ByteWriter) throws {
+        let memories = try foreign ?? fold.memories()
+        writer.u32(UInt32(memories.count))
+        for (number, memory) in memories.sorted(by: { $0.key < $1.key }) {
+            writer.u32(number)
+            memory.write(to: &writer)
+        }
+    }
+
+    func readMemories(from reader: inout ByteReader) throws(WireError) -> [UInt32: QueryMemory] {
+        var memories: [UInt32: QueryMemory] = [:]
+        for _ in 0..<(try reader.count(bytesEach: 5)) {
+            let number = try reader.u32()
+            memories[number] = try QueryMemory(from: &reader)
+        }
+        return memories
+    }
+
+    // MARK: Live effects
+
+    func writeEffects(to writer: inout ByteWriter) {
+        writer.u32(UInt32(effects.count))
+        for (id, effect) in effects.sorted(by: { $0.key < $1.key }) {
+            writer.effect(id)
+            effect.write(to: &writer)
+        }
+    }
+
+    mutating func readEffects(from reader: inout ByteReader) throws(WireError) {
+        let count = try reader.count(bytesEach: LiveEffect.bytesMin + 16)
+        effects.reserveCapacity(count)
+        for _ in 0..<count {
+            let id = try reader.effect()
+            effects[id] = try LiveEffect(from: &reader)
+        }
+    }
+
+    // MARK: Sessions
+
+    func writeSessions(to writer: inout ByteWriter, withNotable: Bool) {
+        writer.u64(nextSession.value)
+        writer.u32(UInt32(sessions.count))
+        for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
+            writer.u64(id.value)
+            writer.peer(session.peer)
+            writer.u8(sessionByPeer[session.peer] == id ? 1 : 0)
+            writer.u64(session.watermark)
+            if withNotable { writer.outcomes(session.notable) }
+        }
+    }
+
+    mutating func readSessions(from reader: inout ByteReader) throws(WireError) {
+        nextSession = SessionID(try reader.u64())
+        for _ in 0..<(try reader.count(bytesEach: 37)) {
+            let id = SessionID(try reader.u64())
+            var session = SessionRecord(peer: try reader.peer())
+            if try reader.flag() { sessionByPeer[session.peer] = id }
+            session.watermark = try reader.u64()
+            session.notable = try reader.outcomes()
+            sessions[id] = session
+        }
+    }
+
+    // MARK: Entries that were set aside
+
+    func writeQuarantine(to writer: inout ByteWriter) {
+        writer.u64(quarantinedCount)
+        writer.u32(UInt32(quarantine.count))
+        for (_, record) in quarantine.sorted(by: { $0.key < $1.key }) { record.writeToSnapshot(&writer) }
+    }
+
+    mutating func readQuarantine(from reader: inout ByteReader) throws(WireError) {
+        quarantinedCount = try reader.u64()
+        for _ in 0..<(try reader.count(bytesEach: 58)) {
+            let record = try QuarantineRecord(fromSnapshot: &reader)
+            quarantine[record.id] = record
+        }
+    }
+}
+
+extension LiveEffect {
+    /// The fewest bytes an effect takes.
+    static var bytesMin: Int { 8 + 1 + 4 + 1 + 16 + 4 + 1 }
+
+    func write(to writer: inout ByteWriter) {
+        writer.u64(version.value)
+        writer.u8(group == nil ? 0 : 1)
+        if let group { writer.string(group) }
+        writer.prefixed(request[...])
+        switch status {
+        case .open: writer.u8(1)
+        case .completed: writer.u8(2)
+        case .parked(let message):
+            writer.u8(3)
+            writer.string(message)
+        }
+        writer.attempt(floor)
+        writer.u32(failures)
+        writer.u8(retryAt == nil ? 0 : 1)
+        if let retryAt { writer.u64(UInt64(bitPattern: retryAt.milliseconds)) }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let version = Seq(try reader.u64())
+        let group = try reader.flag() ? try reader.string() : nil
+        self.init(request: Array(try reader.prefixed()), version: version, group: group)
+        let code = try reader.u8()
+        switch code {
+        case 1: status = .open
+        case 2: status = .completed
+        case 3: status = .parked(try reader.string())
+        default: throw .malformed(what: "an effect's status \(code)", offset: reader.position)
+        }
+        floor = try reader.attempt()
+        failures = try reader.u32()
+        retryAt = try reader.flag() ? WallTime(milliseconds: Int64(bitPattern: try reader.u64())) : nil
+    }
+}
+
+extension QuarantineRecord {
+    func writeToSnapshot(_ writer: inout ByteWriter) {
+        writer.u64(id)
+        writer.u64(UInt64(bitPattern: time.milliseconds))
+        writer.u64(session.value)
+        writer.u64(number)
+        writer.u8(effect == nil ? 0 : 1)
+        if let effect { writer.effect(effect) }
+        writer.attempt(attempt)
+        writer.u8(phase.rawValue)
+        writer.u32(crashes)
+        writer.prefixed(bytes)
+    }
+
+    init(fromSnapshot reader: inout ByteReader) throws(WireError) {
+        let id = try reader.u64()
+        let time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+        let session = SessionID(try reader.u64())
+        let number = try reader.u64()
+        let effect = try reader.flag() ? try reader.effect() : nil
+        let attempt = try reader.attempt()
+        let code = try reader.u8()
+        guard let phase = Phase(rawValue: code) else {
+            throw .malformed(what: "a phase \(code)", offset: reader.position)
+        }
+        self.init(
+            id: id, time: time, session: session, number: number, effect: effect, attempt: attempt, phase: phase,
+            crashes: try reader.u32(), bytes: try reader.prefixed())
+    }
+}

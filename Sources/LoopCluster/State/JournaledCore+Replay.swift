@@ -1,0 +1,157 @@
+import LoopCore
+import LoopWire
+
+/// Records, one after the other: live and at replay alike.
+extension JournaledCore {
+    /// Applies one record.
+    /// - Parameter event: the address of an event record's event, where the caller has decoded it already.
+    /// - Returns: what the record changed among the live effects, in order.
+    /// - Throws: at replay, what decoding the event's bytes throws; `DefinitionMismatch`, `OtherArguments`,
+    ///   `RecordDoesNotFit`, `ReplayDifference` where the journal is not one that this definition can go on with.
+    @discardableResult
+    package mutating func apply(_ record: Record, decoded event: UnsafeRawPointer? = nil) throws -> [LiveChange] {
+        position += 1
+        switch record {
+        case .event(let record): return try apply(record, event)
+        case .refused(let record):
+            consume(record.session, record.number, notable: .refused(record.reason))
+            if let effect = record.effect { void(effect, upTo: record.attempt) }
+        case .completed(let session, let number, let effect, _):
+            consume(session, number, notable: nil)
+            effects[effect]?.status = .completed
+        case .skipped(let session, let number):
+            consume(session, number, notable: nil)
+        case .attemptEnded(let end):
+            if let entry = end.entry { consume(entry.session, entry.number, notable: nil) }
+            finish(end)
+        case .sessionOpened(let session, let peer):
+            sessions[session] = SessionRecord(peer: peer)
+            sessionByPeer[peer] = session
+            nextSession = SessionID(session.value &+ 1)
+        case .sessionRetired(let session):
+            if let record = sessions.removeValue(forKey: session), sessionByPeer[record.peer] == session {
+                sessionByPeer[record.peer] = nil
+            }
+        case .epochBegun(let epoch, let time):
+            epochs.append(epoch)
+            if epochs.count > Self.epochsMax { epochs.removeFirst() }
+            self.time = max(self.time, time)
+        case .definition(let record):
+            return try follow(record)
+        case .stateHash(let seq, let hash):
+            try compare(hash, at: seq)
+        case .quarantined(let record):
+            consume(record.session, record.number, notable: .refused(.quarantined))
+            quarantine[record.id] = record
+            quarantinedCount = max(quarantinedCount, record.id)
+        case .operatorAction(let action):
+            apply(action)
+        case .historyBegun(let history, let time):
+            self.history = history
+            self.time = max(self.time, time)
+            sessions = [:]
+            sessionByPeer = [:]
+            for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
+        }
+        return []
+    }
+
+    private mutating func apply(_ action: OperatorAction) {
+        switch action.what {
+        case .retryParked(let effect):
+            guard case .parked = effects[effect]?.status else { return }
+            effects[effect]?.status = .open
+            effects[effect]?.failures = 0
+            effects[effect]?.retryAt = nil
+        case .retryQuarantined(let id), .dropQuarantined(let id):
+            quarantine[id] = nil
+        }
+    }
+
+    /// Applies an event that has just come.
+    /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
+    ///   schema.
+    mutating func take(_ record: EventRecord) -> [LiveChange]? {
+        guard let live = try? apply(record, nil) else { return nil }
+        position += 1
+        return live
+    }
+
+    /// An event in this schema, or in an older one where another definition's events are reinterpreted.
+    private mutating func apply(_ record: EventRecord, _ event: UnsafeRawPointer?) throws -> [LiveChange] {
+        if foreign != nil { try reinterpret(from: record.seq) }
+        let step = FoldStep(
+            transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
+        if let event {
+            fold.apply(decoded: event, step, into: &changes)
+        } else {
+            let schema = journaledDefinition.flatMap { older($0.schema) }
+            try fold.apply(record.bytes, from: schema, step, into: &changes)
+        }
+        seq = record.seq
+        time = record.time
+        startsCount = 0
+        consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
+        return changes.isEmpty ? [] : takeChanges()
+    }
+
+    /// A record that was made from this very state, and changes nothing: counted without being applied.
+    package mutating func countStateHash() { position += 1 }
+
+    mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
+        sessions[session]?.consume(number, notable: notable)
+    }
+
+    /// What the queries want becomes what is live.
+    mutating func takeChanges() -> [LiveChange] {
+        var live: [LiveChange] = []
+        live.reserveCapacity(changes.count)
+        for change in changes {
+            switch change {
+            case .start(let id, let request):
+                startsCount &+= 1
+                effects[id] = LiveEffect(
+                    request: encode(request, of: id), version: seq, group: table[id.feedback]?.group?(request))
+                live.append(.started(id))
+            case .update(let id, let request):
+                guard let bytes = encode(request, of: id) else {
+                    effects[id]?.status = .parked(LiveEffect.unsendable)
+                    live.append(.cancelled(id))
+                    continue
+                }
+                // A query that cannot know what it asked for before says everything anew.
+                if effects[id]?.request == bytes { continue }
+                effects[id]?.request = bytes
+                effects[id]?.version = seq
+                live.append(.updated(id))
+            case .cancel(let id):
+                effects[id] = nil
+                live.append(.cancelled(id))
+            }
+        }
+        changes.removeAll(keepingCapacity: true)
+        return live
+    }
+
+    /// The request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
+    private func encode(_ request: any Sendable, of id: EffectID) -> [UInt8]? {
+        guard let bytes = try? table[id.feedback]?.requestCoding?.encode(request, loop.coder),
+            bytes.count <= Wire.requestBytesMax
+        else { return nil }
+        return bytes
+    }
+
+    mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
+        guard let floor = effects[effect]?.floor, attempt > floor else { return }
+        effects[effect]?.floor = attempt
+    }
+
+    private mutating func finish(_ end: AttemptEnd) {
+        void(end.effect, upTo: end.upTo)
+        if end.cause == .failed || end.cause == .timedOut { effects[end.effect]?.failures &+= 1 }
+        switch end.next {
+        case .retry(let time): effects[end.effect]?.retryAt = time
+        case .parked: effects[end.effect]?.status = .parked(end.message)
+        }
+    }
+}

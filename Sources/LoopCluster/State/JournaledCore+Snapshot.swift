@@ -1,0 +1,130 @@
+import LoopCore
+import LoopWire
+
+/// The whole journaled state as one document: a `SnapshotHeader`, then this body.
+///
+/// | bytes | part |
+/// |---|---|
+/// | 8 + n | the encoded state |
+/// | 8 | time i64, milliseconds since 1970 |
+/// | 4 + 16 each | the newest epochs: number u64, nonce u64; the present one last |
+/// | 4 + (4 + n) each | the names of all feedbacks, by number |
+/// | 4 | how many effects started at this seq u32 |
+/// | 4 + … | what queries remember, by feedback number: number u32, a `QueryMemory` |
+/// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message), floor, failures u32, retry at (flag, i64) |
+/// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
+/// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
+///
+/// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
+extension JournaledCore {
+    /// Everything as one document, from which `init(restoring:)` goes on.
+    /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
+    package func snapshot() throws(SnapshotError) -> [UInt8] {
+        guard foreign == nil else { throw .notTakenOver }
+        var body = ByteWriter()
+        do {
+            let state = try fold.encodedState()
+            body.u64(UInt64(state.count))
+            body.append(bytes: state)
+        } catch {
+            throw .unencodable("the state: \(error)")
+        }
+        body.u64(UInt64(bitPattern: time.milliseconds))
+        writeEpochs(to: &body)
+        writeFeedbacks(to: &body)
+        do {
+            try writeMemories(to: &body)
+        } catch {
+            throw .unencodable("what a feedback remembers: \(error)")
+        }
+        writeEffects(to: &body)
+        writeSessions(to: &body, withNotable: true)
+        writeQuarantine(to: &body)
+        return SnapshotHeader(
+            loop: loop.name, history: history, position: position, seq: seq, fingerprint: loop.fingerprint.value,
+            schema: loop.schema, initial: loop.initialHash
+        ).document(of: body.bytes)
+    }
+
+    /// Goes on from a snapshot, as `JournaledState` says.
+    init(
+        restoring document: [UInt8], _ loop: LoopFacts, _ fold: any ErasedFold, ignoresArguments: Bool
+    ) throws(SnapshotError) {
+        let (header, body) = try SnapshotHeader.read(document)
+        guard header.loop == loop.name else { throw .otherLoop(snapshot: header.loop, binary: loop.name) }
+        var reader = ByteReader(body)
+        self.init(loop, fold, history: header.history)
+        try restoreState(header, from: &reader)
+        if header.schema == loop.schema, header.initial != loop.initialHash, !ignoresArguments {
+            throw .otherArguments(OtherArguments(journal: header.initial, binary: loop.initialHash))
+        }
+        self.ignoresArguments = ignoresArguments
+        position = header.position
+        seq = header.seq
+        let memories: [UInt32: QueryMemory]
+        do {
+            memories = try readParts(from: &reader, header)
+            try reader.end()
+        } catch {
+            throw .corrupt("\(error)")
+        }
+        // Numbers that no journal reaches, and from which counting on would overflow.
+        guard max(position, seq.value, nextSession.value, epoch.number) < 1 << 62 else {
+            throw .corrupt("its numbers are too large")
+        }
+        let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
+        // Each by one key of one feedback: else one would be cancelled with a key, and go on for another.
+        guard remembered.count == effects.count, remembered.allSatisfy({ $0 == $1.feedback }),
+            Set(remembered.map { $1 }) == Set(effects.keys)
+        else {
+            throw .corrupt("its live effects are not those that its queries remember")
+        }
+        // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
+        let isOwn = header.fingerprint == loop.fingerprint.value
+        foreign = isOwn && (try? self.fold.restore(memories)) != nil ? nil : memories
+    }
+
+    /// The state, read in the present schema or migrated from an older one.
+    private mutating func restoreState(
+        _ header: SnapshotHeader, from reader: inout ByteReader
+    ) throws(SnapshotError) {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try reader.bytes(Int(clamping: try reader.u64())))
+        } catch {
+            throw .corrupt("\(error)")
+        }
+        if header.schema > loop.schema {
+            throw .schemaTooNew(snapshot: header.schema, binary: Int(clamping: loop.schema))
+        }
+        if header.schema < loop.oldestSchema {
+            throw .schemaTooOld(
+                snapshot: header.schema, oldest: Int(clamping: loop.oldestSchema), binary: Int(clamping: loop.schema))
+        }
+        do {
+            try fold.restoreState(bytes, from: older(header.schema))
+        } catch {
+            throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
+        }
+    }
+
+    /// A schema that is not the present one; nil: it is.
+    func older(_ schema: UInt64) -> UInt64? { schema == loop.schema ? nil : schema }
+
+    private mutating func readParts(
+        from reader: inout ByteReader, _ header: SnapshotHeader
+    ) throws(WireError) -> [UInt32: QueryMemory] {
+        time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+        try readEpochs(from: &reader)
+        let names = try readFeedbacks(from: &reader)
+        table = FeedbackTable(names: names, declared: loop.feedbacks)
+        fold.beginQueries(table.numbers)
+        journaledDefinition = DefinitionRecord(
+            fingerprint: header.fingerprint, schema: header.schema, initial: header.initial, feedbacks: names)
+        let memories = try readMemories(from: &reader)
+        try readEffects(from: &reader)
+        try readSessions(from: &reader)
+        try readQuarantine(from: &reader)
+        return memories
+    }
+}

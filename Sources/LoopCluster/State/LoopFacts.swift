@@ -1,0 +1,50 @@
+package import LoopCore
+import LoopWire
+
+/// What a machine asks of a definition beside its state: names, versions, feedbacks. None of it is of the definition's types.
+package final class LoopFacts: Sendable {
+    package let name: String
+    /// The name as a part of topics.
+    let id: LoopID
+    package let schema: UInt64
+    package let oldestSchema: UInt64
+    package let fingerprint: DefinitionFingerprint
+    /// A hash of the encoded initial state.
+    package let initialHash: UInt64
+    /// The feedbacks in the order of their declaration, which says nothing of their numbers.
+    package let feedbacks: [FeedbackFacts]
+    package let coder: any ValueCoder
+
+    init<Definition: LoopDefinition>(_ definition: Definition, coder: any ValueCoder) {
+        name = Definition.name
+        id = LoopID(name: Definition.name)
+        schema = UInt64(Definition.schema)
+        oldestSchema = UInt64(Definition.oldestSchema)
+        fingerprint = DefinitionFingerprint(of: definition)
+        initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
+        feedbacks = definition.feedbacks.map { FeedbackFacts($0) }
+        self.coder = coder
+    }
+}
+
+/// What a machine asks of a feedback.
+package final class FeedbackFacts: Sendable {
+    package let name: String
+    /// The members that run its effects.
+    package let placement: String
+    package let policy: EffectPolicy
+    /// Whether it has effects that a machine knows of.
+    let hasQuery: Bool
+    /// The group that an effect counts against, by its request.
+    let group: (@Sendable (any Sendable) -> String)?
+    let requestCoding: RequestCoding?
+
+    init<State, Event>(_ feedback: Feedback<State, Event>) {
+        name = feedback.name
+        placement = feedback.placement.group
+        policy = feedback.policy
+        hasQuery = feedback.makeQuery != nil
+        group = feedback.group
+        requestCoding = feedback.requestCoding
+    }
+}

@@ -1,0 +1,132 @@
+// Feedbacks from a stream of states or events to a stream of events or requests. They run where the state is, follow it
+// as fast as they can, and are not queries: what they do is not a function of the state, so no journal knows of it.
+
+extension Feedback {
+    /// Sends the events of a sequence that is made of the states. It is made anew each time the feedback is attached.
+    public static func events<Events: AsyncSequence & SendableMetatype>(
+        _ name: String, _ events: @escaping @Sendable (FollowedStates<State>) -> Events
+    ) -> Feedback where Events.Element == Event {
+        .custom(name) { transitions, send in
+            await sendAll(of: events(FollowedStates(transitions)), send)
+        }
+    }
+
+    /// Runs an effect for each element of a sequence that is made of the states; the effect before it is cancelled, and
+    /// what that still sends is refused. An error of an effect ends that effect alone.
+    public static func compacting<Requests: AsyncSequence & SendableMetatype>(
+        _ name: String, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
+        effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
+    ) -> Feedback {
+        .custom(name) { transitions, send in
+            await runLatest(of: transform(FollowedStates(transitions)), send, effect)
+        }
+    }
+
+    /// Runs an effect for each element of a sequence that is made of the events; the effect before it is cancelled, and
+    /// what that still sends is refused. An error of an effect ends that effect alone.
+    public static func compacting<Requests: AsyncSequence & SendableMetatype>(
+        _ name: String, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
+        effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
+    ) -> Feedback {
+        .custom(name) { transitions, send in
+            await runLatest(of: transform(FollowedEvents(transitions)), send, effect)
+        }
+    }
+
+    /// Binds the loop to what is outside of it: each subscription follows the states, each sequence brings events. All
+    /// begin when the feedback is attached and are cancelled when it ends.
+    public static func bind(
+        _ name: String, _ bindings: @escaping @Sendable () -> Bindings<State, Event>
+    ) -> Feedback {
+        .custom(name) { transitions, send in
+            let bindings = bindings()
+            await withTaskGroup(of: Void.self) { group in
+                var streams: [AsyncStream<State>.Continuation] = []
+                for subscription in bindings.subscriptions {
+                    let (stream, continuation) = AsyncStream<State>.makeStream()
+                    streams.append(continuation)
+                    group.addTask { await subscription(FollowedStates(stream)) }
+                }
+                for events in bindings.events { group.addTask { await events(send) } }
+                for await (state, _) in transitions { for stream in streams { stream.yield(state) } }
+                for stream in streams { stream.finish() }
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+/// What a `bind` feedback joins to the loop.
+public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
+    let subscriptions: [@Sendable (FollowedStates<State>) async -> Void]
+    let events: [@Sendable (Send<Event>) async -> Void]
+
+    /// - Parameters:
+    ///   - subscriptions: each gets the states, from the present one on.
+    ///   - events: each sends what it likes, until it returns.
+    public init(
+        subscriptions: [@Sendable (FollowedStates<State>) async -> Void] = [],
+        events: [@Sendable (Send<Event>) async -> Void] = []
+    ) {
+        self.subscriptions = subscriptions
+        self.events = events
+    }
+}
+
+/// The states that a feedback follows, from the one at which it was attached. For one reader.
+public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = State
+    public typealias Failure = Never
+
+    private let makeNext: @Sendable () -> () async -> State?
+
+    init(_ states: AsyncStream<State>) {
+        makeNext = {
+            var iterator = states.makeAsyncIterator()
+            return { await iterator.next() }
+        }
+    }
+
+    init<Event: Sendable>(_ transitions: AsyncStream<(state: State, event: Event?)>) {
+        makeNext = {
+            var iterator = transitions.makeAsyncIterator()
+            return { await iterator.next()?.state }
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let take: () async -> State?
+
+        public mutating func next() async -> State? { await take() }
+    }
+}
+
+/// The events that a feedback follows. For one reader.
+public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Event
+    public typealias Failure = Never
+
+    private let makeNext: @Sendable () -> () async -> Event?
+
+    init<State: Sendable>(_ transitions: AsyncStream<(state: State, event: Event?)>) {
+        makeNext = {
+            var iterator = transitions.makeAsyncIterator()
+            return {
+                while let transition = await iterator.next() {
+                    if let event = transition.event { return event }
+                }
+                return nil
+            }
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let take: () async -> Event?
+
+        public mutating func next() async -> Event? { await take() }
+    }
+}

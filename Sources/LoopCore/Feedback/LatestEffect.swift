@@ -1,0 +1,59 @@
+internal import LoopLock
+
+/// Sends every event of a sequence, until it ends or the loop does.
+func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Element>) async {
+    var iterator = events.makeAsyncIterator()
+    while let event = try? await iterator.next() {
+        do { try await send(event) } catch { return }
+    }
+}
+
+/// Runs an effect for each request, one at a time: the next one cancels the one before it.
+func runLatest<Requests: AsyncSequence, Event: Sendable>(
+    of requests: Requests, _ send: Send<Event>, _ effect: (Requests.Element) -> Effect<Event>
+) async {
+    var current: LatestEffect?
+    var iterator = requests.makeAsyncIterator()
+    while let request = try? await iterator.next() {
+        current?.cancel()
+        current = LatestEffect(effect(request), send)
+    }
+    // The requests have ended, the effect has not; the feedback's end ends both.
+    if let current {
+        await withTaskCancellationHandler {
+            await current.task.value
+        } onCancel: {
+            current.cancel()
+        }
+    }
+}
+
+/// An effect that a newer one may take the place of.
+private struct LatestEffect: Sendable {
+    let task: Task<Void, Never>
+    private let isLive: Locked<Bool>
+
+    init<Event: Sendable>(_ effect: Effect<Event>, _ send: Send<Event>) {
+        let isLive = Locked(true)
+        self.isLive = isLive
+        let gated = Send<Event> { event, confirmed throws(SendRefusal) in
+            if !isLive.withLock({ $0 }) { throw SendRefusal(.stale) }
+            if confirmed { return try await send.confirmed(event) }
+            try await send(event)
+            return .initial
+        }
+        task = Task {
+            do {
+                switch effect.body {
+                case .events(let events): for event in events { try await gated(event) }
+                case .run(let body): try await body(gated)
+                }
+            } catch {}
+        }
+    }
+
+    func cancel() {
+        isLive.withLock { $0 = false }
+        task.cancel()
+    }
+}

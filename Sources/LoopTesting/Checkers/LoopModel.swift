@@ -1,0 +1,101 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What the accepted events make of a loop: the definition's `reduce` and its queries over the events of the journal, in this
+/// process. Written from the meaning of loops, not from the machines.
+struct LoopModel<Work: Workload>: Sendable {
+    typealias State = Work.Definition.State
+
+    private let work: Work
+    private var history = History.none
+    private(set) var state: State
+    private(set) var seq = Seq.initial
+    private var evaluator: Evaluator<State, Work.Definition.Event>
+    private var changes: [EffectChange] = []
+    /// What the state asks for, in order.
+    private var live: [EffectID] = []
+    /// The states at `firstSeq` and after it.
+    private var states: [State]
+    private var firstSeq = Seq.initial
+
+    init(_ work: Work) {
+        self.work = work
+        state = work.definition.initial
+        states = [state]
+        evaluator = Evaluator(feedbacks: work.definition.feedbacks, coder: work.coder)
+    }
+
+    /// A journal was begun.
+    mutating func begin(_ history: History) throws(Violation) {
+        self = LoopModel(work)
+        self.history = history
+        evaluator.advance(state: state, event: nil, seq: .initial, into: &changes)
+        takeChanges()
+        try work.judge(state, at: seq)
+    }
+
+    mutating func follow(_ record: Record) throws(Violation) {
+        switch record {
+        case .event(let record): try follow(record)
+        case .historyBegun(let begun, _): history = begun
+        default: break
+        }
+    }
+
+    private mutating func follow(_ record: EventRecord) throws(Violation) {
+        guard let event = try? work.coder.decode(Work.Definition.Event.self, from: Array(record.bytes)) else {
+            throw Violation(.nothingTwice, "event \(record.seq) cannot be read")
+        }
+        seq = record.seq
+        work.definition.reduce(&state, event, Transition(seq: seq, time: record.time, seed: history.value))
+        evaluator.advance(state: state, event: event, seq: seq, into: &changes)
+        if !changes.isEmpty { takeChanges() }
+        states.append(state)
+        try work.judge(state, at: seq)
+    }
+
+    private mutating func takeChanges() {
+        for change in changes {
+            switch change {
+            case .start(let id, _): live.insert(id, at: place(of: id))
+            case .update: break
+            case .cancel(let id):
+                let place = place(of: id)
+                if place < live.count, live[place] == id { live.remove(at: place) }
+            }
+        }
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether the state asks for this effect.
+    func isLive(_ effect: EffectID) -> Bool {
+        let place = place(of: effect)
+        return place < live.count && live[place] == effect
+    }
+
+    /// Where an effect is, or belongs: most start behind all others.
+    private func place(of effect: EffectID) -> Int {
+        if let last = live.last, last < effect { return live.count }
+        var (low, high) = (0, live.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if live[middle] < effect { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The state as it was at a seq; nil: there was none, or it is forgotten.
+    func state(at seq: Seq) -> State? {
+        let index = Int(seq.value) - Int(firstSeq.value)
+        return states.indices.contains(index) ? states[index] : nil
+    }
+
+    /// Nobody will ask for a state before this one.
+    mutating func forget(before seq: Seq) {
+        let count = Int(seq.value) - Int(firstSeq.value)
+        guard count > 0, count < states.count else { return }
+        states.removeFirst(count)
+        firstSeq = seq
+    }
+}

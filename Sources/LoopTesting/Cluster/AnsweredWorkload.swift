@@ -1,0 +1,187 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// A definition of somebody's own: effects do what the test answers, clients send what the test says, and every state is held
+/// against the test's invariants. Values are encoded as in production.
+struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
+    typealias Event = Definition.Event
+    /// Fills in what an effect does; says what is wrong where it cannot.
+    typealias Answer = @Sendable (any Sendable, inout SimulatedEffect<Event>) -> String?
+
+    let definition: Definition
+    var coder: any ValueCoder { CBORCoder() }
+    var limits: WorkloadLimits { WorkloadLimits(restLimit: restLimit) }
+
+    let restLimit: Duration
+    let answers: [String: Answer]
+    let invariants: [(name: String, holds: @Sendable (Definition.State) -> Bool)]
+    /// What clients do, by their number; the rest of a list is kept from one process to the next.
+    var clients: [Int: ClientPlan<Event>]
+    private let feedbacks: [String: Feedback<Definition.State, Event>]
+
+    /// The steps that are left, the next one last.
+    struct Script: Sendable {
+        fileprivate var steps: [BodyStep]
+    }
+
+    init(
+        _ definition: Definition, answers: [String: Answer],
+        invariants: [(name: String, holds: @Sendable (Definition.State) -> Bool)], clients: [Int: ClientPlan<Event>],
+        restLimit: Duration
+    ) {
+        self.definition = definition
+        self.answers = answers
+        self.invariants = invariants
+        self.clients = clients
+        self.restLimit = restLimit
+        feedbacks = Dictionary(definition.feedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Effects
+
+    func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script {
+        guard let name = job.feedback, let feedback = feedbacks[name], let coding = feedback.requestCoding else {
+            throw Violation(.nothingLost, "\(job.grant.effect) is of no feedback that this loop has")
+        }
+        let request: any Sendable
+        do {
+            request = try coding.decode(job.grant.request, coder)
+        } catch {
+            throw Violation(.usage, "a request of the feedback \"\(name)\" cannot be decoded: \(error)")
+        }
+        var effect = SimulatedEffect<Event>(
+            id: job.grant.effect, failures: Int(job.grant.failures), isResumed: job.grant.isResumed,
+            isUpdate: job.isUpdate, random: SeededRandom(seed: draw.random.next()))
+        if let answer = answers[name] {
+            if let mistake = answer(request, &effect) { throw Violation(.usage, mistake) }
+        } else {
+            try answerByItself(feedback, request, job, &effect)
+        }
+        return try script(of: effect, feedback, request)
+    }
+
+    /// An effect that is nothing but events does what it says.
+    private func answerByItself(
+        _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable, _ job: Job,
+        _ effect: inout SimulatedEffect<Event>
+    ) throws(Violation) {
+        let (updates, end) = AsyncStream.makeStream(of: (any Sendable).self)
+        end.finish()
+        let context = EffectContext(
+            id: effect.id, failures: effect.failures, isResumed: effect.isResumed,
+            idempotencyKey: "\(Definition.name)/\(job.history)/\(effect.id)", updates: updates)
+        switch feedback.effect(request, context).body {
+        case .events(let events): for event in events { effect.send(event) }
+        case .run:
+            throw Violation(
+                .usage,
+                "effects of the feedback \"\(feedback.name)\" run code, which a simulated cluster does not; say what they"
+                    + " do: cluster.answer(\"\(feedback.name)\") {"
+                    + " (request: \(type(of: request)), effect: inout SimulatedEffect<\(Definition.self).Event>) in … }"
+            )
+        }
+    }
+
+    private func script(
+        of effect: SimulatedEffect<Event>, _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable
+    ) throws(Violation) -> Script {
+        var steps: [BodyStep] = []
+        for step in effect.steps {
+            switch step {
+            case .pause(let nanoseconds): steps.append(.pause(nanoseconds: nanoseconds))
+            case .send(let event): steps.append(.send(try encoded(event)))
+            case .runForever: return Script(steps: [.rest] + steps.reversed())
+            case .fail(let error):
+                steps += try failure(error, of: effect, feedback, request)
+                return Script(steps: steps.reversed())
+            }
+        }
+        return Script(steps: [.end(nil)] + steps.reversed())
+    }
+
+    /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported. (As nodes do.)
+    private func failure(
+        _ error: any Error, of effect: SimulatedEffect<Event>, _ feedback: Feedback<Definition.State, Event>,
+        _ request: any Sendable
+    ) throws(Violation) -> [BodyStep] {
+        let advice = error as? any RetryAdvice
+        let isFinal = advice?.isTransient == false || effect.failures + 1 >= feedback.policy.retry.attemptsMax
+        if isFinal, let event = feedback.failureEvent?(request, error) {
+            return [.send(try encoded(event)), .end(nil)]
+        }
+        return [
+            .end(
+                Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))
+        ]
+    }
+
+    func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep {
+        script.steps.popLast() ?? .rest
+    }
+
+    // MARK: Clients
+
+    mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst {
+        guard let (events, pause) = clients[client]?.burst(&draw) else { return Burst() }
+        var burst = Burst(pause: pause)
+        for event in events { burst.events.append(try encoded(event)) }
+        return burst
+    }
+
+    private func encoded(_ event: Event) throws(Violation) -> [UInt8] {
+        do {
+            return try coder.encode(event)
+        } catch {
+            throw Violation(.usage, "the event \(event) cannot be encoded: \(error)")
+        }
+    }
+
+    // MARK: States
+
+    func judge(_ state: Definition.State, at seq: Seq) throws(Violation) {
+        for invariant in invariants where !invariant.holds(state) {
+            throw Violation(.invariant, "\"\(invariant.name)\" does not hold at seq \(seq): \(state)")
+        }
+    }
+}
+
+/// What one client sends, and when.
+struct ClientPlan<Event: Sendable>: Sendable {
+    /// In the order of their times, the next one last.
+    private var listed: [(time: UInt64, event: Event)] = []
+    private var regular: [(interval: UInt64, event: @Sendable (inout SeededRandom) -> Event, next: UInt64)] = []
+
+    mutating func send(_ event: Event, at time: UInt64) {
+        // Behind all that come at the same time.
+        let place = listed.firstIndex { $0.time <= time } ?? listed.count
+        listed.insert((time, event), at: place)
+    }
+
+    mutating func send(every interval: UInt64, _ event: @escaping @Sendable (inout SeededRandom) -> Event) {
+        regular.append((max(1, interval), event, 0))
+    }
+
+    /// The time of the last event of the list.
+    var lastTime: UInt64 { listed.first?.time ?? 0 }
+
+    /// What is due now, and how long it is until there is more.
+    mutating func burst(_ draw: inout Draw) -> (events: [Event], pause: UInt64?) {
+        var events: [Event] = []
+        while let next = listed.last, next.time <= draw.now {
+            events.append(next.event)
+            listed.removeLast()
+        }
+        var times = listed.last.map { [$0.time] } ?? []
+        for index in regular.indices where draw.isFaulty {
+            if regular[index].next <= draw.now {
+                if regular[index].next > 0 { events.append(regular[index].event(&draw.random)) }
+                // Between half and one and a half of the interval, so that nothing keeps step.
+                let interval = regular[index].interval
+                regular[index].next = draw.now + max(1, draw.between(interval / 2, interval + interval / 2))
+            }
+            times.append(regular[index].next)
+        }
+        return (events, times.min().map { $0 - draw.now })
+    }
+}

@@ -1,0 +1,165 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What runs in workers, and what clients send.
+extension ClusterEngine {
+    func begin(_ grant: Grant, on peer: Peer) throws(Violation) {
+        try observe(.ran(peer: peer.index, peer.machine.history, grant))
+        let body = Peer.Body(
+            grant: grant, run: nextID(), script: try script(for: grant, on: peer, isUpdate: false))
+        peer.runs[grant.effect] = body.run
+        peer.bodies[body.run] = body
+        agenda.note(
+            .effectStep(peer: Int32(peer.index), run: body.run), at: now + between(.milliseconds(1), .milliseconds(200))
+        )
+    }
+
+    /// A body that goes on has a newer request.
+    func renew(_ run: UInt32, of peer: Peer, _ request: [UInt8]) throws(Violation) {
+        guard var body = peer.bodies[run] else { return }
+        body.grant.request = request
+        body.script = try script(for: body.grant, on: peer, isUpdate: true)
+        if body.isAtRest { agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now) }
+        body.isAtRest = false
+        peer.bodies[run] = body
+    }
+
+    private func script(for grant: Grant, on peer: Peer, isUpdate: Bool) throws(Violation) -> Work.Script {
+        let job = Job(
+            grant: grant, history: peer.machine.history, feedback: peer.machine.feedbackName(of: grant.effect),
+            isUpdate: isUpdate)
+        return try drawing { (work, draw) throws(Violation) in try work.script(for: job, &draw) }
+    }
+
+    func endBody(_ run: UInt32, of peer: Peer) {
+        guard let body = peer.bodies.removeValue(forKey: run) else { return }
+        if peer.runs[body.effect] == run { peer.runs[body.effect] = nil }
+    }
+
+    func effectStep(_ peer: Peer, _ run: UInt32) throws(Violation) {
+        guard peer.isAlive, peer.bodies[run] != nil else { return }
+        let frozenUntil = peer.role == .local ? reducerFrozenUntil : peer.frozenUntil
+        if frozenUntil > now {
+            return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: frozenUntil)
+        }
+        while var body = peer.bodies[run] {
+            if let held = body.held {
+                guard try send(held, of: body, peer) else { return }
+                continue
+            }
+            if standsStill {
+                peer.bodies[run]?.isAtRest = true
+                return
+            }
+            let step = try drawing(for: peer) { (work, draw) throws(Violation) in try work.next(&body.script, &draw) }
+            switch step {
+            case .send(let payload): body.held = payload
+            case .pause(let nanoseconds):
+                if nanoseconds > 0 {
+                    peer.bodies[run] = body
+                    return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now + nanoseconds)
+                }
+            case .end(let failure): return try end(body, failure, on: peer)
+            case .rest: body.isAtRest = true
+            }
+            peer.bodies[run] = body
+            if body.isAtRest { return }
+        }
+    }
+
+    private func end(_ body: Peer.Body, _ failure: Failure?, on peer: Peer) throws(Violation) {
+        let entry = SentEntry(
+            id: 0, peer: peer.index, kind: failure == nil ? .completed : .failed, effect: body.effect,
+            attempt: body.attempt, index: body.next, payload: nil, wantsSeq: false)
+        peer.machine.effectEnded(body.effect, body.attempt, failure: failure)
+        endBody(body.run, of: peer)
+        try settleAccounts(of: peer, entry)
+        wake(peer, at: now + 10_000)
+    }
+
+    /// Sends the event that a body holds; it keeps it while the outbox is full.
+    /// - Returns: whether the body goes on.
+    private func send(_ payload: [UInt8], of body: Peer.Body, _ peer: Peer) throws(Violation) -> Bool {
+        let wantsSeq = chance(0.2)
+        let entry = SentEntry(
+            id: 0, peer: peer.index, kind: .event, effect: body.effect, attempt: body.attempt,
+            index: body.next, payload: payload[...], wantsSeq: wantsSeq)
+        switch peer.machine.send(payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq) {
+        case .accepted:
+            peer.bodies[body.run]?.held = nil
+            peer.bodies[body.run]?.next += 1
+            peer.bodies[body.run]?.isWaitingForRoom = false
+            try settleAccounts(of: peer, entry)
+            wake(peer, at: now + 10_000)
+            return peer.isAlive
+        case .full:
+            peer.bodies[body.run]?.isWaitingForRoom = true
+            return false
+        case .refused(let refusal) where refusal.reason == .tooLarge:
+            // An error that leaves the body, as it does in a node.
+            try end(body, Failure(message: "\(refusal)"), on: peer)
+            return false
+        case .refused(let refusal):
+            // The local peer's machine may know of the effect's end before its body does.
+            try settleAccounts(of: peer)
+            if peer.bodies[body.run] == nil { return false }
+            throw Violation(.nothingLost, "\(body.effect) \(body.attempt) runs, and may not send: \(refusal)")
+        }
+    }
+
+    /// A client sends what it began, or, if it is time for it, something new, and notes when it goes on.
+    func clientEvent(_ peer: Peer) throws(Violation) {
+        guard peer.isAlive, !peer.hasEnded, let pause = peer.pause else { return }
+        if peer.frozenUntil > now { return agenda.note(.clientEvent(Int32(peer.index)), at: peer.frozenUntil) }
+        if peer.unsent.isEmpty {
+            if standsStill { return }
+            let burst = try drawing(for: peer) { (work, draw) throws(Violation) in
+                try work.burst(of: peer.slot, &draw)
+            }
+            peer.unsent = burst.events
+            peer.pause = burst.pause
+        } else {
+            peer.pause = pause
+        }
+        while let payload = peer.unsent.first {
+            guard try send(payload, of: peer) else {
+                peer.isWaitingForRoom = true
+                // There is more to send, whatever comes behind it.
+                peer.pause = peer.pause ?? 0
+                return
+            }
+            peer.unsent.removeFirst()
+        }
+        wake(peer, at: now + 10_000)
+        if let pause = peer.pause { agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
+    }
+
+    /// - Returns: whether the outbox had room.
+    private func send(_ payload: [UInt8], of peer: Peer) throws(Violation) -> Bool {
+        let wantsSeq = chance(0.2)
+        let entry = SentEntry(
+            id: 0, peer: peer.index, kind: .event, effect: nil, attempt: .none, index: 0, payload: payload[...],
+            wantsSeq: wantsSeq)
+        switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq) {
+        case .accepted: try settleAccounts(of: peer, entry)
+        case .full: return false
+        // Its sender is told at once: nothing was accepted.
+        case .refused(let refusal) where refusal.reason == .ended || refusal.reason == .tooLarge: break
+        case .refused(let refusal): throw Violation(.nothingLost, "a client may not send: \(refusal)")
+        }
+        return true
+    }
+
+    /// The outbox has room again.
+    func resume(_ peer: Peer) throws(Violation) {
+        if peer.isWaitingForRoom {
+            peer.isWaitingForRoom = false
+            agenda.note(.clientEvent(Int32(peer.index)), at: now)
+        }
+        for run in peer.bodies.keys.sorted() where peer.bodies[run]?.isWaitingForRoom == true {
+            peer.bodies[run]?.isWaitingForRoom = false
+            agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now)
+        }
+    }
+}

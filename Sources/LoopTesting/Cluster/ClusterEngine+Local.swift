@@ -1,0 +1,51 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The peer of the reducer's own process, for the feedbacks that are placed there: the same machine, without sockets
+/// between. It comes and goes with the process. (The same order as `LocalPeer`.)
+extension ClusterEngine {
+    func beginLocally() {
+        guard hasLocalEffects else { return }
+        local = addPeer(.local, 0)
+    }
+
+    /// The process has ended, or has thrown away what it had.
+    func endLocally() throws(Violation) {
+        guard let local else { return }
+        self.local = nil
+        local.isAlive = false
+        local.bodies = [:]
+        local.runs = [:]
+        present.removeAll { $0 === local }
+        try observe(.died(peer: local.index))
+    }
+
+    func hearLocally(_ peer: Peer, _ frame: PeerFrame, isReply: Bool) throws(Violation) {
+        guard peer.isAlive else { return }
+        if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
+        if isReply {
+            peer.machine.receiveReply(frame, at: time(peer))
+        } else {
+            peer.machine.receivePublished(frame, at: time(peer))
+        }
+        wakeReducer(at: now)
+    }
+
+    /// Hands the reducer what its own peer has to say.
+    func drainLocal(at moment: Moment) throws(Violation) {
+        guard let local else { return }
+        local.machine.advance(to: moment.monotonic)
+        try settleAccounts(of: local)
+        for message in local.said {
+            if transcript != nil { transcript?.note(.toReducer(local.index, message), at: now) }
+            reducer?.receive(message, from: .local, at: moment)
+        }
+        local.said.removeAll()
+        while let batch = local.machine.nextBatch() {
+            try noteSent(batch, by: local)
+            if transcript != nil { transcript?.note(.batch(local.index, batch), at: now) }
+            reducer?.receive(batch, at: moment)
+        }
+    }
+}

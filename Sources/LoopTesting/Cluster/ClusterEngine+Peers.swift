@@ -1,0 +1,240 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Workers and clients: their processes' turns, and the accounts of what they sent.
+extension ClusterEngine {
+    /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
+    @discardableResult
+    func addPeer(_ role: Peer.Role, _ slot: Int) -> Peer {
+        let id = PeerID(high: random.next(), low: random.next())
+        let offset = role == .local ? reducerClockOffset : between(0, 1_000_000_000_000)
+        let (capacity, groups) =
+            switch role {
+            case .worker: (plan.capacity, groups)
+            case .client: (0, [])
+            case .local: (limits.localCapacity, [localGroup])
+            }
+        var configuration = PeerConfiguration(
+            peer: id, loop: Work.Definition.name, schema: UInt64(Work.Definition.schema),
+            fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks, groups: groups, capacity: capacity,
+            name: "\(role) \(peers.count)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
+            outboxBytesMax: limits.outboxBytesMax)
+        if role == .local { configuration.outboxEntriesMax += 2 * capacity }
+        var machine = PeerMachine(configuration: configuration, at: MonotonicTime(nanoseconds: now + offset))
+        machine.brokenRules = brokenRules
+        let peer = Peer(
+            index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
+        peers.append(peer)
+        present.append(peer)
+        peersByID[id] = peer.index
+        if role == .local { return peer }
+        renewRoute(of: peer)
+        wake(peer, at: now)
+        if role == .client {
+            peer.pause = 0
+            agenda.note(.clientEvent(Int32(peer.index)), at: now + latency())
+        }
+        return peer
+    }
+
+    /// A DEALER connection is made anew: ROUTER gives it another routing id, and what was under way is gone.
+    func renewRoute(of peer: Peer) {
+        peersByRoute[peer.route] = nil
+        let number = UInt64(nextID())
+        peer.route = withUnsafeBytes(of: number.littleEndian) { [UInt8]($0) }
+        peersByRoute[peer.route] = peer.index
+        peer.toReducer.removeAll()
+        peer.fromReducer.removeAll()
+    }
+
+    /// A SUB connection is made anew; the publisher hears of the subscription a little later.
+    func renewSubscription(of peer: Peer) {
+        peer.subscriber.pipes.append(Pipe())
+        subscribe(peer)
+    }
+
+    private func subscribe(_ peer: Peer) {
+        peer.subscribedAt = now + 2 * latency()
+        peer.isSubscriptionNew = true
+        wakeReducer(at: peer.subscribedAt)
+    }
+
+    func time(_ peer: Peer) -> MonotonicTime { MonotonicTime(nanoseconds: now + peer.clockOffset) }
+
+    func wake(_ peer: Peer, at time: UInt64) {
+        if peer.role == .local { return wakeReducer(at: time) }
+        let time = max(time, peer.frozenUntil)
+        guard peer.isAlive, time < peer.wakesAt else { return }
+        peer.wakesAt = time
+        agenda.note(.peerTurn(Int32(peer.index)), at: time)
+    }
+
+    func peerTurn(_ peer: Peer) throws(Violation) {
+        guard now >= peer.wakesAt else { return }
+        peer.wakesAt = .max
+        guard peer.isAlive else { return }
+        if peer.frozenUntil > now { return wake(peer, at: peer.frozenUntil) }
+        try readAll(peer)
+        guard peer.isAlive else { return }
+        peer.machine.advance(to: time(peer))
+        try settleAccounts(of: peer)
+        try push(peer)
+        guard peer.isAlive else { return }
+        let deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
+        var next = max(deadline, now + 100_000)
+        for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
+        next = min(next, max(peer.fromReducer.readableAt, now))
+        wake(peer, at: next)
+        try observe(
+            .measured(
+                entries: Int(peer.machine.lastNumber - peer.machine.settledNumber),
+                entriesMax: peer.machine.configuration.outboxEntriesMax + 2 * plan.capacity, lag: 0,
+                lagMax: 0))
+    }
+
+    /// Takes what can be read from SUB's connections and DEALER, in any order.
+    private func readAll(_ peer: Peer) throws(Violation) {
+        let time = time(peer)
+        while peer.isAlive {
+            let fromReducer = peer.fromReducer.readableAt <= now
+            var count = fromReducer ? 1 : 0
+            for pipe in peer.subscriber.pipes where pipe.readableAt <= now { count += 1 }
+            if count == 0 { return }
+            var choice = pick(count)
+            if fromReducer, choice == count - 1 {
+                guard let frame = peer.fromReducer.popFirst() else { return }
+                peer.machine.receiveReply(frame, at: time)
+            } else {
+                let pipe = peer.subscriber.pipes.firstIndex {
+                    guard $0.readableAt <= now else { return false }
+                    choice -= 1
+                    return choice < 0
+                }
+                guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
+                peer.machine.receivePublished(frame, at: time)
+                if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
+            }
+            try settleAccounts(of: peer)
+        }
+    }
+
+    /// Pushes what is ready, as far as the socket takes it.
+    func push(_ peer: Peer) throws(Violation) {
+        guard !peer.pusher.pipes.isEmpty else { return }
+        while peer.isAlive, let batch = peer.machine.nextBatch() {
+            try noteSent(batch, by: peer)
+            if peer.pusher.pipes[peer.pusher.pipes.count - 1].count >= plan.pipeMax {
+                peer.machine.couldNotPush(batch)
+                return
+            }
+            if !peer.isPusherDead { send(batch, from: peer) }
+        }
+    }
+
+    func noteSent(_ batch: Batch, by peer: Peer) throws(Violation) {
+        let ids = peer.accounts.ids(from: batch.first, count: batch.entries.count)
+        guard ids.count == batch.entries.count, !ids.contains(0) else {
+            throw Violation(.nothingLost, "peer \(peer.index) sends an entry again after its outcome: \(batch)")
+        }
+        try observe(.sent(batch.history, batch.session, first: batch.first, ids: ids))
+    }
+
+    // MARK: Actions and accounts
+
+    /// After every call of a machine: notes new entries, does what the machine wishes, and tells outcomes.
+    /// - Parameter made: the entry that was just handed to the machine, if it was an event or the end of an effect.
+    func settleAccounts(of peer: Peer, _ made: SentEntry? = nil) throws(Violation) {
+        try noteNewEntries(of: peer, made)
+        while true {
+            let wishes = peer.machine.takeActions()
+            if wishes.isEmpty { break }
+            for wish in wishes { try fulfil(wish, peer) }
+            guard peer.isAlive else { return }
+            try noteNewEntries(of: peer, nil)
+        }
+        let settled = peer.machine.settledNumber
+        if settled > peer.accounts.settled {
+            for id in peer.accounts.settle(upTo: settled) { try observe(.told(id: id, .applied(.initial))) }
+        } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
+            // The session was lost, and everything under way was told so: numbers begin anew.
+            peer.accounts = OutboxAccounts()
+        }
+    }
+
+    private func noteNewEntries(of peer: Peer, _ made: SentEntry?) throws(Violation) {
+        let last = peer.machine.lastNumber
+        while peer.accounts.last < last {
+            guard let entry = peer.machine.entry(peer.accounts.last + 1) else {
+                throw Violation(.nothingLost, "peer \(peer.index) has no entry \(peer.accounts.last + 1)")
+            }
+            var sent =
+                made
+                ?? SentEntry(
+                    id: 0, peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
+                    index: bodyIndex(peer, entry), payload: nil, wantsSeq: entry.wantsSeq)
+            entryCount += 1
+            sent.id = entryCount
+            peer.accounts.accept(sent.id)
+            try observe(.accepted(sent))
+        }
+    }
+
+    private func bodyIndex(_ peer: Peer, _ entry: Entry) -> Int {
+        entry.effect.flatMap { peer.runs[$0] }.flatMap { peer.bodies[$0]?.next } ?? 0
+    }
+
+    private func fulfil(_ wish: PeerAction, _ peer: Peer) throws(Violation) {
+        switch wish {
+        case .send(let message): send(message, from: peer)
+        case .connect where peer.role == .local: wakeReducer(at: now)
+        case .connect:
+            peer.isConnected = true
+            peer.isSubscriberDead = false
+            peer.subscriber = .init(pipes: [Pipe()])
+            subscribe(peer)
+            rebuildPusher(peer)
+        case .rebuildPush: if peer.role != .local { rebuildPusher(peer) }
+        case .run(let grant): try begin(grant, on: peer)
+        case .update(let effect, let attempt, let request):
+            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            try renew(run, of: peer, request)
+        case .stop(let effect, let attempt):
+            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            endBody(run, of: peer)
+        case .settled(let number, let outcome):
+            guard let id = peer.accounts.tell(number) else {
+                throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
+            }
+            try observe(.told(id: id, outcome))
+        case .hasRoom: try resume(peer)
+        case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
+        case .loopEnded:
+            guard outcome != nil else {
+                throw Violation(.durableBeforeVisible, "peer \(peer.index) was told that the loop has ended")
+            }
+            peer.hasEnded = true
+        case .finished: try leave(peer)
+        }
+    }
+
+    private func rebuildPusher(_ peer: Peer) {
+        peer.isPusherDead = now < peer.collectorLostUntil
+        // The old socket is closed: what it had not handed over is gone.
+        if let old = peer.pusher.pipes.indices.last { _ = peer.pusher.pipes[old].cut(&random) }
+        peer.pusher.pipes.append(Pipe())
+        peer.pusher.dropEmpty()
+    }
+
+    /// A worker that was asked to go has handed everything back.
+    private func leave(_ peer: Peer) throws(Violation) {
+        say("peer \(peer.index) has left")
+        peer.isAlive = false
+        try observe(.died(peer: peer.index))
+        addPeer(peer.role, peer.slot)
+    }
+
+    func say(_ text: @autoclosure () -> String) {
+        if transcript != nil { transcript?.note(.word(text()), at: now) }
+    }
+}

@@ -1,0 +1,150 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The reducer's turns, as its shell takes them. (The same order as `ReducerService.turn`.)
+extension ClusterEngine {
+    var reducerMoment: Moment {
+        Moment(
+            monotonic: MonotonicTime(nanoseconds: now + reducerClockOffset),
+            wall: WallTime(milliseconds: 1_700_000_000_000 + wallOffset + Int64(now / 1_000_000)))
+    }
+
+    func wakeReducer(at time: UInt64) {
+        guard time < reducerWakesAt else { return }
+        reducerWakesAt = time
+        agenda.note(.reducerTurn, at: time)
+    }
+
+    /// Drain ROUTER wholly, then batches, let time pass, and hand the records to the disk.
+    func reducerTurn() throws(Violation) {
+        guard now >= reducerWakesAt else { return }
+        reducerWakesAt = .max
+        guard isReducerUp, !isSyncing else { return }
+        if reducerFrozenUntil > now { return wakeReducer(at: reducerFrozenUntil) }
+        let moment = reducerMoment
+        if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
+        drainRouter(at: moment)
+        drainSubscriptions()
+        drainCollector(at: moment)
+        try drainLocal(at: moment)
+        if trap.sprung != nil { return try endInReduction() }
+        reducer?.advance(to: moment)
+        guard let ready = reducer?.ready() else { return }
+        let (records, position, deadline, lost) = (ready.records, ready.position, ready.deadline, ready.historyLost)
+        let end = ready.outcome
+        let messages = ready.release(JournalReceipt(through: position))
+        if brokenRules.contains(.nothingLeavesEarly) { try deliver(messages) }
+        unsynced = Unsynced(
+            records: records, position: position, deadline: deadline,
+            messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost, outcome: end)
+        isSyncing = true
+        if records.isEmpty { return try reducerSynced(reducerLife) }
+        let duration = isNextAppendSlow ? between(.milliseconds(200), .seconds(3)) : between(0, plan.syncMaxNanoseconds)
+        isNextAppendSlow = false
+        agenda.note(.reducerSynced(life: reducerLife), at: now + duration)
+    }
+
+    /// The disk has answered: with a receipt the messages leave.
+    func reducerSynced(_ life: UInt32) throws(Violation) {
+        guard life == reducerLife, let done = unsynced else { return }
+        unsynced = nil
+        isSyncing = false
+        if !done.records.isEmpty {
+            guard try append(done) else { return }
+            reducer?.turnIsDurable()
+            try observeReducer()
+        }
+        if let end = done.outcome, outcome == nil {
+            say("the loop has ended: \(end.text.prefix(200))")
+            outcome = end
+            try observe(.ended)
+        }
+        try deliver(done.messages)
+        if let lost = done.historyLost { try goOn(without: lost) }
+        keepUp()
+        let deadline = done.deadline.nanoseconds
+        let time = deadline == .max ? .max : max(deadline, reducerClockOffset) - reducerClockOffset
+        wakeReducer(at: max(now, min(time, nextArrivalAtReducer())))
+    }
+
+    /// - Returns: whether there is a receipt.
+    private func append(_ turn: Unsynced) throws(Violation) -> Bool {
+        journal?.failure = now < diskFailsUntil ? .full : isNextAppendFailing ? .failedDisk : nil
+        isNextAppendFailing = false
+        do {
+            _ = try journal?.append(turn.records, through: turn.position)
+        } catch  where error.kind == .misuse {
+            throw Violation(.oneOrder, "another process has written into the journal: \(error)")
+        } catch {
+            try journalFailed(turn, error)
+            return brokenRules.contains(.failedJournalsAreLeft)
+        }
+        for record in turn.records { try noteDurable(record) }
+        return true
+    }
+
+    /// Looks at a few turns closely, and at the others only where most differences would show.
+    private func observeReducer() throws(Violation) {
+        restCount += 1
+        guard restCount % limits.restInterval == 0 else { return }
+        guard let reducer else { return }
+        try checkers.rest(reducer.core, wholly: restCount % (8 * limits.restInterval) == 0)
+        guard restCount % 256 == 0 else { return }
+        for peer in reducer.status().peers {
+            try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
+        }
+    }
+
+    func noteDurable(_ record: Record) throws(Violation) {
+        if case .event = record { eventCount += 1 }
+        try checkers.journal(history, record)
+        if case .historyBegun(let begun, _) = record { history = begun }
+    }
+
+    /// Peers know of records that the journal does not have.
+    private func goOn(without lost: HistoryLost) throws(Violation) {
+        checkers.count(.nothingLost)
+        if plan.keeping == .fsync { throw Violation(.nothingLost, "\(lost)") }
+        say("\(lost)")
+        reducer?.beginHistory(History(random.next() | 1), at: reducerMoment)
+        historiesBegun += 1
+    }
+
+    /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
+    private func keepUp() {
+        if plan.keeping == .none, now - flushedAt >= 200_000_000 {
+            journal?.flush()
+            flushedAt = now
+        }
+        _ = reducer?.takeAlarms()
+        for request in reducer?.takeJournalRequests() ?? [] {
+            guard case .trim(let before) = request.request else { continue }
+            _ = journal?.trim(before: Seq(before))
+        }
+        snapshotIfDue()
+    }
+
+    /// An ordinary snapshot: taken between two turns, written while the loop goes on, and there once its row is.
+    private func snapshotIfDue() {
+        guard plan.keeping != .memory, writing == nil, let disk, disk.position - snapshotAt >= plan.snapshotInterval
+        else { return }
+        snapshotAt = disk.position
+        writing = snapshot()
+        agenda.note(.snapshotWritten(life: reducerLife), at: now + between(1_000_000, 500_000_000))
+    }
+
+    func snapshot() -> SimulatedDisk.Snapshot? {
+        guard let core = reducer?.core, let bytes = try? core.snapshot() else { return nil }
+        let entry = SnapshotEntry(
+            position: core.position, seq: core.seq, fingerprint: core.fingerprint.value, byteCount: bytes.count)
+        return SimulatedDisk.Snapshot(entry: entry, bytes: bytes)
+    }
+
+    func snapshotWritten(_ life: UInt32) {
+        guard life == reducerLife, let written = writing else { return }
+        writing = nil
+        disk?.add(written)
+        snapshotsWritten += 1
+    }
+}

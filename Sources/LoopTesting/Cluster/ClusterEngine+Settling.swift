@@ -1,0 +1,65 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Whether everything has settled.
+extension ClusterEngine {
+    /// Whether the loop has ended, and no process is left that does not know.
+    var hasEverybodyLearned: Bool { present.allSatisfy { !$0.isAlive || $0.hasEnded } }
+
+    /// What is still in motion or wrong; nil: nothing.
+    func unsettled() -> String? {
+        guard let reducer, unsynced == nil else { return "the reducer is busy" }
+        for peer in present where peer.isAlive {
+            let name = "\(peer.role) \(peer.index)"
+            if outcome != nil, !peer.hasEnded { return "\(name) has not learned that the loop has ended" }
+            if !peer.machine.isJoined {
+                return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
+            }
+            if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
+            if peer.frozenUntil > now { return "\(name) stands still" }
+            if !standsStill, peer.pause != nil { return "\(name) has more to send" }
+        }
+        if let session = keptInVain(reducer) { return "session \(session) of a process that is gone is kept" }
+        return unsettledEffects(reducer)
+    }
+
+    /// A session that should have been retired by now.
+    private func keptInVain(_ reducer: ReducerMachine<Ran>) -> SessionID? {
+        guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
+        return reducer.core.sessions.keys.sorted().first { session in
+            !present.contains { $0.isAlive && $0.machine.session == session }
+        }
+    }
+
+    private func unsettledEffects(_ reducer: ReducerMachine<Ran>) -> String? {
+        let bodies = present.filter(\.isAlive).flatMap(\.bodies.values)
+        for body in bodies {
+            guard let effect = reducer.core.effects[body.effect] else {
+                return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"
+            }
+            if effect.status != .open { return "a body of \(body.effect) runs, which is \(effect.status)" }
+            if bodies.contains(where: { $0.effect == body.effect && $0.run != body.run }) {
+                return "\(body.effect) runs twice"
+            }
+        }
+        for (id, effect) in reducer.core.effects where effect.status == .open {
+            guard let body = bodies.first(where: { $0.effect == id }) else {
+                if standsStill, mayWait(id, effect, reducer, bodies.count) { continue }
+                return "\(id) is wanted and does not run"
+            }
+            if body.grant.request != effect.request { return "\(id) lacks its newest request" }
+            if !body.isAtRest { return "\(id) runs and has an end" }
+        }
+        return nil
+    }
+
+    /// Whether an effect that does not run may be waiting for those that stand still, or for its next try.
+    private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine<Ran>, _ running: Int) -> Bool {
+        if let time = effect.retryAt, time > reducerMoment.wall { return true }
+        let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()
+        if policy.concurrency != nil || policy.concurrencyPerGroup != nil { return true }
+        if policy.rate != nil || policy.ratePerGroup != nil { return true }
+        return running >= present.reduce(0) { $0 + ($1.isAlive ? $1.machine.configuration.capacity : 0) }
+    }
+}

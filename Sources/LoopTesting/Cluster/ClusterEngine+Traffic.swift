@@ -1,0 +1,170 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What travels between the reducer and its peers.
+///
+/// Messages travel as values. One in sixteen goes through its bytes on the way: enough to see that bytes and values say the
+/// same, which the tests of the wire check for every message, and cheap enough for millions of them.
+extension ClusterEngine {
+    private func goesThroughBytes() -> Bool {
+        messageCount += 1
+        return messageCount % 16 == 0
+    }
+
+    // MARK: Arrivals at the reducer
+
+    func nextArrivalAtReducer() -> UInt64 {
+        var earliest = UInt64.max
+        for peer in present {
+            earliest = min(earliest, peer.toReducer.readableAt)
+            for pipe in peer.pusher.pipes { earliest = min(earliest, pipe.readableAt) }
+        }
+        return earliest
+    }
+
+    /// All control messages, in any order among the peers.
+    func drainRouter(at moment: Moment) {
+        for request in operatorRequests {
+            guard let document = try? CBOR.encode(request) else { continue }
+            reducer?.receive(.administration(request: 0, document[...]), from: .router([0]), at: moment)
+        }
+        operatorRequests.removeAll()
+        var waiting = present.filter { $0.toReducer.readableAt <= now }
+        while !waiting.isEmpty {
+            let position = pick(waiting.count)
+            let peer = waiting[position]
+            if let message = peer.toReducer.popFirst() {
+                if transcript != nil { transcript?.note(.toReducer(peer.index, message), at: now) }
+                reducer?.receive(message, from: .router(peer.route), at: moment)
+            }
+            if peer.toReducer.readableAt > now { waiting.remove(at: position) }
+        }
+    }
+
+    /// What operators ask, and what the publisher hears of subscriptions.
+    func drainSubscriptions() {
+        for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
+            peer.isSubscriptionNew = false
+            reducer?.noticeSubscription(of: peer.id)
+        }
+    }
+
+    /// Some batches, in any order among the connections.
+    func drainCollector(at moment: Moment) {
+        var waiting: [(peer: Peer, pipe: Int)] = []
+        for peer in present {
+            for pipe in peer.pusher.pipes.indices where peer.pusher.pipes[pipe].readableAt <= now {
+                waiting.append((peer, pipe))
+            }
+        }
+        var count = 0
+        while count < plan.drainMax, !waiting.isEmpty {
+            let position = pick(waiting.count)
+            let (peer, pipe) = waiting[position]
+            if let batch = peer.pusher.pipes[pipe].popFirst() {
+                count += 1
+                if transcript != nil { transcript?.note(.batch(peer.index, batch), at: now) }
+                reducer?.receive(batch, at: moment)
+            }
+            if peer.pusher.pipes[pipe].readableAt > now { waiting.remove(at: position) }
+        }
+        if count > 0 { forgetTheGone() }
+    }
+
+    func pick(_ count: Int) -> Int { count == 1 ? 0 : Int.random(in: 0..<count, using: &random) }
+
+    /// A dead peer is looked at until the last of its messages was read.
+    private func forgetTheGone() {
+        guard present.contains(where: { !$0.isAlive }) else { return }
+        present.removeAll { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
+    }
+
+    // MARK: Departures
+
+    func deliver(_ messages: [Outbound]) throws(Violation) {
+        for message in messages {
+            try observe(.left(message))
+            switch message {
+            case .inbox(let id, let frame):
+                guard let index = peersByID[id] else { continue }
+                let peer = peers[index]
+                if peer.role == .local {
+                    try hearLocally(peer, frame, isReply: false)
+                } else {
+                    publish(frame, to: peer)
+                }
+            case .reply(.router(let route), let frame):
+                guard let index = peersByRoute[route] else { continue }
+                let peer = peers[index]
+                let arrival = max(now + latency(), peer.cutFromReducerUntil)
+                peer.fromReducer.append(carried(frame, nil), arrival: arrival)
+                if transcript != nil { transcript?.note(.toPeer(index, frame, isLost: false), at: now) }
+                wake(peer, at: arrival)
+            case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
+            case .publish: break
+            }
+        }
+    }
+
+    private func publish(_ frame: PeerFrame, to peer: Peer) {
+        var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
+        if peer.burst > 0 {
+            peer.burst -= 1
+            isLost = true
+        }
+        let last = peer.subscriber.pipes.count - 1
+        if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
+        if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
+        guard !isLost, last >= 0 else { return }
+        let arrival = max(now + latency(), peer.cutFromReducerUntil)
+        peer.subscriber.pipes[last].append(carried(frame, .inbox(loop, peer.id)), arrival: arrival)
+        wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
+    }
+
+    private func carried(_ frame: PeerFrame, _ topic: Topic?) -> PeerFrame {
+        guard goesThroughBytes() else { return frame }
+        let bytes = frame.bytes(topic: topic)
+        do {
+            guard let topic else { return try PeerFrame(bytes: bytes[...]) }
+            let (read, frame) = try PeerFrame.published(bytes[...])
+            precondition(read == topic, "a frame went to \(read), not to \(topic)")
+            return frame
+        } catch {
+            preconditionFailure("the bytes of a reducer's frame cannot be read: \(error)")
+        }
+    }
+
+    func send(_ message: ToReducer, from peer: Peer) {
+        if peer.role == .local {
+            peer.said.append(message)
+            return wakeReducer(at: now)
+        }
+        var message = message
+        if goesThroughBytes() {
+            let bytes = message.bytes(loop: loop)
+            guard let read = try? ToReducer(bytes: bytes[...], loop: loop) else {
+                preconditionFailure("the bytes of a peer's message cannot be read: \(bytes)")
+            }
+            message = read
+        }
+        let arrival = max(now + latency(), peer.cutToReducerUntil)
+        peer.toReducer.append(message, arrival: arrival)
+        wakeReducer(at: arrival)
+    }
+
+    func send(_ batch: Batch, from peer: Peer) {
+        var batch = batch
+        if goesThroughBytes() {
+            let bytes = batch.bytes
+            guard let read = try? Batch(bytes: bytes[...]) else {
+                preconditionFailure("the bytes of a peer's batch cannot be read: \(bytes)")
+            }
+            batch = read
+        }
+        let arrival = max(now + latency(), peer.cutToReducerUntil)
+        let last = peer.pusher.pipes.count - 1
+        peer.pusher.pipes[last].append(batch, arrival: arrival)
+        wakeReducer(at: max(arrival, peer.pusher.pipes[last].stalledUntil))
+    }
+}

@@ -1,0 +1,131 @@
+/// One thing that comes to pass at its time, whatever the seed draws.
+enum Happening: Sendable {
+    case kill(SimulatedPeerName)
+    case stop(SimulatedPeerName)
+    case freeze(SimulatedPeerName, nanoseconds: UInt64)
+    case cut(SimulatedPeerName, Happenings.Direction, nanoseconds: UInt64)
+    case dropInbox(SimulatedPeerName, messages: Int)
+    case losePushes(SimulatedPeerName)
+    case crashReducer(losesPower: Bool)
+    case restartReducer
+    case freezeReducer(nanoseconds: UInt64)
+    case failDisk(nanoseconds: UInt64)
+}
+
+/// A place in the cluster; the process that has it may be another one by then.
+enum SimulatedPeerName: Equatable, Sendable {
+    case worker(Int)
+    case client(Int)
+}
+
+/// What is to come to pass at one moment of a simulated cluster's run. Workers and clients are numbered from 0; one that takes
+/// the place of another has its number.
+public struct Happenings: Sendable {
+    var all: [Happening] = []
+
+    /// Which messages a cut holds back.
+    public enum Direction: Sendable {
+        case both
+        /// What the reducer says does not arrive.
+        case fromReducer
+        /// What the other says does not arrive.
+        case toReducer
+    }
+
+    /// The process ends without a word; another takes its place.
+    public mutating func killWorker(_ number: Int) { all.append(.kill(.worker(number))) }
+
+    /// The process ends without a word; another takes its place.
+    public mutating func killClient(_ number: Int) { all.append(.kill(.client(number))) }
+
+    /// The worker is asked to go: it hands its effects back. Another takes its place.
+    public mutating func stopWorker(_ number: Int) { all.append(.stop(.worker(number))) }
+
+    /// The process stands still for so long.
+    public mutating func freezeWorker(_ number: Int, for duration: Duration) {
+        all.append(.freeze(.worker(number), nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
+    }
+
+    /// Nothing gets through between a worker and the reducer for so long; what is sent meanwhile waits, as far as there is
+    /// room for it.
+    public mutating func partition(worker number: Int, _ direction: Direction = .both, for duration: Duration) {
+        all.append(.cut(.worker(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
+    }
+
+    /// Nothing gets through between a client and the reducer for so long.
+    public mutating func partition(client number: Int, _ direction: Direction = .both, for duration: Duration) {
+        all.append(.cut(.client(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
+    }
+
+    /// The reducer's publisher drops the next messages for a worker, as it does for one that reads too slowly.
+    public mutating func dropInbox(worker number: Int, messages: Int) {
+        all.append(.dropInbox(.worker(number), messages: messages))
+    }
+
+    /// The worker's connection for events loses the middle of what it carries.
+    public mutating func losePushes(worker number: Int) { all.append(.losePushes(.worker(number))) }
+
+    /// The reducer's process ends without a word, and is started again.
+    public mutating func crashReducer() { all.append(.crashReducer(losesPower: false)) }
+
+    /// The reducer's machine loses its power: what was not synced is gone.
+    public mutating func losePower() { all.append(.crashReducer(losesPower: true)) }
+
+    /// The reducer is stopped as it should be, and started again.
+    public mutating func restartReducer() { all.append(.restartReducer) }
+
+    /// The reducer stands still for so long.
+    public mutating func freezeReducer(for duration: Duration) {
+        all.append(.freezeReducer(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
+    }
+
+    /// The journal finds no room on its disk for so long.
+    public mutating func fillDisk(for duration: Duration) {
+        all.append(.failDisk(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
+    }
+}
+
+extension ClusterEngine {
+    /// What was asked for comes to pass, as far as there is something that it can happen to.
+    func perform(_ happening: Happening) throws(Violation) {
+        say("happening: \(happening)")
+        switch happening {
+        case .kill(let name): if let peer = peer(name) { try kill(peer) }
+        case .stop(let name): if let peer = peer(name) { try stop(peer) }
+        case .freeze(let name, let nanoseconds): peer(name)?.frozenUntil = now + nanoseconds
+        case .cut(let name, let direction, let nanoseconds):
+            if let peer = peer(name) { cut(peer, direction, until: now + nanoseconds) }
+        case .dropInbox(let name, let count): peer(name)?.burst = count
+        case .losePushes(let name):
+            var dice = random
+            if let peer = peer(name) { _ = cutPush(of: peer, &dice) }
+            random = dice
+        case .crashReducer(let losesPower): try crashReducer(losesPower: losesPower)
+        case .restartReducer: try stopReducer()
+        case .freezeReducer(let nanoseconds): reducerFrozenUntil = now + nanoseconds
+        case .failDisk(let nanoseconds): diskFailsUntil = now + nanoseconds
+        }
+    }
+
+    private func peer(_ name: SimulatedPeerName) -> Peer? {
+        present.first { peer in
+            switch name {
+            case .worker(let slot): peer.isAlive && peer.role == .worker && peer.slot == slot
+            case .client(let slot): peer.isAlive && peer.role == .client && peer.slot == slot
+            }
+        }
+    }
+
+    private func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
+        if direction != .toReducer {
+            peer.cutFromReducerUntil = time
+            peer.fromReducer.stalledUntil = time
+            for pipe in peer.subscriber.pipes.indices { peer.subscriber.pipes[pipe].stalledUntil = time }
+        }
+        if direction != .fromReducer {
+            peer.cutToReducerUntil = time
+            peer.toReducer.stalledUntil = time
+            for pipe in peer.pusher.pipes.indices { peer.pusher.pipes[pipe].stalledUntil = time }
+        }
+    }
+}

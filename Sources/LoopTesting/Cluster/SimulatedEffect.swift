@@ -1,0 +1,65 @@
+public import LoopCore
+
+/// What the body of a simulated effect does, said in advance: an answer fills it in, and the cluster lets it come to pass.
+///
+/// Steps follow each other in order. An effect that is killed with its worker begins anew elsewhere, with another answer and
+/// other random numbers; what it has sent until then counts.
+public struct SimulatedEffect<Event: Sendable> {
+    /// The effect's name in the loop.
+    public let id: EffectID
+    /// How often this effect has failed before; 0 at the first try.
+    public let failures: Int
+    /// Whether an earlier attempt may have had events applied before its worker was lost.
+    public let isResumed: Bool
+    /// Whether this is the answer to a newer request of an effect that goes on. It replaces what was left of the one before.
+    public let isUpdate: Bool
+    /// Random numbers of this attempt, decided by the seed.
+    public var random: SeededRandom
+
+    enum Step {
+        case pause(UInt64)
+        case send(Event)
+        case fail(any Error)
+        case runForever
+    }
+
+    private(set) var steps: [Step] = []
+
+    init(id: EffectID, failures: Int, isResumed: Bool, isUpdate: Bool, random: SeededRandom) {
+        self.id = id
+        self.failures = failures
+        self.isResumed = isResumed
+        self.isUpdate = isUpdate
+        self.random = random
+    }
+
+    /// Waits for so long.
+    public mutating func pause(_ duration: Duration) {
+        steps.append(.pause(UInt64(max(0, duration.wholeNanoseconds))))
+    }
+
+    /// Waits for a time that the seed decides, between nothing and this.
+    public mutating func pause(upTo longest: Duration) {
+        let limit = UInt64(max(0, longest.wholeNanoseconds))
+        steps.append(.pause(UInt64.random(in: 0...limit, using: &random)))
+    }
+
+    /// Sends an event.
+    public mutating func send(_ event: Event) { steps.append(.send(event)) }
+
+    /// The body throws. What follows is the feedback's policy; steps behind this one do not come to pass.
+    public mutating func fail(_ error: any Error) { steps.append(.fail(error)) }
+
+    /// The body throws an error that says this.
+    public mutating func fail(_ message: String) { fail(SimulatedEffectError(message: message)) }
+
+    /// The body goes on until it is cancelled, and sends nothing more.
+    public mutating func runForever() { steps.append(.runForever) }
+}
+
+/// What a simulated effect throws that was only told what to say.
+public struct SimulatedEffectError: Error, Equatable, Sendable, CustomStringConvertible {
+    public var message: String
+
+    public var description: String { message }
+}

@@ -1,0 +1,104 @@
+import LoopCluster
+package import LoopCore
+import LoopWire
+
+/// The simulator's own loop, in all kinds of trouble: effects that fail, go on for ever, or do several things at once; clients
+/// that send in bursts; payloads that are no event; events that end the process.
+package struct SlotWorkload: Workload {
+    package let definition = SlotLoop()
+    package let coder: any ValueCoder = SlotCoder()
+
+    package var limits: WorkloadLimits {
+        WorkloadLimits(
+            eventBytesMax: 64, outboxBytesMax: 1 << 20, restInterval: 8, shadowRecordsMax: 512, restLimit: nil)
+    }
+
+    private let plan: SimulationPlan
+    /// Every event is told apart from all others.
+    private var ids: UInt64 = 0
+
+    /// What one body has still to do.
+    package struct Script: Sendable {
+        fileprivate let slot: Int
+        fileprivate var stepsLeft: Int
+        fileprivate let fails: Bool
+        fileprivate let finishes: Bool
+        /// Goes on until it is cancelled.
+        fileprivate let isEndless: Bool
+        fileprivate var pauses = false
+    }
+
+    package init(plan: SimulationPlan) { self.plan = plan }
+
+    package mutating func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script {
+        guard let request = try? SlotCoder().decode(UInt64.self, from: job.grant.request) else {
+            throw Violation(.nothingLost, "the request of \(job.grant.effect) cannot be read: \(job.grant.request)")
+        }
+        let effect = job.grant.effect
+        let slot =
+            switch effect.feedback {
+            case 0: Int(request % 2)
+            case 3: Int(request)
+            default: Int(effect.feedback) + 1
+            }
+        return Script(
+            slot: slot, stepsLeft: draw.pick(5), fails: draw.isFaulty && draw.chance(plan.failureShare),
+            finishes: draw.chance(0.3),
+            isEndless: effect.feedback == 0 || effect.feedback == 1 && effect.seq.value % 2 == 0)
+    }
+
+    package mutating func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep {
+        if script.pauses {
+            script.pauses = false
+            if script.isEndless { return .pause(nanoseconds: draw.between(100_000_000, 1_000_000_000)) }
+            // Some events follow each other at once, and travel in one batch.
+            return .pause(nanoseconds: draw.chance(0.4) ? 0 : draw.between(0, 300_000_000))
+        }
+        if script.isEndless {
+            if !draw.isFaulty { return .rest }
+            script.pauses = true
+            return .send(try payload(.step, script.slot, &draw))
+        }
+        if script.stepsLeft == 0 {
+            return .end(script.fails ? Failure(message: "no luck", isFinal: draw.chance(0.1)) : nil)
+        }
+        script.stepsLeft -= 1
+        script.pauses = true
+        let isLast = script.stepsLeft == 0 && script.finishes && !script.fails
+        return .send(try payload(isLast ? .finish : .step, script.slot, &draw))
+    }
+
+    private static let wishes: [SlotEvent.Kind] = [.on, .on, .off, .bump]
+    /// How many events a client sends at once.
+    private static let bursts = [1, 1, 1, 4, 12]
+
+    package mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst {
+        guard draw.now + 1_000_000_000 < draw.faultsEnd else { return Burst() }
+        var burst = Burst()
+        let count = Self.bursts[draw.pick(Self.bursts.count)]
+        for _ in 0..<count {
+            burst.events.append(try payload(Self.wishes[draw.pick(4)], draw.pick(SlotLoop.slotCount), &draw))
+        }
+        let mean = Double(count * plan.clientCount) / plan.eventsPerSecond
+        burst.pause = draw.between(0, UInt64(2e9 * mean))
+        return burst
+    }
+
+    package func isPoison(_ event: SlotEvent) -> Bool { event.kind == .poison }
+
+    package func areEqual(_ a: SlotState, _ b: SlotState) -> Bool { a == b }
+
+    private mutating func payload(
+        _ kind: SlotEvent.Kind, _ slot: Int, _ draw: inout Draw
+    ) throws(Violation) -> [UInt8] {
+        if draw.chance(plan.garbageShare) { return [0xff, 0x00] }
+        ids += 1
+        let event = SlotEvent(kind: draw.wantsPoison ? .poison : kind, slot: slot, id: ids)
+        draw.wantsPoison = false
+        do {
+            return try SlotCoder().encode(event)
+        } catch {
+            throw Violation(.usage, "\(event) cannot be encoded: \(error)")
+        }
+    }
+}
