@@ -33,9 +33,9 @@ struct CBORKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// The key, where it is known: what is written behind it then needs no generic code.
     @inline(__always)
     private func known(_ key: Key) -> EncodingCore.KnownKey? {
-        guard box >= 0, let keys, keys.pointee.isOrdinal else { return nil }
+        guard box >= 0, let keys else { return nil }
         let ordinal = KeyOrdinal.of(key)
-        guard ordinal < KeyName.ordinalsMax, keys.pointee.names[ordinal].length > 0 else { return nil }
+        guard ordinal < KeyName.ordinalsMax, keys.pointee.known &>> UInt64(ordinal) & 1 != 0 else { return nil }
         return EncodingCore.KnownKey(keys: keys, box: box, ordinal: Int32(truncatingIfNeeded: ordinal))
     }
 

@@ -94,29 +94,89 @@ extension EncodingCore {
         let ordinal: Int32
     }
 
+    /// Writes a known key and what `write` writes behind it, at most `room` bytes; `write` says where that ends.
+    ///
+    /// This is what encoding a struct mostly consists of: one look at the node, one at the log, one entry.
     @inline(__always)
-    private func put(_ key: KnownKey, _ write: () -> Void) throws {
+    private func put(
+        _ key: KnownKey, room: Int, _ write: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
+    ) throws {
         let place = key.keys.pointee.boxes + Int(key.box)
-        let node = Int(place.pointee.node)
-        try check(node, place.pointee.serial, .map)
-        let start = log.count
-        log.name(key.keys.pointee.names + Int(key.ordinal))
-        write()
-        addEntry(node, start: start, child: -1, key.keys, ordinal: Int(key.ordinal))
+        let number = Int(place.pointee.node)
+        try check(number, place.pointee.serial, .map)
+        log.reserve(room &+ 24)
+        if entryCount == state.pointee.entryCapacity { growEntries() }
+        let name = key.keys.pointee.names + Int(key.ordinal)
+        let (base, start) = (log.base, log.count)
+        name.pointee.store(at: base + start)
+        let end = write(base + (start &+ Int(name.pointee.length))) - base
+        log.count = end
+        let prefix = name.pointee.prefix
+        let entries = entries
+        let index = entryCount
+        (entries + index).initialize(
+            to: Entry(
+                prefix: prefix, start: start, end: end, keyLength: Int32(name.pointee.length), child: -1, next: -1,
+                ordinal: name.pointee.ordinal))
+        entryCount = index &+ 1
+        let node = nodes + number
+        let last = Int(node.pointee.last)
+        if last >= 0 {
+            entries[last].next = Int32(truncatingIfNeeded: index)
+            if entries[last].prefix >= prefix { node.pointee.isSorted = false }
+            if node.pointee.keys != key.keys { node.pointee.isRanked = false }
+        } else {
+            node.pointee.first = Int32(truncatingIfNeeded: index)
+            node.pointee.keys = key.keys
+        }
+        node.pointee.last = Int32(truncatingIfNeeded: index)
+        node.pointee.count &+= 1
+        if node.pointee.tail != start { node.pointee.isRun = false }
+        node.pointee.tail = end
     }
 
     @inline(never)
-    func put(_ key: KnownKey, simple value: UInt8) throws { try put(key) { log.byte(value) } }
+    func put(_ key: KnownKey, simple value: UInt8) throws {
+        try put(key, room: 1) {
+            $0[0] = value
+            return $0 + 1
+        }
+    }
 
     @inline(never)
-    func put(_ key: KnownKey, signed value: Int64) throws { try put(key) { log.signed(value) } }
+    func put(_ key: KnownKey, signed value: Int64) throws {
+        // The complement of a negative number is −1 − n, which is its argument.
+        let sign = value >> 63
+        try put(key, room: 9) {
+            RawBuffer.head(at: $0, 0x20 & UInt8(truncatingIfNeeded: sign), UInt64(bitPattern: value ^ sign))
+        }
+    }
 
     @inline(never)
-    func put(_ key: KnownKey, unsigned value: UInt64) throws { try put(key) { log.head(0, value) } }
+    func put(_ key: KnownKey, unsigned value: UInt64) throws {
+        try put(key, room: 9) { RawBuffer.head(at: $0, 0, value) }
+    }
 
     @inline(never)
-    func put(_ key: KnownKey, float value: Double) throws { try put(key) { log.float(value) } }
+    func put(_ key: KnownKey, float value: Double) throws {
+        try put(key, room: 9) { RawBuffer.float(at: $0, value) }
+    }
 
     @inline(never)
-    func put(_ key: KnownKey, text value: String) throws { try put(key) { log.text(value) } }
+    func put(_ key: KnownKey, text value: String) throws {
+        let isPut: Void? = try value.utf8.withContiguousStorageIfAvailable { try put(key, text: $0) }
+        if isPut == nil {
+            var value = value
+            try value.withUTF8 { try put(key, text: $0) }
+        }
+    }
+
+    @inline(__always)
+    private func put(_ key: KnownKey, text utf8: UnsafeBufferPointer<UInt8>) throws {
+        try put(key, room: utf8.count &+ 9) { place in
+            let text = RawBuffer.head(at: place, 0x60, UInt64(utf8.count))
+            if let start = utf8.baseAddress { RawBuffer.copy(short: start, to: text, utf8.count) }
+            return text + utf8.count
+        }
+    }
 }

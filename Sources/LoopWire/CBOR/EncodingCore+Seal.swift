@@ -84,13 +84,15 @@ extension EncodingCore {
         let owner = nodes + node
         guard owner.pointee.isRanked, let keys = owner.pointee.keys, keys.pointee.isOrdinal else { return false }
         return withUnsafeTemporaryAllocation(of: Int32.self, capacity: KeyName.ordinalsMax) { order in
+            guard let order = order.baseAddress else { return false }
+            let (entries, ranks) = (entries, keys.pointee.ranks)
             var present: UInt64 = 0
             var index = owner.pointee.first
             while index >= 0 {
                 let entry = entries + Int(index)
-                let rank = keys.pointee.names[Int(entry.pointee.ordinal)].rank
+                let rank = ranks[Int(entry.pointee.ordinal)]
                 order[Int(rank)] = index
-                present |= 1 << UInt64(rank)
+                present |= 1 &<< UInt64(rank)
                 index = entry.pointee.next
             }
             guard present.nonzeroBitCount == owner.pointee.count else { return false }
@@ -109,7 +111,7 @@ extension EncodingCore {
     /// The entries of a map that follow each other in the log without gaps: how long they are together is known.
     @inline(__always)
     private func emitRun(
-        _ owner: UnsafeMutablePointer<Node>, _ order: UnsafeMutableBufferPointer<Int32>, _ all: UInt64,
+        _ owner: UnsafeMutablePointer<Node>, _ order: UnsafeMutablePointer<Int32>, _ all: UInt64,
         into out: inout RawBuffer
     ) -> Bool {
         out.reserve(owner.pointee.tail - owner.pointee.runStart + RawBuffer.slack)
@@ -118,7 +120,7 @@ extension EncodingCore {
         var present = all
         while present != 0 {
             let entry = entries + Int(order[present.trailingZeroBitCount])
-            let length = entry.pointee.end - entry.pointee.start
+            let length = entry.pointee.end &- entry.pointee.start
             RawBuffer.copy(source + entry.pointee.start, to: target, length)
             target += length
             present &= present - 1

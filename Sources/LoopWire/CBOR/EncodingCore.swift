@@ -200,6 +200,13 @@ struct EncodingCore {
         addEntry(node, start: start, keyLength: keyLength, child: child, prefix: keyPrefix(start, keyLength), 0)
     }
 
+    /// The same for a key whose first bytes are at hand.
+    @inline(__always)
+    func addEntry(_ node: Int, start: Int, keyLength: Int, prefix: UInt64) {
+        nodes[node].isRanked = false
+        addEntry(node, start: start, keyLength: keyLength, child: -1, prefix: prefix, 0)
+    }
+
     /// The same for a key that is known.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, child: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, ordinal: Int) {
@@ -280,7 +287,7 @@ struct EncodingCore {
 
     /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
     @inline(__always)
-    private func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
+    func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
         let word = UInt64(bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
         return length >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * length))
     }
@@ -295,7 +302,7 @@ struct EncodingCore {
     }
 
     @inline(never)
-    private func growEntries() {
+    func growEntries() {
         let moved = UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
         moved.moveInitialize(from: entries, count: entryCount)
         entries.deallocate()

@@ -11,8 +11,11 @@ struct EncodingKeys {
     let type: UInt
     /// Keys are known by their one byte, in `names`.
     private(set) var isOrdinal: Bool
-    /// By ordinal; those that were not met yet have length 0.
+    /// By ordinal; those that were not met yet have length 0, and no bit in `known`.
     let names: UnsafeMutablePointer<KeyName>
+    private(set) var known: UInt64 = 0
+    /// By ordinal: how many known keys come before this one.
+    let ranks: UnsafeMutablePointer<UInt8>
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeyedMaker
@@ -23,12 +26,14 @@ struct EncodingKeys {
         let count = isOrdinal ? KeyName.ordinalsMax : 1
         names = .allocate(capacity: count)
         names.initialize(repeating: KeyName(), count: count)
+        ranks = .allocate(capacity: KeyName.ordinalsMax)
         boxes = .allocate(capacity: KeyedBox.boxesMax)
         maker = KeyedMaker.of(KeyedEncodingContainer<Key>.self)
     }
 
     func free() {
         names.deallocate()
+        ranks.deallocate()
         boxes.deinitialize(count: boxCount)
         boxes.deallocate()
     }
@@ -39,15 +44,17 @@ struct EncodingKeys {
         for known in 0..<KeyName.ordinalsMax where names[known].length > 0 && names[known].isSame(name) {
             // Two keys with one name have no order: such a type's keys are coded by their texts.
             isOrdinal = false
+            self.known = 0
             return
         }
         names[ordinal] = name
+        known |= 1 << UInt64(ordinal)
         for one in 0..<KeyName.ordinalsMax where names[one].length > 0 {
             var rank: UInt8 = 0
             for other in 0..<KeyName.ordinalsMax where names[other].length > 0 && names[other].precedes(names[one]) {
                 rank += 1
             }
-            names[one].rank = rank
+            ranks[one] = rank
         }
     }
 }

@@ -16,8 +16,6 @@ struct KeyName {
     var mask0: UInt64 = 0
     /// The key's one byte in memory.
     var ordinal: UInt8 = 0
-    /// While encoding: how many known keys of the type come before this one.
-    var rank: UInt8 = 0
 
     /// Nothing.
     init() {}
@@ -43,6 +41,15 @@ struct KeyName {
 
     /// The first 8 bytes, the first one highest.
     var prefix: UInt64 { word0.byteSwapped }
+
+    /// Writes the key, and zeros up to 24 bytes.
+    @inline(__always)
+    func store(at place: UnsafeMutablePointer<UInt8>) {
+        let target = UnsafeMutableRawPointer(place)
+        target.storeBytes(of: word0, as: UInt64.self)
+        target.storeBytes(of: word1, toByteOffset: 8, as: UInt64.self)
+        target.storeBytes(of: word2, toByteOffset: 16, as: UInt64.self)
+    }
 
     func isSame(_ other: KeyName) -> Bool {
         word0 == other.word0 && word1 == other.word1 && word2 == other.word2

@@ -75,10 +75,7 @@ struct RawBuffer {
     @inline(__always)
     mutating func name(_ name: UnsafePointer<KeyName>) {
         reserve(24)
-        let target = UnsafeMutableRawPointer(base + count)
-        target.storeBytes(of: name.pointee.word0, as: UInt64.self)
-        target.storeBytes(of: name.pointee.word1, toByteOffset: 8, as: UInt64.self)
-        target.storeBytes(of: name.pointee.word2, toByteOffset: 16, as: UInt64.self)
+        name.pointee.store(at: base + count)
         count += Int(name.pointee.length)
     }
 
@@ -86,38 +83,45 @@ struct RawBuffer {
     @inline(__always)
     mutating func head(_ major: UInt8, _ argument: UInt64) {
         reserve(9)
+        count = Self.head(at: base + count, major, argument) - base
+    }
+
+    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    @inline(__always)
+    static func head(
+        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
+    ) -> UnsafeMutablePointer<UInt8> {
         if argument < 24 {
-            base[count] = major | UInt8(truncatingIfNeeded: argument)
-            count += 1
-        } else {
-            wideHead(major, argument)
+            place[0] = major | UInt8(truncatingIfNeeded: argument)
+            return place + 1
         }
+        return wideHead(at: place, major, argument)
     }
 
     /// The head of an argument of 24 or more.
-    private mutating func wideHead(_ major: UInt8, _ argument: UInt64) {
+    @inline(__always)
+    private static func wideHead(
+        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
+    ) -> UnsafeMutablePointer<UInt8> {
         switch argument {
         case ...0xFF:
-            base[count] = major | 24
-            base[count + 1] = UInt8(truncatingIfNeeded: argument)
-            count += 2
-        case ...0xFFFF:
-            base[count] = major | 25
-            store(UInt16(truncatingIfNeeded: argument))
-        case ...0xFFFF_FFFF:
-            base[count] = major | 26
-            store(UInt32(truncatingIfNeeded: argument))
-        default:
-            base[count] = major | 27
-            store(argument)
+            place[0] = major | 24
+            place[1] = UInt8(truncatingIfNeeded: argument)
+            return place + 2
+        case ...0xFFFF: return store(at: place, major | 25, UInt16(truncatingIfNeeded: argument))
+        case ...0xFFFF_FFFF: return store(at: place, major | 26, UInt32(truncatingIfNeeded: argument))
+        default: return store(at: place, major | 27, argument)
         }
     }
 
-    /// Writes the argument behind the head byte at `count`, highest byte first, and steps over both.
+    /// Writes a head byte and its argument, highest byte first.
     @inline(__always)
-    private mutating func store<N: FixedWidthInteger>(_ value: N) {
-        UnsafeMutableRawPointer(base + count + 1).storeBytes(of: value.bigEndian, as: N.self)
-        count += 1 + N.bitWidth / 8
+    private static func store<N: FixedWidthInteger>(
+        at place: UnsafeMutablePointer<UInt8>, _ first: UInt8, _ value: N
+    ) -> UnsafeMutablePointer<UInt8> {
+        place[0] = first
+        UnsafeMutableRawPointer(place + 1).storeBytes(of: value.bigEndian, as: N.self)
+        return place + (1 + N.bitWidth / 8)
     }
 
     @inline(__always)
@@ -145,8 +149,13 @@ struct RawBuffer {
     @inline(__always)
     private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(length)
-        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(base + count))
+        Self.copy(short: source, to: base + count, length)
         count += length
+    }
+
+    @inline(__always)
+    static func copy(short source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
+        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
         func copy<Piece: BitwiseCopyable>(_ piece: Piece.Type, at offset: Int) {
             target.storeBytes(
                 of: source.loadUnaligned(fromByteOffset: offset, as: piece), toByteOffset: offset, as: piece)
@@ -178,31 +187,26 @@ struct RawBuffer {
 
     /// The shortest of the three float forms that keeps the value; every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
-        let single = Float(value)
-        if value.isNaN {
-            reserve(3)
-            base[count] = 0xF9
-            store(CBORFloat.nanBits)
-        } else if Double(single) == value {
-            float(single)
-        } else {
-            reserve(9)
-            base[count] = 0xFB
-            store(value.bitPattern)
-        }
+        reserve(9)
+        count = Self.float(at: base + count, value) - base
     }
 
     mutating func float(_ value: Float) {
-        reserve(5)
-        if value.isNaN {
-            base[count] = 0xF9
-            store(CBORFloat.nanBits)
-        } else if let half = CBORFloat.half(exactly: value) {
-            base[count] = 0xF9
-            store(half)
-        } else {
-            base[count] = 0xFA
-            store(value.bitPattern)
-        }
+        reserve(9)
+        count = Self.float(at: base + count, value) - base
+    }
+
+    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    @inline(__always)
+    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
+        let single = Float(value)
+        if Double(single) == value || value.isNaN { return float(at: place, single) }
+        return store(at: place, 0xFB, value.bitPattern)
+    }
+
+    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Float) -> UnsafeMutablePointer<UInt8> {
+        if value.isNaN { return store(at: place, 0xF9, CBORFloat.nanBits) }
+        if let half = CBORFloat.half(exactly: value) { return store(at: place, 0xF9, half) }
+        return store(at: place, 0xFA, value.bitPattern)
     }
 }

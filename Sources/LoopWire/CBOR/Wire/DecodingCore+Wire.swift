@@ -1,12 +1,5 @@
 /// What a ``WireReader`` asks of the document.
 extension DecodingCore {
-    /// Reads a value of a type that is known to read itself.
-    @inline(__always)
-    func wire<Value: WireCodable>(_ type: Value.Type, _ item: Item) throws -> Value {
-        var reader = WireReader(core: self, item: item)
-        return try Value(from: &reader)
-    }
-
     /// Reads a value of a type that was found to read itself.
     func decodeWire<T: Decodable>(
         _ type: T.Type, _ shape: UnsafeMutablePointer<CodingShape>, _ item: Item

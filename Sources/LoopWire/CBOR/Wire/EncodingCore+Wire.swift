@@ -61,13 +61,45 @@ extension EncodingCore {
         seal(child)
     }
 
-    /// Writes a key as text.
+    /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros behind a shorter one.
+    ///
+    /// They are put together here and stored at once: reading them back from pieces just written would wait for these.
     @inline(__always)
-    func key(_ key: StaticString) {
-        if key.hasPointerRepresentation {
-            log.text(UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+    func key(_ key: StaticString) -> UInt64 {
+        let count = key.utf8CodeUnitCountIfText
+        guard count > 0, count < 24 else { return longKey(key) }
+        log.reserve(24)
+        let place = log.base + log.count
+        let text = UnsafeRawPointer(key.utf8Start)
+        var first: UInt64
+        if count >= 8 {
+            first = UInt64(littleEndian: text.loadUnaligned(as: UInt64.self))
+            RawBuffer.copy(short: key.utf8Start, to: place + 1, count)
+        } else if count >= 4 {
+            let low = UInt64(UInt32(littleEndian: text.loadUnaligned(as: UInt32.self)))
+            let high = UInt64(
+                UInt32(littleEndian: text.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)))
+            first = low | high &<< UInt64(8 &* (count &- 4))
         } else {
-            log.text("\(key)")
+            first = UInt64(key.utf8Start[0]) | UInt64(key.utf8Start[count &- 1]) &<< UInt64(8 &* (count &- 1))
+            first |= UInt64(key.utf8Start[count &>> 1]) &<< UInt64(8 &* (count &>> 1))
         }
+        let word = first &<< 8 | UInt64(0x60 | count)
+        UnsafeMutableRawPointer(place).storeBytes(of: word.littleEndian, as: UInt64.self)
+        log.count += 1 + count
+        return word.byteSwapped
     }
+
+    @inline(never)
+    private func longKey(_ key: StaticString) -> UInt64 {
+        let start = log.count
+        WireReader.withText(key) { log.text($0) }
+        return keyPrefix(start, log.count - start)
+    }
+}
+
+extension StaticString {
+    /// How many bytes of text it points to; 0 if it is a single scalar, which it holds itself.
+    @inline(__always)
+    fileprivate var utf8CodeUnitCountIfText: Int { hasPointerRepresentation ? utf8CodeUnitCount : 0 }
 }

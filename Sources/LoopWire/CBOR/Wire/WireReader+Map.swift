@@ -25,23 +25,13 @@ extension WireReader {
         /// Reads a byte string.
         public func read(_ key: StaticString) throws -> [UInt8] { try core.bytes(find(key)) }
 
-        /// Reads a value that reads itself.
-        public func read<Value: WireCodable>(_ key: StaticString) throws -> Value {
-            try core.wire(Value.self, find(key))
-        }
-
-        /// Reads an array of values that read themselves.
-        public func read<Value: WireCodable>(_ key: StaticString) throws -> [Value] {
-            try core.values(find(key)) { try core.wire(Value.self, $0) }
-        }
-
-        /// Reads any other value.
+        /// Reads any other value, of either kind.
         public func read<Value: Decodable>(_ key: StaticString) throws -> Value {
             try core.decode(Value.self, at: find(key))
         }
 
         /// Reads a value; nil for null and where there is no entry, as derived code does.
-        public func read<Value: Decodable>(_ key: StaticString) throws -> Value? {
+        public func readIfPresent<Value: Decodable>(_ key: StaticString) throws -> Value? {
             guard let found = value(key), try !core.isNull(found) else { return nil }
             return try core.decode(Value.self, at: found)
         }

@@ -28,15 +28,7 @@ public struct WireReader {
     /// Reads a byte string.
     public func read() throws -> [UInt8] { try core.bytes(item) }
 
-    /// Reads a value that reads itself.
-    public func read<Value: WireCodable>() throws -> Value { try core.wire(Value.self, item) }
-
-    /// Reads an array of values that read themselves.
-    public func read<Value: WireCodable>() throws -> [Value] {
-        try core.values(item) { try core.wire(Value.self, $0) }
-    }
-
-    /// Reads any other value.
+    /// Reads any other value, of either kind.
     public func read<Value: Decodable>() throws -> Value { try core.decode(Value.self, at: item) }
 
     /// Reads an array, each element by `element`.

@@ -7,10 +7,10 @@ extension WireWriter {
         @inline(__always)
         private func put(_ key: StaticString, _ write: (EncodingCore, Int, Int) throws -> Void) rethrows {
             let start = core.log.count
-            core.key(key)
+            let prefix = core.key(key)
             let length = core.log.count - start
             try write(core, start, length)
-            core.addEntry(node, start: start, keyLength: length, child: -1)
+            core.addEntry(node, start: start, keyLength: length, prefix: prefix)
         }
 
         /// Writes null.
@@ -58,15 +58,8 @@ extension WireWriter {
             try put(key) { try $0.encode(value, in: node, keyStartOrIndex: $1, keyLength: $2) }
         }
 
-        /// Writes an array of values that write themselves.
-        public mutating func write(_ key: StaticString, _ values: [some WireCodable]) throws {
-            try array(key) { elements in
-                for value in values { try elements.write(value) }
-            }
-        }
-
         /// Writes a value, or no entry for nil, as derived code does.
-        public mutating func write<Value: Encodable>(_ key: StaticString, _ value: Value?) throws {
+        public mutating func writeIfPresent(_ key: StaticString, _ value: (some Encodable)?) throws {
             if let value { try write(key, value) }
         }
 

@@ -64,13 +64,6 @@ public struct WireWriter: ~Copyable {
         try put { try $0.encode(value, in: node, keyStartOrIndex: index, keyLength: length) }
     }
 
-    /// Writes an array of values that write themselves.
-    public mutating func write(_ values: [some WireCodable]) throws {
-        try array { elements in
-            for value in values { try elements.write(value) }
-        }
-    }
-
     private var place: (Int, Int, Int) { isArray ? (node, count, 0) : (node, keyStartOrIndex, keyLength) }
 
     // MARK: Containers
