@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "LoopJournal", targets: ["LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopView", targets: ["LoopView"]),
+        .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
@@ -102,7 +103,7 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
-        tests("LoopViewTests", ["LoopCore", "LoopView"]),
+        tests("LoopViewTests", ["LoopLock", "LoopCore", "LoopView"]),
         tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
@@ -110,12 +111,14 @@ let package = Package(
             "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
-        tests("LoopNodeTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
+        tests(
+            "LoopNodeTests",
+            ["LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
-        tests("LoopWebTests", ["LoopWeb"]),
+        tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
         ),
@@ -132,6 +135,7 @@ let package = Package(
                 "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
                 "loopctl", "loop-chaos",
             ]),
+        tests("FuzzingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -30,6 +30,7 @@ extension FuzzTarget {
         case "snapshots":
             try Self.history().map { FuzzSeed($0.name, try $0.state.snapshot()) }
         case "crash-notes": Self.noteSeeds()
+        case "rows": Self.rowSeeds()
         case "reducer": try Self.reducerSeeds()
         case "peer": Self.peerSeeds()
         case "observer": Self.observerSeeds()
@@ -77,6 +78,39 @@ extension FuzzTarget {
             for word in words { writer.u64(word) }
             return FuzzSeed("kind \(kind)", writer.bytes)
         }
+    }
+
+    private static func rowSeeds() -> [FuzzSeed] {
+        var sound = FuzzScript()
+        for count: UInt8 in 1...3 {
+            sound.byte(JournalForgery.Step.row.rawValue)
+            sound.byte(count)
+            sound.byte(0)
+            sound.chunk(
+                Samples.bytes((0..<count).map { .skipped(SessionID(UInt64($0)), number: UInt64(count)) }))
+        }
+        sound.byte(JournalForgery.Step.row.rawValue)
+        sound.byte(1)
+        sound.byte(1)
+        sound.chunk(Samples.bytes([Samples.records[0].record]))
+        var trimmed = FuzzScript()
+        for (name, number) in [(0, 4), (1, 2), (2, 77), (3, 4), (4, 1), (5, 1), (6, 1)] as [(UInt8, UInt64)] {
+            trimmed.byte(JournalForgery.Step.meta.rawValue)
+            trimmed.byte(name)
+            trimmed.number(number)
+        }
+        var changed = sound
+        changed.byte(JournalForgery.Step.changedRow.rawValue)
+        changed.byte(0x3f)
+        changed.byte(1)
+        changed.byte(0)
+        changed.chunk(Samples.bytes([Samples.records[3].record]))
+        for number: UInt64 in [7, 8, 2, 1, 4, 99] { changed.number(number) }
+        changed.byte(JournalForgery.Step.snapshot.rawValue)
+        for number: UInt64 in [3, 1, 7, 100, 5] { changed.number(number) }
+        return [
+            FuzzSeed("sound", sound.bytes), FuzzSeed("trimmed", trimmed.bytes), FuzzSeed("changed", changed.bytes),
+        ]
     }
 
     private static func reducerSeeds() throws -> [FuzzSeed] {

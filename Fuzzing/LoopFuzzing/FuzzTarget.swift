@@ -30,7 +30,7 @@ public struct FuzzTarget: Sendable {
     public static var all: [FuzzTarget] {
         [
             .cborValues, .cborText, .json, .peerMessages, .batches, .reducerMessages, .documents, .records, .replay,
-            .snapshots, .notes, .logs, .reducer, .peer, .observer,
+            .snapshots, .notes, .logs, .rows, .reducer, .peer, .observer,
         ]
     }
 }

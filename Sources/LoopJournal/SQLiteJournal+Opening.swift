@@ -239,14 +239,35 @@ extension JournalFile {
     /// Where the rows begin.
     func base() throws(JournalError) -> ChainLink {
         guard let position = try meta("trimmed_position") else { return .start }
-        return ChainLink(
-            position: UInt64(bitPattern: position), seq: UInt64(bitPattern: try meta("trimmed_seq") ?? 0),
-            checksum: UInt32(truncatingIfNeeded: try meta("trimmed_checksum") ?? 0))
+        let seq = try meta("trimmed_seq") ?? 0
+        let checksum = try meta("trimmed_checksum") ?? 0
+        guard let link = ChainLink(trimmedTo: position, seq: seq, checksum: checksum) else {
+            throw JournalError(
+                .corrupt, operation: "be read",
+                reason: "it says that it was trimmed up to position \(position), seq \(seq), which cannot be",
+                remedy: "put back a copy of it")
+        }
+        return link
     }
 
-    /// The end of the newest row, as its numbers say it.
+    /// The end of the newest row, as its numbers say it. Where they cannot be, its place: whoever reads comes to it, and is
+    /// told.
     func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
         guard let newest = try rows(through: .max, max: 1).first else { return base }
-        return newest?.link ?? base
+        try checkTrimmed(base, newest)
+        if let newest { return newest.link }
+        let place = UInt64(clamping: try number("SELECT max(first_position) FROM batches") ?? 0)
+        var end = base
+        end.position = max(base.position + 1, min(place, BatchRow.numbersMax - 1))
+        return end
+    }
+
+    /// Refuses a journal whose rows end before they begin.
+    func checkTrimmed(_ base: ChainLink, _ newest: BatchRow?) throws(JournalError) {
+        guard let newest, newest.lastPosition <= base.position else { return }
+        throw JournalError(
+            .corrupt, operation: "be read",
+            reason: "it says that it was trimmed up to position \(base.position), and ends at \(newest.lastPosition)",
+            remedy: "put back a copy of it")
     }
 }

@@ -88,7 +88,8 @@ extension SQLiteJournal {
     }
 
     func damaged(after link: ChainLink, _ reason: String) -> JournalError {
-        .damaged(loop: loop, path: path, position: link.position + 1, seq: link.seq + 1, reason)
+        // Wrapping: where nothing is known of a row, its seq is the one that was asked for, which may be any.
+        .damaged(loop: loop, path: path, position: link.position &+ 1, seq: link.seq &+ 1, reason)
     }
 
     public func firstSeq() throws(JournalError) -> Seq? {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LoopLock
 
 /// What the callbacks of libmicrohttpd share: it answers requests, and counts them.
-final class FrontDesk: @unchecked Sendable {
+final class FrontDesk: WebDesk, @unchecked Sendable {
     struct Counts {
         var total = 0
         var underWay = 0
@@ -36,17 +36,12 @@ final class FrontDesk: @unchecked Sendable {
         self.options = options
     }
 
-    static func of(_ pointer: UnsafeMutableRawPointer?) -> FrontDesk {
-        Unmanaged<FrontDesk>.fromOpaque(pointer!).takeUnretainedValue()
-    }
-
-    /// From now on no request waits: libmicrohttpd cannot be stopped while a connection is suspended.
     func close() { delays.close() }
 
-    /// Called for a request again and again: with its headers, with each piece of its body, and when it is complete.
     func answer(
         _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
-        _ bodyBytes: UnsafeMutablePointer<Int>, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+        _ piece: UnsafePointer<CChar>?, _ bodyBytes: UnsafeMutablePointer<Int>,
+        _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> MHD_Result {
         guard let pointer = slot.pointee else {
             let exchange = begin(path: String(cString: url), method: String(cString: method))
@@ -72,7 +67,6 @@ final class FrontDesk: @unchecked Sendable {
         }
     }
 
-    /// Called once for each request, however it ended.
     func finish(_ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>) {
         guard let pointer = slot.pointee else { return }
         slot.pointee = nil

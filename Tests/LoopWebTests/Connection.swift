@@ -57,6 +57,18 @@ final class Connection {
         return answer
     }
 
+    /// The next line, without its end; nil at the end of the connection. For answers that go on and on.
+    func line() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = buffer[..<end]
+                buffer.removeFirst(end + 1)
+                return String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+            }
+            if !fill() { return nil }
+        }
+    }
+
     private func end(of bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (0...(bytes.count - 4)).first { bytes[$0..<($0 + 4)].elementsEqual("\r\n\r\n".utf8) }

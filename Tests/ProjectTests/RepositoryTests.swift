@@ -31,6 +31,13 @@ import Testing
         }
     }
 
+    @Test func `works with the parts of combined feedbacks, and not with what a definition lists`() throws {
+        for file in Repository.files(below: "Sources", suffix: ".swift") {
+            let text = try Repository.text(file)
+            #expect(!text.contains("definition." + "feedbacks"), "\(file): use the definition's allFeedbacks")
+        }
+    }
+
     @Test func `says how many tests there are`() throws {
         let count = try Repository.text("Tests/COUNT").trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(Int(count).map { $0 > 0 } == true)

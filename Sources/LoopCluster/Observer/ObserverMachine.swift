@@ -11,6 +11,10 @@ public struct ObserverMachine: Sendable {
     private let wantsStates: Bool
     private let wantsTransitions: Bool
     private var history = History.none
+    /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
+    private var left: [History] = []
+    /// How long nothing of this history has come, but for times in which this process stood still.
+    private var silence = Duration.zero
     private var epoch = Epoch.none
     /// The seq of the state that was last handed out; nil before the first.
     private var seq: Seq?
@@ -27,6 +31,8 @@ public struct ObserverMachine: Sendable {
     /// How long an update may take after the tick that announced it, before it is fetched.
     private let patience = Duration.milliseconds(150)
     private let repeatInterval = Duration.milliseconds(300)
+    /// After so long a silence a history that was left may be the present one again: that of a journal that was put back.
+    private let silenceLimit = Duration.seconds(10)
 
     public init(states: Bool, transitions: Bool, at now: MonotonicTime) {
         wantsStates = states
@@ -37,6 +43,15 @@ public struct ObserverMachine: Sendable {
     /// What the subscription must cover.
     public func topics(of loop: LoopID) -> [Topic] {
         (wantsStates ? [.updates(loop)] : []) + (wantsTransitions ? [.transitions(loop)] : []) + [.tick(loop)]
+    }
+
+    /// Whether a newer state is known for longer than it should take to come.
+    private var isLate: Bool { behindSince.map { now >= $0 + patience } ?? false }
+
+    /// How the state that was handed out last stands to what is known.
+    /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
+    public func standing(isHeard: Bool) -> ObserverStanding {
+        ObserverStanding(seq: seq, isCurrent: isHeard && seq != nil && !isLate)
     }
 
     public mutating func takeActions() -> [ObserverAction] {
@@ -52,9 +67,8 @@ public struct ObserverMachine: Sendable {
     }
 
     public mutating func advance(to now: MonotonicTime) {
-        self.now = max(self.now, now)
+        pass(to: now)
         guard wantsStates, self.now >= nextRequest else { return }
-        let isLate = behindSince.map { self.now >= $0 + patience } ?? false
         if transfer != nil || seq == nil || isLate { request() }
     }
 
@@ -65,7 +79,7 @@ public struct ObserverMachine: Sendable {
     }
 
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
-        self.now = max(self.now, now)
+        pass(to: now)
         guard follows(frame) else { return }
         switch frame.message {
         case .commonTick(let seq): notice(seq)
@@ -77,7 +91,7 @@ public struct ObserverMachine: Sendable {
     }
 
     public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
-        self.now = max(self.now, now)
+        pass(to: now)
         guard wantsStates else { return }
         switch frame.message {
         case .statePart(let part):
@@ -89,10 +103,20 @@ public struct ObserverMachine: Sendable {
         }
     }
 
+    private mutating func pass(to now: MonotonicTime) {
+        guard now > self.now else { return }
+        silence += min(now - self.now, .seconds(1))
+        self.now = now
+    }
+
     /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
     private mutating func follows(_ frame: PeerFrame) -> Bool {
         if frame.history != history {
+            if left.contains(frame.history), silence < silenceLimit { return false }
+            left.removeAll { $0 == frame.history }
+            if history != .none { left = left.suffix(7) + [history] }
             history = frame.history
+            silence = .zero
             epoch = frame.epoch
             seq = nil
             newest = .initial
@@ -102,7 +126,10 @@ public struct ObserverMachine: Sendable {
             return true
         }
         guard frame.epoch.number >= epoch.number else { return false }
+        // Transfers are numbered by each reducer process for itself.
+        if frame.epoch != epoch { transfer = nil }
         epoch = frame.epoch
+        silence = .zero
         return true
     }
 
@@ -144,12 +171,26 @@ public struct ObserverMachine: Sendable {
 
     private mutating func show(_ notes: [TransitionNote]) {
         guard wantsTransitions, let first = notes.first, let last = notes.last else { return }
-        if let known = lastTransition, first.seq > known.next {
+        // Behind `known` there is a next one, whatever number the reducer gave it.
+        if let known = lastTransition, first.seq > known, first.seq > known.next {
             actions.append(.missed(known.next...Seq(first.seq.value - 1)))
         }
         let new = notes.filter { $0.seq > lastTransition ?? .initial }
         lastTransition = max(lastTransition ?? .initial, last.seq)
         if !new.isEmpty { actions.append(.transitions(new)) }
+    }
+}
+
+/// How well an observer knows the state.
+public struct ObserverStanding: Equatable, Sendable {
+    /// The seq of the newest state that it has; nil before the first.
+    public var seq: Seq?
+    /// Whether no newer state is known to exist, by a reducer that is heard.
+    public var isCurrent: Bool
+
+    public init(seq: Seq? = nil, isCurrent: Bool = false) {
+        self.seq = seq
+        self.isCurrent = isCurrent
     }
 }
 
@@ -163,4 +204,6 @@ public enum ObserverAction: Equatable, Sendable {
     /// Transitions that were lost on the way; the states are not.
     case missed(ClosedRange<Seq>)
     case ended(exitCode: Int32, text: String)
+    /// How well the state is known, where that has changed; from the shell.
+    case standing(ObserverStanding)
 }

@@ -28,23 +28,23 @@ public struct PeerMachine: Sendable {
 
     var stage = Stage.introducing
     /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
-    public private(set) var loop: LoopID
+    public internal(set) var loop: LoopID
     public internal(set) var history = History.none
     /// Histories that this peer has left, the newest last: their late words are not listened to.
-    private var leftHistories: [History] = []
+    var leftHistories: [History] = []
     public internal(set) var epoch = Epoch.none
     public internal(set) var session = SessionID.none
     var silenceLimit = Duration.seconds(3)
     var tickInterval = Duration.milliseconds(500)
     var eventBytesMax = Int.max
     /// The names behind the feedbacks' numbers, as the reducer has last said.
-    private var feedbacks: [String] = []
+    var feedbacks: [String] = []
 
     // The stream to the reducer.
     package internal(set) var outbox = Outbox()
     /// Of a stream that outlives its process: how far the outcomes are on disk. The reducer is told no more than that,
     /// for it forgets the outcomes of what is settled. nil: the stream ends with the process.
-    private(set) var keptSettled: UInt64?
+    var keptSettled: UInt64?
     /// When an outcome was last heard, or the oldest entry was accepted.
     var progressAt = MonotonicTime.zero
     /// When entries were last to be sent again.
@@ -180,7 +180,7 @@ public struct PeerMachine: Sendable {
         actions.append(.send(message(self)))
     }
 
-    private mutating func enter(_ stage: Stage) {
+    mutating func enter(_ stage: Stage) {
         self.stage = stage
         nextStep = now
     }
@@ -253,258 +253,7 @@ public struct PeerMachine: Sendable {
         return claims.sorted { ($0.effect, $0.attempt) < ($1.effect, $1.attempt) }
     }
 
-    // MARK: Frames
-
-    /// A frame that came through the inbox topic.
-    public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
-        self.now = max(self.now, now)
-        // A word that is not listened to is no sign of life.
-        if !leftHistories.contains(frame.history) { heardAt = self.now }
-        receive(frame)
-    }
-
-    /// A frame that came over DEALER.
-    public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
-        self.now = max(self.now, now)
-        receive(frame)
-    }
-
-    private mutating func receive(_ frame: PeerFrame) {
-        if stage == .over { return }
-        // Who answers a hello is there: if its history was left for a late word of one that is gone, that was a mistake.
-        if case .introduction(let introduction) = frame.message {
-            if stage == .introducing { leftHistories.removeAll { $0 == frame.history } }
-            return connect(introduction)
-        }
-        if leftHistories.contains(frame.history) {
-            droppedCount += 1
-            return
-        }
-        switch frame.message {
-        case .refused(let refused): return refuse(refused)
-        case .busy(let retryAfter):
-            if stage == .greeting { nextStep = now + retryAfter }
-            return
-        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
-            return welcome(frame, watermark, silenceLimit, tickInterval, feedbacks)
-        default: break
-        }
-        guard isCurrent(frame) else { return }
-        switch frame.message {
-        case .tick(let tick): hear(tick)
-        case .acknowledgement(let acknowledgement): acknowledge(acknowledgement)
-        case .outcomes(let outcomes):
-            guard outcomes.base <= outbox.settled else { return }
-            needsOutcomes = false
-            settle(upTo: outcomes.watermark, outcomes.notable)
-        case .commands(let number, let commands): apply(number, commands)
-        case .assignments(let part): assemble(part)
-        case .ended(let exitCode, let text): end(exitCode, text)
-        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer:
-            break
-        }
-    }
-
-    /// Whether a frame is of this history, epoch and session. One of a newer epoch or another history says that the
-    /// reducer was restarted: greet it.
-    private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
-        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
-            droppedCount += 1
-            return false
-        }
-        // An epoch of the same number and another nonce is one of a journal that has lost this one.
-        if frame.history != history || frame.epoch.number > epoch.number || isOtherEpoch(frame.epoch) {
-            if stage == .joined || stage == .claiming { enter(.greeting) }
-            return false
-        }
-        if frame.session != session && !breaks(.framesNameTheirSession) {
-            droppedCount += 1
-            return false
-        }
-        return true
-    }
-
-    private func isOtherEpoch(_ other: Epoch) -> Bool { other.number == epoch.number && other.nonce != epoch.nonce }
-
-    private mutating func connect(_ introduction: Introduction) {
-        guard stage == .introducing else { return }
-        loop = LoopID(name: introduction.name)
-        eventBytesMax = Int(introduction.eventBytesMax)
-        actions.append(.connect(introduction))
-        heardAt = now
-        enter(.greeting)
-    }
-
-    private mutating func refuse(_ refused: Refused) {
-        guard stage == .introducing || stage == .greeting else { return }
-        actions.append(.refused(refused))
-        stage = .over
-    }
-
-    private mutating func welcome(
-        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration,
-        _ feedbacks: [String]
-    ) {
-        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
-            droppedCount += 1
-            return
-        }
-        if session != .none && (frame.history != history || frame.session != session) {
-            // An older session of the same history is a late word to an earlier self.
-            if frame.history == history && frame.session < session { return }
-            if frame.history != history { leave(history) }
-            loseSession()
-        }
-        history = frame.history
-        session = frame.session
-        self.silenceLimit = silenceLimit
-        self.tickInterval = tickInterval
-        self.feedbacks = feedbacks
-        if frame.epoch != epoch {
-            epoch = frame.epoch
-            applied = 0
-            reportedApplied = 0
-            echo = 0
-        }
-        assembling = nil
-        outbox.goBack(to: outbox.settled)
-        progressAt = now
-        if watermark > outbox.settled { needsOutcomes = true }
-        enter(.claiming)
-    }
-
-    private mutating func hear(_ tick: Tick) {
-        echo = max(echo, tick.stamp)
-        if tick.number > applied { needsAssignments = true }
-        if tick.watermark > outbox.settled {
-            if breaks(.acknowledgementsHaveABase) {
-                settle(upTo: tick.watermark, [])
-            } else {
-                needsOutcomes = true
-            }
-        }
-        if tick.received < outbox.sent, tick.resend || now - max(progressAt, resentAt) > tickInterval {
-            outbox.goBack(to: tick.received)
-            resentAt = now
-        }
-    }
-
-    // MARK: Outcomes
-
-    private mutating func acknowledge(_ acknowledgement: Acknowledgement) {
-        guard acknowledgement.base <= outbox.settled || breaks(.acknowledgementsHaveABase) else {
-            needsOutcomes = true
-            return
-        }
-        settle(upTo: acknowledgement.watermark, acknowledgement.notable)
-    }
-
-    private mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
-        guard watermark > outbox.settled else { return }
-        var outcomes: [UInt64: EntryOutcome] = [:]
-        for item in notable { outcomes[item.number] = item.outcome }
-        let base = outbox.base
-        for (number, entry) in outbox.settle(upTo: watermark) {
-            settle(base + number, entry, outcomes[number] ?? .applied(.initial))
-        }
-        progressAt = now
-        pushRebuilds = 0
-        noticeRoom()
-        finishIfEmpty()
-        endIfEmpty()
-    }
-
-    private mutating func settle(_ number: UInt64, _ entry: Entry, _ outcome: EntryOutcome) {
-        if let effect = entry.effect {
-            if entry.kind != .event { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
-            // A refusal for its effect ends the attempt here too. One for the entry's own sake (its bytes) does not:
-            // the reducer still counts on this attempt.
-            if outcome.endsTheAttempt, running[effect]?.attempt == entry.attempt {
-                cancel(effect, upTo: entry.attempt)
-            }
-        }
-        switch outcome {
-        case .refused: actions.append(.settled(number: number, outcome))
-        case .applied where entry.wantsSeq: actions.append(.settled(number: number, outcome))
-        case .applied: break
-        }
-    }
-
-    /// The session is gone, with its history or by its own end: nothing is known of what was not settled. What a sender
-    /// keeps and has never sent goes over to the next session.
-    private mutating func loseSession() {
-        var lost = outbox.unsettled
-        if keptSettled != nil {
-            lost = outbox.loseSession()
-            keptSettled = 0
-        } else {
-            outbox = Outbox()
-        }
-        for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
-        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        finished = []
-        session = .none
-        epoch = .none
-        needsOutcomes = false
-        needsAssignments = false
-        pushRebuilds = 0
-        noticeRoom()
-        finishIfEmpty()
-        endIfEmpty()
-    }
-
-    private mutating func leave(_ history: History) {
-        leftHistories.append(history)
-        if leftHistories.count > 16 { leftHistories.removeFirst() }
-    }
-
-    private mutating func noticeRoom() {
-        guard hadNoRoom, hasRoomForEvents else { return }
-        hadNoRoom = false
-        actions.append(.hasRoom)
-    }
-
-    var hasRoomForEvents: Bool {
-        outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
-            && outbox.byteCount < configuration.outboxBytesMax
-    }
-
-    private mutating func end(_ exitCode: Int32, _ text: String) {
-        guard ending == nil else { return }
-        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        ending = Ending(exitCode: exitCode, text: text)
-        needsOutcomes = !outbox.isEmpty
-        endIfEmpty()
-    }
-
-    /// A loop that has ended is left once every outcome is known.
-    private mutating func endIfEmpty() {
-        guard let ending, outbox.isEmpty, stage != .over else { return }
-        if session != .none { actions.append(.send(.goodbye(session))) }
-        actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
-        stage = .over
-    }
-
-    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
-    private mutating func endUnheard() {
-        let base = outbox.base
-        for (number, _) in outbox.settle(upTo: outbox.last) {
-            actions.append(.settled(number: base + number, .refused(.ended)))
-        }
-        endIfEmpty()
-    }
-
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
-}
-
-extension EntryOutcome {
-    /// Whether the reducer has let go of the attempt whose entry met this outcome.
-    fileprivate var endsTheAttempt: Bool {
-        switch self {
-        case .refused(.stale), .refused(.attempt), .refused(.ended): true
-        case .refused, .applied: false
-        }
-    }
 }
 
 extension Attempt {

@@ -13,8 +13,9 @@ public struct Recovery<Definition: LoopDefinition> {
     /// The snapshot it began from; nil: from the first record.
     public private(set) var snapshot: SnapshotEntry?
     /// How many records were replayed, and how many of them were events.
-    public private(set) var recordsCount: UInt64 = 0
-    public private(set) var eventsCount: UInt64 = 0
+    public var recordsCount: UInt64 { counts.records }
+    public var eventsCount: UInt64 { counts.events }
+    private var counts = ReplayCounts()
     /// What people should know of: snapshots that could not be used.
     public private(set) var notes: [String] = []
 
@@ -77,34 +78,66 @@ public struct Recovery<Definition: LoopDefinition> {
         while true {
             let page = try pages(core.position)
             if page.records.isEmpty { return }
-            for (index, record) in page.records.enumerated() {
-                if case .event(let event) = record {
-                    if let limit, event.seq > limit { return }
-                    core.note?.enterReplay(position: core.position + 1, seq: event.seq)
-                    eventsCount += 1
-                }
-                // Events of another schema are for the definition to migrate.
-                let isDecoded = !page.events.isEmpty && core.journaledDefinition?.schema == UInt64(Definition.schema)
-                try apply(record, isDecoded ? page.events[index] : nil)
-                core.note?.leave()
-                recordsCount += 1
+            guard try page.events.isEmpty ? core.core.replay(page.records, limit, &counts) : replay(page, limit) else {
+                return
             }
         }
     }
 
-    private mutating func apply(_ record: Record, _ event: Definition.Event?) throws(RecoveryError) {
-        let position = core.position + 1
-        do {
-            try core.apply(record, event: event)
-        } catch let difference as ReplayDifference {
-            throw .differs(difference)
-        } catch let mismatch as DefinitionMismatch {
-            throw .definition(mismatch)
-        } catch let other as OtherArguments {
-            throw .arguments(other)
-        } catch {
-            throw .unreadable(seq: core.seq.next, position: position, reason: "\(error)")
+    /// - Returns: whether there may be more before the limit.
+    private mutating func replay(_ page: DecodedPage<Definition.Event>, _ limit: Seq?) throws(RecoveryError) -> Bool {
+        for (index, record) in page.records.enumerated() {
+            let position = core.position + 1
+            guard JournaledCore.beginReplay(of: record, at: position, limit, core.note, &counts) else { return false }
+            // Events of another schema are for the definition to migrate.
+            let isDecoded = core.journaledDefinition?.schema == UInt64(Definition.schema)
+            do {
+                try core.apply(record, event: isDecoded ? page.events[index] : nil)
+            } catch {
+                throw RecoveryError(error, after: core.seq, at: position)
+            }
+            core.note?.leave()
         }
+        return true
+    }
+}
+
+/// What a replay has gone through.
+struct ReplayCounts {
+    var records: UInt64 = 0
+    var events: UInt64 = 0
+}
+
+extension JournaledCore {
+    /// Applies records up to a seq, decoding their events.
+    /// - Returns: whether there may be more before the limit.
+    fileprivate mutating func replay(
+        _ records: [Record], _ limit: Seq?, _ counts: inout ReplayCounts
+    ) throws(RecoveryError) -> Bool {
+        let note = note
+        for record in records {
+            guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
+            do {
+                try apply(record)
+            } catch {
+                throw RecoveryError(error, after: seq, at: position)
+            }
+            note?.leave()
+        }
+        return true
+    }
+
+    /// - Returns: whether the record is to be applied.
+    fileprivate static func beginReplay(
+        of record: Record, at position: UInt64, _ limit: Seq?, _ note: CrashNote?, _ counts: inout ReplayCounts
+    ) -> Bool {
+        if case .event(let event) = record {
+            if let limit, event.seq > limit { return false }
+            note?.enterReplay(position: position, seq: event.seq)
+            counts.events += 1
+        }
+        counts.records += 1
+        return true
     }
 }
 
@@ -133,6 +166,20 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
     case unreadable(seq: Seq, position: UInt64, reason: String)
+
+    /// - Parameters:
+    ///   - error: what applying a record has thrown.
+    ///   - seq: the last one that was applied.
+    ///   - position: the record's.
+    fileprivate init(_ error: any Error, after seq: Seq, at position: UInt64) {
+        self =
+            switch error {
+            case let difference as ReplayDifference: .differs(difference)
+            case let mismatch as DefinitionMismatch: .definition(mismatch)
+            case let other as OtherArguments: .arguments(other)
+            default: .unreadable(seq: seq.next, position: position, reason: "\(error)")
+            }
+    }
 
     public var description: String {
         switch self {

@@ -23,6 +23,10 @@ public struct ReducerConfiguration: Sendable {
     /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
     public var publisher: String
     public var collector: String
+    /// The largest state that is published in one message, in bytes; a larger one is fetched.
+    package var stateBytesMax = Wire.messageBytesMax - 1024
+    /// The parts in which a state is fetched, in bytes.
+    package var statePartBytes = 256 << 10
 
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,

@@ -87,7 +87,10 @@ extension ReducerCore {
         }
         if let verdict { return refuse(entry, number, of: session, verdict) }
         switch entry.kind {
-        case .event: applyEvent(entry, number, of: session)
+        case .event:
+            applyEvent(entry, number, of: session)
+            // The end takes effect before the next event, also before one of the same batch.
+            noticeOutcome()
         case .completed: complete(entry, number, of: session)
         case .failed:
             let failure =

@@ -21,7 +21,8 @@ extension ReducerCore {
         guard scheduler.waitingCount > 0 else { return }
         // Most of what waits, waits for time: who has room is worked out only where something may start.
         var found: Room?
-        let (table, members, window, now) = (core.table, members, configuration.inboxWindow, now.monotonic)
+        let (table, members, now) = (core.table, members, now.monotonic)
+        let window = inboxWindow
         func hasRoom(_ feedback: UInt32) -> Bool {
             let room = found ?? Room(members: members, window: window, at: now)
             found = room

@@ -5,8 +5,6 @@ import LoopWire
 extension ReducerCore {
     /// Largest payload of one message of commands, assignments or transitions, well below the limit of the wire.
     private var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
-    private var stateBytesMax: Int { Wire.messageBytesMax - 1024 }
-    private var statePartBytes: Int { 256 << 10 }
 
     /// A command waits in its member's queue until the end of the turn; a queue too long becomes an assignment.
     mutating func command(_ command: Command, to session: SessionID) {
@@ -28,12 +26,13 @@ extension ReducerCore {
         members[session] = member
     }
 
+    /// How many numbered messages may be under way to one member.
+    var inboxWindow: UInt64 { breaks(.inboxesAreBounded) ? .max : configuration.inboxWindow }
+
     mutating func flushCommands() {
         guard members.values.contains(where: { $0.needsAssignments || !$0.pending.isEmpty }) else { return }
         for session in members.keys.sorted() {
-            guard let member = members[session], member.number - member.applied < configuration.inboxWindow else {
-                continue
-            }
+            guard let member = members[session], member.number - member.applied < inboxWindow else { continue }
             if member.needsAssignments {
                 members[session]?.needsAssignments = false
                 members[session]?.number += 1
@@ -161,7 +160,7 @@ extension ReducerCore {
         // A large state costs more to encode: it is published less often.
         nextUpdate = now.monotonic + interval * max(1, bytes.count / (128 << 10))
         publishedSeq = core.seq
-        if bytes.count <= stateBytesMax {
+        if bytes.count <= configuration.stateBytesMax {
             publish(.update(core.seq, state: bytes), on: .updates(core.loop.id))
         } else {
             publish(.commonTick(core.seq), on: .tick(core.loop.id))
@@ -206,7 +205,7 @@ extension ReducerCore {
         transfers[position].usedAt = now.monotonic
         let transfer = transfers[position]
         let start = transfer.id == id ? min(Int(clamping: offset), transfer.bytes.count) : 0
-        let end = min(start + statePartBytes, transfer.bytes.count)
+        let end = min(start + configuration.statePartBytes, transfer.bytes.count)
         reply(
             .statePart(
                 StatePart(

@@ -169,7 +169,7 @@ struct ReducerCore: Sendable {
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 
-    private mutating func noticeOutcome() {
+    mutating func noticeOutcome() {
         guard outcome == nil, outcomeSeq != core.seq else { return }
         outcomeSeq = core.seq
         guard let outcome = core.fold.outcome else { return }

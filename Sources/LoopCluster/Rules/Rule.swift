@@ -65,6 +65,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case lostHistoryIsNoticed
     /// 7: a journal belongs to one process at a time.
     case journalsHaveOneOwner
+    /// 2: an outbox takes no more than its limit.
+    case outboxesAreBounded
+    /// 4: no more inbox messages are under way to a peer than its window.
+    case inboxesAreBounded
     /// 8: an event in which the process ended once is tried again, alone.
     case suspectsAreTriedAgain
     /// 8: an event in which the process ended twice is set aside.

@@ -8,7 +8,7 @@ public struct DefinitionFingerprint: Equatable, Sendable {
     public let feedbacks: [String]
 
     public init<Definition: LoopDefinition>(of definition: Definition) {
-        feedbacks = definition.feedbacks.map { "\($0.name)@\($0.placement)" }
+        feedbacks = definition.allFeedbacks.map { "\($0.name)@\($0.placement)" }
         let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks
         value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
     }

@@ -62,7 +62,7 @@ where Definition.State == State, Definition.Event == Event {
     init(_ definition: Definition, coder: any ValueCoder) {
         self.definition = definition
         self.coder = coder
-        feedbacks = definition.feedbacks
+        feedbacks = definition.allFeedbacks
         state = definition.initial
         evaluator = Evaluator(feedbacks: [])
     }
@@ -72,41 +72,36 @@ where Definition.State == State, Definition.Event == Event {
     mutating func apply(
         _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
     ) throws {
-        let event = try decode(bytes, from: schema)
-        withUnsafePointer(to: event) { apply($0, step, into: &changes) }
+        var event = try Self.decode(bytes, from: schema, definition, coder)
+        step.note?.step(.reducing)
+        definition.reduce(&state, event, step.transition)
+        step.note?.step(.query)
+        // Addresses, and no closures: what a closure captures would have to be looked up.
+        evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
     }
 
     mutating func apply(decoded event: UnsafeRawPointer, _ step: FoldStep, into changes: inout [EffectChange]) {
-        apply(event.assumingMemoryBound(to: Event.self), step, into: &changes)
-    }
-
-    private mutating func apply(
-        _ event: UnsafePointer<Event>, _ step: FoldStep, into changes: inout [EffectChange]
-    ) {
+        let event = event.assumingMemoryBound(to: Event.self)
         step.note?.step(.reducing)
         definition.reduce(&state, event.pointee, step.transition)
         step.note?.step(.query)
-        Self.ask(&evaluator, &state, event, step.transition.seq, into: &changes)
+        evaluator.queries.advance(state: &state, event: event, seq: step.transition.seq, into: &changes)
     }
 
-    /// The state is only read; as an argument by value it would be copied.
-    private static func ask(
-        _ evaluator: inout Evaluator<State, Event>, _ state: inout State, _ event: UnsafePointer<Event>, _ seq: Seq,
-        into changes: inout [EffectChange]
-    ) {
-        withUnsafePointer(to: &state) { evaluator.advance(state: $0, event: event, seq: seq, into: &changes) }
-    }
-
-    private func decode(_ bytes: ArraySlice<UInt8>, from schema: UInt64?) throws -> Event {
+    private static func decode(
+        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ definition: Definition, _ coder: any ValueCoder
+    ) throws -> Event {
         guard let schema else { return try coder.decode(Event.self, from: Array(bytes)) }
         return try definition.migrateEvent(Encoded(Array(bytes), coder: coder), from: Int(clamping: schema))
     }
 
     func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8] {
-        try coder.encode(try decode(bytes, from: schema))
+        try coder.encode(try Self.decode(bytes, from: schema, definition, coder))
     }
 
-    func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool { (try? decode(bytes, from: nil)) != nil }
+    func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool {
+        (try? Self.decode(bytes, from: nil, definition, coder)) != nil
+    }
 
     // MARK: The state
 

@@ -11,6 +11,7 @@ extension JournaledCore {
     @discardableResult
     package mutating func apply(_ record: Record, decoded event: UnsafeRawPointer? = nil) throws -> [LiveChange] {
         position += 1
+        try checkNumbers(of: record)
         switch record {
         case .event(let record): return try apply(record, event)
         case .refused(let record):
@@ -85,8 +86,9 @@ extension JournaledCore {
         if let event {
             fold.apply(decoded: event, step, into: &changes)
         } else {
-            let schema = journaledDefinition.flatMap { older($0.schema) }
-            try fold.apply(record.bytes, from: schema, step, into: &changes)
+            let schema = journaledDefinition?.schema
+            let older = schema == loop.schema ? nil : schema
+            try fold.apply(record.bytes, from: older, step, into: &changes)
         }
         seq = record.seq
         time = record.time
@@ -99,7 +101,8 @@ extension JournaledCore {
     package mutating func countStateHash() { position += 1 }
 
     mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
-        sessions[session]?.consume(number, notable: notable)
+        guard let index = sessions.index(forKey: session) else { return }
+        sessions.values[index].consume(number, notable: notable)
     }
 
     /// What the queries want becomes what is live.
@@ -110,19 +113,22 @@ extension JournaledCore {
             switch change {
             case .start(let id, let request):
                 startsCount &+= 1
+                let feedback = table[id.feedback]
                 effects[id] = LiveEffect(
-                    request: encode(request, of: id), version: seq, group: table[id.feedback]?.group?(request))
+                    request: feedback?.encode(request, loop.coder), version: seq, group: feedback?.group?(request))
                 live.append(.started(id))
             case .update(let id, let request):
-                guard let bytes = encode(request, of: id) else {
+                guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
                     effects[id]?.status = .parked(LiveEffect.unsendable)
                     live.append(.cancelled(id))
                     continue
                 }
                 // A query that cannot know what it asked for before says everything anew.
                 if effects[id]?.request == bytes { continue }
-                effects[id]?.request = bytes
-                effects[id]?.version = seq
+                if let index = effects.index(forKey: id) {
+                    effects.values[index].request = bytes
+                    effects.values[index].version = seq
+                }
                 live.append(.updated(id))
             case .cancel(let id):
                 effects[id] = nil
@@ -131,14 +137,6 @@ extension JournaledCore {
         }
         changes.removeAll(keepingCapacity: true)
         return live
-    }
-
-    /// The request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
-    private func encode(_ request: any Sendable, of id: EffectID) -> [UInt8]? {
-        guard let bytes = try? table[id.feedback]?.requestCoding?.encode(request, loop.coder),
-            bytes.count <= Wire.requestBytesMax
-        else { return nil }
-        return bytes
     }
 
     mutating func void(_ effect: EffectID, upTo attempt: Attempt) {

@@ -69,7 +69,7 @@ extension JournaledCore {
             throw .corrupt("\(error)")
         }
         // Numbers that no journal reaches, and from which counting on would overflow.
-        guard max(position, seq.value, nextSession.value, epoch.number) < 1 << 62 else {
+        guard hasReachableNumbers else {
             throw .corrupt("its numbers are too large")
         }
         let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }

@@ -22,7 +22,7 @@ package final class LoopFacts: Sendable {
         oldestSchema = UInt64(Definition.oldestSchema)
         fingerprint = DefinitionFingerprint(of: definition)
         initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
-        feedbacks = definition.feedbacks.map { FeedbackFacts($0) }
+        feedbacks = definition.allFeedbacks.map { FeedbackFacts($0) }
         self.coder = coder
     }
 }
@@ -46,5 +46,13 @@ package final class FeedbackFacts: Sendable {
         hasQuery = feedback.makeQuery != nil
         group = feedback.group
         requestCoding = feedback.requestCoding
+    }
+
+    /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
+    func encode(_ request: any Sendable, _ coder: any ValueCoder) -> [UInt8]? {
+        guard let bytes = try? requestCoding?.encode(request, coder), bytes.count <= Wire.requestBytesMax else {
+            return nil
+        }
+        return bytes
     }
 }

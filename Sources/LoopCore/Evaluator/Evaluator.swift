@@ -12,7 +12,8 @@ public enum EffectChange: Sendable {
 /// Feedbacks are told of a transition in the order in which they were declared; within a feedback cancellations come
 /// before starts.
 public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
-    private var queries: [any ErasedQuery]
+    /// In code that is not specialised for `State` and `Event`, these are asked without looking up what an evaluator is.
+    package var queries = QueryList()
     /// The number of each query's feedback.
     private var numbers: [UInt32]
 
@@ -23,13 +24,12 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     ///   - coder: orders the keys that start in one transition by their encoded bytes. Without one they are ordered
     ///     by their description.
     public init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
-        queries = []
         self.numbers = []
         for (position, feedback) in feedbacks.enumerated() {
             guard var query = feedback.makeQuery?() else { continue }
             let number = numbers?[position] ?? UInt32(position)
             query.prepare(feedback: number, coder: coder)
-            queries.append(query)
+            queries.all.append(query)
             self.numbers.append(number)
         }
     }
@@ -37,17 +37,11 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     /// Evaluates every query after one transition, or once with no event for the initial state.
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         withUnsafePointer(to: state) { state in
-            guard let event else { return advance(state: state, event: nil, seq: seq, into: &changes) }
-            withUnsafePointer(to: event) { advance(state: state, event: $0, seq: seq, into: &changes) }
+            guard let event else {
+                return queries.advance(state: state, event: nil as UnsafePointer<Event>?, seq: seq, into: &changes)
+            }
+            withUnsafePointer(to: event) { queries.advance(state: state, event: $0, seq: seq, into: &changes) }
         }
-    }
-
-    /// The same, of a state and an event that stay where they are.
-    package mutating func advance(
-        state: UnsafePointer<State>, event: UnsafePointer<Event>?, seq: Seq, into changes: inout [EffectChange]
-    ) {
-        let transition = QueryTransition(state: state, event: event, seq: seq)
-        for position in 0..<queries.count { queries[position].advance(at: transition, into: &changes) }
     }
 }
 
@@ -57,7 +51,7 @@ extension Evaluator {
     /// - Throws: what encoding a request or a key throws; `QueryMemoryError` where its type is not `Codable`.
     package func memory(_ coder: any ValueCoder) throws -> [UInt32: QueryMemory] {
         var memories: [UInt32: QueryMemory] = [:]
-        for (position, number) in numbers.enumerated() { memories[number] = try queries[position].memory(coder) }
+        for (position, number) in numbers.enumerated() { memories[number] = try queries.all[position].memory(coder) }
         return memories
     }
 
@@ -69,7 +63,9 @@ extension Evaluator {
         }
         try withUnsafePointer(to: state) { state in
             for (position, number) in numbers.enumerated() {
-                if let memory = memories[number] { try queries[position].restore(memory, state: state, coder: coder) }
+                if let memory = memories[number] {
+                    try queries.all[position].restore(memory, state: state, coder: coder)
+                }
             }
         }
     }
@@ -80,7 +76,7 @@ extension Evaluator {
         _ memories: [UInt32: QueryMemory], coder: any ValueCoder, into changes: inout [EffectChange]
     ) {
         for (position, number) in numbers.enumerated() {
-            if let memory = memories[number] { queries[position].adopt(memory, coder: coder, into: &changes) }
+            if let memory = memories[number] { queries.all[position].adopt(memory, coder: coder, into: &changes) }
         }
     }
 
@@ -92,8 +88,8 @@ extension Evaluator {
     ) {
         withUnsafePointer(to: state) { state in
             let transition = QueryTransition(state: state, event: nil, seq: seq)
-            for position in queries.indices {
-                queries[position].reconcile(at: transition, firstIndex: firstIndex, into: &changes)
+            for position in queries.all.indices {
+                queries.all[position].reconcile(at: transition, firstIndex: firstIndex, into: &changes)
             }
         }
     }

@@ -62,3 +62,21 @@ package struct QueryTransition {
         self.seq = seq
     }
 }
+
+/// Queries of one evaluator, in the order of their feedbacks.
+package struct QueryList: Sendable {
+    var all: [any ErasedQuery] = []
+
+    package init() {}
+
+    /// Evaluates every query after one transition.
+    /// - Parameters:
+    ///   - state: of the evaluator's type.
+    ///   - event: of the evaluator's type; nil: the state is the initial one.
+    package mutating func advance<State, Event>(
+        state: UnsafePointer<State>, event: UnsafePointer<Event>?, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        let transition = QueryTransition(state: state, event: event, seq: seq)
+        for position in 0..<all.count { all[position].advance(at: transition, into: &changes) }
+    }
+}

@@ -5,7 +5,7 @@ package typealias CustomBody<State, Event> =
 /// A feedback without requests: a body that follows the transitions, anew each time the feedback is attached.
 package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
     /// A run of the body that begins with this state; nil where the state has no part for it.
-    let attach: @Sendable (State, Send<Event>) -> CustomRun<State, Event>?
+    package let attach: @Sendable (State, Send<Event>) -> CustomRun<State, Event>?
 
     init(body: @escaping CustomBody<State, Event>) {
         attach = { state, send in
@@ -42,10 +42,10 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
 }
 
 /// One run of a custom feedback's body, from its attachment to its end.
-struct CustomRun<State: Sendable, Event: Sendable>: Sendable {
+package struct CustomRun<State: Sendable, Event: Sendable>: Sendable {
     /// Tells the body of a transition. False: the part has gone, and the run with it.
-    let tell: @Sendable (State, Event?) -> Bool
+    package let tell: @Sendable (State, Event?) -> Bool
     /// Ends the transitions.
-    let finish: @Sendable () -> Void
+    package let finish: @Sendable () -> Void
     let body: @Sendable () async -> Void
 }

@@ -99,7 +99,7 @@ extension Feedback {
     }
 
     /// The feedbacks that this one consists of, none of them combined.
-    var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
+    package var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
 
     /// The same feedback with a change to each that it consists of.
     func changing(_ change: (inout Feedback) -> Void) -> Feedback {

@@ -7,7 +7,7 @@
 ///     cancel, from everywhere ──▶ gone
 ///
 /// A completed or parked effect stays until its query cancels it: its queued events count as long as it is here.
-struct EffectTable: Sendable {
+package struct EffectTable: Sendable {
     private struct Record {
         var request: any Sendable
         var group: String?
@@ -26,11 +26,11 @@ struct EffectTable: Sendable {
     }
 
     /// One attempt to be started by the shell.
-    struct Launch: Sendable {
-        var id: EffectID
-        var attempt: Int
-        var failures: Int
-        var request: any Sendable
+    package struct Launch: Sendable {
+        package var id: EffectID
+        package var attempt: Int
+        package var failures: Int
+        package var request: any Sendable
     }
 
     /// What follows from a failure.
@@ -51,7 +51,7 @@ struct EffectTable: Sendable {
     private var random: SeededRandom
 
     /// - Parameter feedbacks: names and policies, by feedback number.
-    init(feedbacks: [(name: String, policy: EffectPolicy)], seed: UInt64) {
+    package init(feedbacks: [(name: String, policy: EffectPolicy)], seed: UInt64) {
         names = feedbacks.map(\.name)
         policies = feedbacks.map(\.policy)
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
@@ -109,11 +109,14 @@ struct EffectTable: Sendable {
         return Launch(id: id, attempt: record.attempt, failures: record.failures, request: record.request)
     }
 
+    /// Where an effect stands; nil: it is not live.
+    package func phase(of id: EffectID) -> EffectPhase? { records[id]?.phase }
+
     /// Whether events that the effect has sent still count.
     func isLive(_ id: EffectID) -> Bool { records[id] != nil }
 
     /// Whether this attempt may send.
-    func isRunning(_ id: EffectID, attempt: Int) -> Bool {
+    package func isRunning(_ id: EffectID, attempt: Int) -> Bool {
         records[id].map { $0.phase == .running && $0.attempt == attempt } ?? false
     }
 
@@ -159,7 +162,7 @@ struct EffectTable: Sendable {
     }
 
     /// The effects that have failed for good, oldest first.
-    var parked: [ParkedEffect] {
+    package var parked: [ParkedEffect] {
         records.filter { $0.value.phase == .parked }.sorted { $0.key < $1.key }.map { id, record in
             ParkedEffect(
                 id: id, feedback: names[Int(id.feedback)], failures: record.failures, reason: record.failure ?? "")

@@ -4,7 +4,7 @@
 /// are reduced one at a time, in the order in which they were queued, by whichever thread finds the queue idle; nothing
 /// is called while a lock is held, so that a reducer, an effect or a reader of states may send, subscribe and stop.
 public final class Loop<State: Sendable, Event: Sendable>: Sendable {
-    private let runtime: LoopRuntime<State, Event>
+    private let seat: LoopSeat<State, Event>
 
     /// A loop that starts now.
     /// - Parameters:
@@ -14,10 +14,11 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = [],
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
     ) {
-        runtime = LoopRuntime(
+        let runtime = LoopRuntime(
             name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
             outcome: { _ in nil },
             feedbacks: feedbacks.flatMap(\.flattened), clock: LoopClock(clock), seed: seed)
+        seat = .root(runtime)
         runtime.start()
     }
 
@@ -46,51 +47,113 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         _ definition: Definition, clock: some Clock<Duration> = ContinuousClock(),
         seed: UInt64 = .random(in: .min ... .max)
     ) where Definition.State == State, Definition.Event == Event {
-        runtime = LoopRuntime(
+        let runtime = LoopRuntime(
             name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
             outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, clock: LoopClock(clock),
             seed: seed)
+        seat = .root(runtime)
         runtime.start()
     }
 
-    deinit { runtime.stop() }
+    init(scope: LoopScope<State, Event>) { seat = .scope(scope) }
+
+    deinit { if case .root(let runtime) = seat { runtime.stop() } }
 
     /// The state after the last event that was reduced.
-    public var state: State { runtime.state }
+    public var state: State {
+        switch seat {
+        case .root(let runtime): runtime.state
+        case .scope(let scope): scope.state()
+        }
+    }
 
     /// The number of the last transition; 0 before the first.
-    public var seq: Seq { runtime.seq }
+    public var seq: Seq {
+        switch seat {
+        case .root(let runtime): runtime.seq
+        case .scope(let scope): scope.seq()
+        }
+    }
 
     /// The current state, then every later one.
     public var states: States<State> {
-        States { [weak runtime] in runtime?.subscribe() ?? AsyncStream { $0.finish() } }
+        switch seat {
+        case .root(let runtime):
+            States { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
+        case .scope(let scope): States { [subscribe = scope.subscribe] in subscribe($0) }
+        }
     }
 
     /// Queues one event. Without contention it has been reduced when this returns; from inside a reducer, an effect or
     /// a delivery it is reduced after the current one. After the loop's end it does nothing.
-    public func send(_ event: Event) { runtime.send(event) }
+    public func send(_ event: Event) {
+        switch seat {
+        case .root(let runtime): runtime.send(event)
+        case .scope(let scope): scope.send(event)
+        }
+    }
 
-    /// Changes one field through the same queue: publishes a state, passes the reducer by, shows feedbacks no event.
+    /// Sets a part of the state through the same queue. It publishes a state, passes the reducer by, and shows feedbacks
+    /// no event.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
     ) {
-        runtime.mutate { $0[keyPath: keyPath] = value }
+        mutate { $0[keyPath: keyPath] = value }
+    }
+
+    /// The same for a change that a closure makes.
+    package func mutate(_ change: @escaping @Sendable (inout State) -> Void) {
+        switch seat {
+        case .root(let runtime): runtime.mutate(change)
+        case .scope(let scope): scope.mutate(change)
+        }
     }
 
     /// Ends the loop: nothing is reduced any more, queued events are discarded, effects are cancelled, the sequences of
     /// states end. From inside a delivery it takes effect before the next event.
-    public func stop() { runtime.stop() }
+    public func stop() {
+        switch seat {
+        case .root(let runtime): runtime.stop()
+        case .scope(let scope): scope.stop()
+        }
+    }
 
     /// The loop's result, once its definition has one.
-    public var outcome: Outcome? { runtime.outcome }
+    public var outcome: Outcome? {
+        switch seat {
+        case .root(let runtime): runtime.outcome
+        case .scope(let scope): scope.outcome()
+        }
+    }
 
     /// The effects that have failed for good, oldest first.
-    public var parked: [ParkedEffect] { runtime.parked }
+    public var parked: [ParkedEffect] {
+        switch seat {
+        case .root(let runtime): runtime.parked
+        case .scope(let scope): scope.parked()
+        }
+    }
 
     /// Where every live effect stands, those that have completed and are still asked for included.
-    package var phases: [EffectID: EffectPhase] { runtime.phases }
+    package var phases: [EffectID: EffectPhase] {
+        switch seat {
+        case .root(let runtime): runtime.phases
+        case .scope(let scope): scope.phases()
+        }
+    }
 
     /// Tries a parked effect again from the beginning. False: there is no such parked effect.
     @discardableResult
-    public func retryParked(_ id: EffectID) -> Bool { runtime.retryParked(id) }
+    public func retryParked(_ id: EffectID) -> Bool {
+        switch seat {
+        case .root(let runtime): runtime.retryParked(id)
+        case .scope(let scope): scope.retryParked(id)
+        }
+    }
+}
+
+/// Where a loop's work is done: in a runtime of its own, or in the one that it is a scope of.
+private enum LoopSeat<State: Sendable, Event: Sendable>: Sendable {
+    case root(LoopRuntime<State, Event>)
+    case scope(LoopScope<State, Event>)
 }

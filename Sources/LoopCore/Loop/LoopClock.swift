@@ -6,7 +6,11 @@ struct LoopClock: Sendable {
     /// Sleeps until a time; throws when its task is cancelled.
     let sleep: @Sendable (_ until: MonotonicTime) async throws -> Void
 
+    /// Where the loop's tasks run: a clock that is an executor too runs them itself; nil: wherever Swift runs tasks.
+    let executor: (any TaskExecutor)?
+
     init<C: Clock>(_ clock: C) where C.Duration == Duration {
+        executor = clock as? any TaskExecutor
         let begin = clock.now
         now = { MonotonicTime.zero + begin.duration(to: clock.now) }
         sleep = { time in try await clock.sleep(until: begin.advanced(by: time - .zero), tolerance: nil) }

@@ -86,8 +86,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         for subscriber in remains.subscribers { subscriber.states.finish() }
     }
 
-    func subscribe() -> AsyncStream<State> {
-        let (stream, continuation) = AsyncStream<State>.makeStream()
+    func subscribe(_ buffering: AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State> {
+        let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: buffering)
         guard let token = shared.withLock({ $0.subscribe(continuation) }) else {
             continuation.finish()
             return stream
@@ -128,7 +128,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     private func takeSteps() {
         while let step = shared.withLock({ $0.nextStep() }) {
             switch step {
-            case .refuse(let waiter): waiter?.resume(returning: .failure(SendRefusal(.stale)))
+            case .refuse(let entry): entry.waiter?.resume(returning: .failure(SendRefusal(.stale)))
             case .apply(let entry): apply(entry)
             }
         }
@@ -178,16 +178,13 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
             updates: launch.updates)
         switch feedbacks[Int(id.feedback)].effect(launch.effect.request, context).body {
         case .events(let events):
-            return shared.withLock { [clock] shared in
-                if shared.table.isRunning(id, attempt: attempt) {
-                    for event in events { _ = shared.enqueue(Shared.Entry(input: .event(event), source: id)) }
-                }
-                return shared.complete(id, attempt: attempt, at: clock.now())
+            return shared.withLock { [clock] in
+                $0.complete(id, attempt: attempt, sending: events, at: clock.now())
             }
         case .run(let body):
             let send = self.send(as: .effect(id, attempt: attempt))
             // Detached: an effect inherits nothing from the thread that happened to drain.
-            let task = Task.detached { [self] in
+            let task = Task.detached(executorPreference: clock.executor) { [self] in
                 do {
                     try await body(send)
                     end(id, attempt, nil)
@@ -211,12 +208,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// An effect has failed for good: its feedback may have an event to say so.
     private func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
         let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
-        guard let event else { return }
-        let id = failure.id
-        shared.withLock { shared in
-            shared.table.settle(id)
-            _ = shared.enqueue(Shared.Entry(input: .event(event), source: id))
-        }
+        if let event { shared.withLock { $0.settle(failure.id, by: event) } }
     }
 
     // MARK: Time
@@ -225,7 +217,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         timer.replaced?.cancel()
         guard let deadline = timer.deadline else { return }
         let generation = timer.generation
-        let task = Task.detached { [weak self, clock] in
+        let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
             guard (try? await clock.sleep(deadline)) != nil else { return }
             self?.timerFired(generation)
         }
@@ -262,7 +254,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
             shared.withLock({ $0.attachCustom(token, finish: run.finish) })
         else { return }
         box.customs[index].run = (run, token)
-        let task = Task.detached { await run.body() }
+        let task = Task.detached(executorPreference: clock.executor) { await run.body() }
         if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
     }
 

@@ -1,24 +1,29 @@
 /// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
 /// result what is to be done outside.
-struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
-    typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
+package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
+    package typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
 
-    struct Entry: Sendable {
-        var input: LoopInput<State, Event>
+    package struct Entry: Sendable {
+        package var input: LoopInput<State, Event>
         /// The effect that sent it; nil: nobody whose end removes it.
-        var source: EffectID?
+        package var source: EffectID?
         var waiter: Waiter?
+
+        package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
+            self.input = input
+            self.source = source
+        }
     }
 
     /// Who sends an event.
-    enum Sender: Sendable {
+    package enum Sender: Sendable {
         case effect(EffectID, attempt: Int)
         /// A run of a custom feedback, by its token.
         case custom(UInt64)
     }
 
     /// A running body of a custom feedback.
-    struct CustomHandle: Sendable {
+    package struct CustomHandle: Sendable {
         var finish: @Sendable () -> Void
         var task: Task<Void, Never>?
 
@@ -29,61 +34,62 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// A running attempt, as the shell holds it.
-    struct Handle: Sendable {
+    package struct Handle: Sendable {
         var attempt: Int
         var task: Task<Void, Never>?
         var updates: AsyncStream<any Sendable>.Continuation
 
-        func cancel() {
+        package func cancel() {
             task?.cancel()
             updates.finish()
         }
     }
 
-    struct Launch: Sendable {
-        var effect: EffectTable.Launch
-        var updates: AsyncStream<any Sendable>
+    package struct Launch: Sendable {
+        package var effect: EffectTable.Launch
+        package var updates: AsyncStream<any Sendable>
     }
 
     /// What a drain does next.
-    enum Step: Sendable {
+    package enum Step: Sendable {
         case apply(Entry)
-        case refuse(Waiter?)
+        /// Its effect has been cancelled since it was queued.
+        case refuse(Entry)
     }
 
     /// What is to be done after a critical section, in this order.
-    struct Work: Sendable {
-        var cancelled: [Handle] = []
-        var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
-        var launches: [Launch] = []
+    package struct Work: Sendable {
+        package var cancelled: [Handle] = []
+        package var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
+        package var launches: [Launch] = []
         /// Failures that ask their feedbacks for an event.
-        var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
-        var timer: Timer?
+        package var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
+        package var timer: Timer?
     }
 
-    struct Timer: Sendable {
+    package struct Timer: Sendable {
         var replaced: Task<Void, Never>?
-        var deadline: MonotonicTime?
-        var generation: UInt64
+        package var deadline: MonotonicTime?
+        package var generation: UInt64
     }
 
     /// What a transition delivers.
-    struct Delivery: Sendable {
+    package struct Delivery: Sendable {
         var state: State
         var event: Event?
         var subscribers: [Subscriber]
     }
 
-    struct Subscriber: Sendable {
+    package struct Subscriber: Sendable {
         var token: UInt64
         var states: AsyncStream<State>.Continuation
     }
 
-    private(set) var state: State
-    private(set) var seq = Seq.initial
-    private(set) var outcome: Outcome?
-    private(set) var isStopped = false
-    var table: EffectTable
+    package private(set) var state: State
+    package private(set) var seq = Seq.initial
+    package private(set) var outcome: Outcome?
+    package private(set) var isStopped = false
+    package private(set) var table: EffectTable
     private var queue = EventQueue<Entry>()
     private var isDraining = false
     private var handles: [EffectID: Handle] = [:]
@@ -93,7 +99,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
 
-    init(state: State, table: EffectTable) {
+    package init(state: State, table: EffectTable) {
         self.state = state
         self.table = table
     }
@@ -103,7 +109,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     var queuedCount: Int { queue.count }
 
     /// Why a sender may not send; nil: it may.
-    func refusal(of sender: Sender?) -> SendRefusal? {
+    package func refusal(of sender: Sender?) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
         switch sender {
         case .effect(let id, let attempt):
@@ -115,40 +121,40 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// Nil: queued.
-    mutating func enqueue(_ entry: Entry) -> SendRefusal? {
+    package mutating func enqueue(_ entry: Entry) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
         queue.append(entry)
         return nil
     }
 
     /// The right to drain, for one thread at a time.
-    mutating func claimDrain() -> Bool {
+    package mutating func claimDrain() -> Bool {
         if isDraining || isStopped || queue.isEmpty { return false }
         isDraining = true
         return true
     }
 
     /// Claims the right before there is anything to drain.
-    mutating func claimTurn() -> Bool {
+    package mutating func claimTurn() -> Bool {
         if isDraining || isStopped { return false }
         isDraining = true
         return true
     }
 
     /// Nil gives the right to drain back, in the same breath in which the queue was seen to be empty.
-    mutating func nextStep() -> Step? {
+    package mutating func nextStep() -> Step? {
         guard !isStopped, let entry = queue.popFirst() else {
             isDraining = false
             return nil
         }
-        if let source = entry.source, !table.isLive(source) { return .refuse(entry.waiter) }
+        if let source = entry.source, !table.isLive(source) { return .refuse(entry) }
         return .apply(entry)
     }
 
     // MARK: Transitions
 
     /// Makes a transition visible; nil when the loop has been stopped meanwhile.
-    mutating func commit(state: State, seq: Seq, event: Event?, outcome: Outcome?) -> Delivery? {
+    package mutating func commit(state: State, seq: Seq, event: Event?, outcome: Outcome?) -> Delivery? {
         if isStopped { return nil }
         self.state = state
         self.seq = seq
@@ -156,7 +162,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return Delivery(state: state, event: event, subscribers: subscribers)
     }
 
-    mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
+    package mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
         var work = Work()
         if isStopped || wishes.isEmpty { return work }
         for wish in wishes {
@@ -187,7 +193,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return true
     }
 
-    mutating func complete(_ id: EffectID, attempt: Int, at now: MonotonicTime) -> Work {
+    package mutating func complete(_ id: EffectID, attempt: Int, at now: MonotonicTime) -> Work {
         var work = Work()
         guard !isStopped, table.complete(id, attempt: attempt) else { return work }
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
@@ -195,7 +201,17 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return work
     }
 
-    mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> Work {
+    /// An effect that only sends events has sent them and ended.
+    package mutating func complete(
+        _ id: EffectID, attempt: Int, sending events: [Event], at now: MonotonicTime
+    ) -> Work {
+        if table.isRunning(id, attempt: attempt) {
+            for event in events { _ = enqueue(Entry(input: .event(event), source: id)) }
+        }
+        return complete(id, attempt: attempt, at: now)
+    }
+
+    package mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> Work {
         var work = Work()
         if isStopped { return work }
         fail(id, attempt: attempt, error: error, at: now, into: &work)
@@ -214,14 +230,20 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
     }
 
-    mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
+    /// The failure of a parked effect has become an event.
+    package mutating func settle(_ id: EffectID, by event: Event) {
+        table.settle(id)
+        _ = enqueue(Entry(input: .event(event), source: id))
+    }
+
+    package mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
         if isStopped || !table.retryParked(id) { return nil }
         var work = Work()
         proceed(&work, at: now)
         return work
     }
 
-    mutating func timerFired(
+    package mutating func timerFired(
         generation: UInt64, at now: MonotonicTime, limit: (EffectID) -> Duration
     ) -> Work {
         var work = Work()
@@ -299,7 +321,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     // MARK: End
 
     /// Everything that has to hear of the end.
-    struct Remains: Sendable {
+    package struct Remains: Sendable {
         var waiters: [Waiter]
         var handles: [Handle]
         var subscribers: [Subscriber]
@@ -308,7 +330,7 @@ struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// Nil: the loop has ended before.
-    mutating func stop() -> Remains? {
+    package mutating func stop() -> Remains? {
         if isStopped { return nil }
         isStopped = true
         let remains = Remains(

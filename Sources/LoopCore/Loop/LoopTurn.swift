@@ -1,7 +1,7 @@
 /// What belongs to the one thread that drains the queue, and is handed over with the right to drain.
-struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
-    var state: State
-    var seq = Seq.initial
+package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
+    package var state: State
+    package var seq = Seq.initial
     private var evaluator: Evaluator<State, Event>
     private let reduce: @Sendable (inout State, Event, Transition) -> Void
     private let groups: [(@Sendable (any Sendable) -> String)?]
@@ -10,13 +10,13 @@ struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     private var time = WallTime(milliseconds: 0)
 
     /// A wish of a query, with the group of a start, which is the user's code and thus found out here.
-    enum Wish: Sendable {
+    package enum Wish: Sendable {
         case start(EffectID, request: any Sendable, group: String?)
         case update(EffectID, request: any Sendable)
         case cancel(EffectID)
     }
 
-    init(
+    package init(
         initial: State, reduce: @escaping @Sendable (inout State, Event, Transition) -> Void,
         feedbacks: [Feedback<State, Event>], seed: UInt64
     ) {
@@ -28,7 +28,7 @@ struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// Applies one event, or one direct change, or, for the start, nothing.
-    mutating func advance(_ input: LoopInput<State, Event>?, wallMilliseconds: Int64) -> [Wish] {
+    package mutating func advance(_ input: LoopInput<State, Event>?, wallMilliseconds: Int64) -> [Wish] {
         time.milliseconds = max(time.milliseconds, wallMilliseconds)
         var event: Event?
         switch input {
@@ -55,7 +55,7 @@ struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
 }
 
 /// What changes a state.
-enum LoopInput<State: Sendable, Event: Sendable>: Sendable {
+package enum LoopInput<State: Sendable, Event: Sendable>: Sendable {
     case event(Event)
     case change(@Sendable (inout State) -> Void)
 }

@@ -6,7 +6,12 @@ public struct States<State: Sendable>: AsyncSequence, Sendable {
     public typealias Element = State
     public typealias Failure = Never
 
-    let subscribe: @Sendable () -> AsyncStream<State>
+    let subscribe: @Sendable (AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State>
+    var buffering = AsyncStream<State>.Continuation.BufferingPolicy.unbounded
 
-    public func makeAsyncIterator() -> AsyncStream<State>.Iterator { subscribe().makeAsyncIterator() }
+    public func makeAsyncIterator() -> AsyncStream<State>.Iterator { subscribe(buffering).makeAsyncIterator() }
+
+    /// The same sequence for a reader who needs the latest state only: of the states that it has not taken, the newest
+    /// waits.
+    public var latest: States { States(subscribe: subscribe, buffering: .bufferingNewest(1)) }
 }

@@ -1,12 +1,17 @@
 /// A binary heap with the smallest element on top. Copyable; `push` and `pop` cost O(log n).
+@usableFromInline
 package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
-    private var elements: [Element] = []
+    @usableFromInline var elements: [Element] = []
 
+    @inlinable
     package init() {}
 
+    @inlinable
     package var count: Int { elements.count }
+    @inlinable
     package var top: Element? { elements.first }
 
+    @inlinable
     package mutating func push(_ element: Element) {
         elements.append(element)
         var child = elements.count - 1
@@ -18,6 +23,7 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
+    @inlinable
     @discardableResult
     package mutating func pop() -> Element? {
         guard let last = elements.popLast() else { return nil }
@@ -39,7 +45,8 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
     }
 
-    private mutating func sink(from start: Int) {
+    @inlinable
+    mutating func sink(from start: Int) {
         var parent = start
         while true {
             var smallest = parent

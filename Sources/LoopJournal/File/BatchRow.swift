@@ -1,30 +1,44 @@
 /// The end of a row, to which the next row is tied: how far positions and seqs go, and its checksum.
-struct ChainLink: Equatable, Sendable {
-    var position: UInt64
-    var seq: UInt64
-    var checksum: UInt32
+package struct ChainLink: Equatable, Sendable {
+    package var position: UInt64
+    package var seq: UInt64
+    package var checksum: UInt32
 
     /// Before the first row of a journal that was never trimmed.
-    static let start = ChainLink(position: 0, seq: 0, checksum: 0)
+    package static let start = ChainLink(position: 0, seq: 0, checksum: 0)
+
+    package init(position: UInt64, seq: UInt64, checksum: UInt32) {
+        self.position = position
+        self.seq = seq
+        self.checksum = checksum
+    }
+
+    /// As it was read: nil where a number cannot be.
+    init?(trimmedTo position: Int64, seq: Int64, checksum: Int64) {
+        guard let position = UInt64(exactly: position), let seq = UInt64(exactly: seq),
+            let checksum = UInt32(exactly: checksum), seq <= position, position < BatchRow.numbersMax
+        else { return nil }
+        self.init(position: position, seq: seq, checksum: checksum)
+    }
 }
 
 /// The numbers of a row of `batches`: one append, or several that were written together.
 ///
 /// The checksum covers the checksum of the row before, these numbers and the records, in the order of the fields here.
 /// So a changed, a missing, a doubled and a swapped row are all noticed.
-struct BatchRow: Equatable, Sendable {
-    var firstPosition: UInt64
-    var lastPosition: UInt64
+package struct BatchRow: Equatable, Sendable {
+    package var firstPosition: UInt64
+    package var lastPosition: UInt64
     /// The seq of the first event in it: one more than that of the newest event before, also where it holds none.
-    var firstSeq: UInt64
+    package var firstSeq: UInt64
     /// The seq of the newest event in it or before it.
-    var lastSeq: UInt64
+    package var lastSeq: UInt64
     /// Bytes of the records.
-    var length: UInt64
-    var checksum: UInt32
+    package var length: UInt64
+    package var checksum: UInt32
 
     /// A row of these records behind another.
-    init(after link: ChainLink, count: UInt64, lastSeq: UInt64, records: RawSpan) {
+    package init(after link: ChainLink, count: UInt64, lastSeq: UInt64, records: RawSpan) {
         firstPosition = link.position + 1
         lastPosition = link.position + count
         firstSeq = link.seq + 1
@@ -39,7 +53,8 @@ struct BatchRow: Equatable, Sendable {
         guard let firstPosition = UInt64(exactly: first), let lastPosition = UInt64(exactly: last),
             let firstSeq = UInt64(exactly: firstSeq), let lastSeq = UInt64(exactly: lastSeq),
             let length = UInt64(exactly: length), let checksum = UInt32(exactly: checksum),
-            firstPosition > 0, firstSeq > 0, lastPosition >= firstPosition, lastSeq >= firstSeq - 1,
+            max(lastPosition, lastSeq) < Self.numbersMax, firstPosition > 0, firstSeq > 0,
+            lastPosition >= firstPosition, lastSeq >= firstSeq - 1,
             // Each event is a record.
             lastSeq - (firstSeq - 1) <= lastPosition - firstPosition + 1
         else { return nil }
@@ -51,7 +66,10 @@ struct BatchRow: Equatable, Sendable {
         self.checksum = checksum
     }
 
-    var link: ChainLink { ChainLink(position: lastPosition, seq: lastSeq, checksum: checksum) }
+    /// No journal comes this far; from below it counting on does not overflow.
+    static var numbersMax: UInt64 { 1 << 62 }
+
+    package var link: ChainLink { ChainLink(position: lastPosition, seq: lastSeq, checksum: checksum) }
 
     /// Whether its numbers go on where another row ended.
     func follows(_ link: ChainLink) -> Bool {

@@ -137,6 +137,7 @@ final class JournalFile {
             throw .damaged(
                 loop: loop, path: path, position: base.position + 1, seq: base.seq + 1, "a row's numbers cannot be")
         }
+        try checkTrimmed(base, last)
         var end = last.link
         var isShort = false
         try forEachRow(from: last.firstPosition) { row, bytes throws(JournalError) in

@@ -42,7 +42,7 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
     private let coder: any ValueCoder
 
     init(_ definition: Definition, coder: any ValueCoder) {
-        feedbacks = Dictionary(definition.feedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        feedbacks = Dictionary(definition.allFeedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.coder = coder
     }
 
@@ -59,7 +59,7 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
             port.end(Failure(message: "the request of \(feedback.name) could not be read: \(error)", isFinal: true))
             return RunningEffect(update: { _ in }, cancel: {})
         }
-        let (updates, newer) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(16))
+        let (updates, newer) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(1))
         let context = EffectContext(
             id: grant.effect, failures: Int(grant.failures), isResumed: grant.isResumed,
             idempotencyKey: "\(Definition.name)/\(port.history)/\(grant.effect)", updates: updates)

@@ -101,6 +101,6 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     }
 
     private static func remoteGroups(of definition: Definition) -> [String] {
-        Set(definition.feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
+        Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
     }
 }

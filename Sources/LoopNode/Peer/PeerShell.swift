@@ -11,6 +11,7 @@ struct PeerShell: ~Copyable {
     private let endpoint: String
     private var driver: PeerDriver
     private var observer: ObserverMachine?
+    private var standing = ObserverStanding()
     private let observed: @Sendable (ObserverAction) -> Void
     private let log: NodeLog
 
@@ -91,6 +92,10 @@ struct PeerShell: ~Copyable {
         try driver.keep(at: now)
         for action in actions {
             if let end = try perform(action) { return end }
+        }
+        if let new = observer?.standing(isHeard: driver.machine.isJoined), new != standing {
+            standing = new
+            observed(.standing(new))
         }
         try flush()
         return nil

@@ -45,7 +45,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// A feedback on workers must have requests that can cross a process; a name must be there once.
     private static func check(_ definition: Definition) throws(NodeError) {
         var names: Set<String> = []
-        for feedback in definition.feedbacks {
+        for feedback in definition.allFeedbacks {
             guard names.insert(feedback.name).inserted else {
                 throw .definition("two feedbacks of \(Definition.name) are named \"\(feedback.name)\"; rename one")
             }

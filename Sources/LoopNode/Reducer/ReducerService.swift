@@ -54,7 +54,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
         machine.crashNote = note
         machine.begin(nonce: SystemRandom.uint64(), at: SystemClock.now)
-        if definition.feedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
+        if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
                 at: now.monotonic)

@@ -18,6 +18,7 @@ public final class RemoteConnection: Sendable {
         var all: [Int: @Sendable (ObserverAction) -> Void] = [:]
         /// The newest state, for those who come later.
         var latest: ObserverAction?
+        var standing: ObserverAction?
         var ended: ObserverAction?
         var failure: NodeError?
     }
@@ -107,13 +108,12 @@ public final class RemoteConnection: Sendable {
 
     /// Calls `body` on the connection's thread with the newest state, if there is one, and with everything after it.
     public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int {
-        let (id, latest, ended) = observers.withLock { observers in
+        let (id, known) = observers.withLock { observers in
             observers.next += 1
             observers.all[observers.next] = body
-            return (observers.next, observers.latest, observers.ended)
+            return (observers.next, [observers.latest, observers.standing, observers.ended])
         }
-        if let latest { body(latest) }
-        if let ended { body(ended) }
+        for action in known { if let action { body(action) } }
         return id
     }
 
@@ -122,6 +122,7 @@ public final class RemoteConnection: Sendable {
     private static func tell(_ observers: Locked<Observers>, _ action: ObserverAction) {
         let bodies = observers.withLock { observers in
             if case .state = action { observers.latest = action }
+            if case .standing = action { observers.standing = action }
             if case .ended = action { observers.ended = action }
             return Array(observers.all.values)
         }

@@ -10,8 +10,8 @@ public import ZMQ
 ///     let seq = try await loop.confirmed(.carArrived)
 ///     for await (seq, state) in loop.states { … }
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
-    private let connection: RemoteConnection
-    private let log: NodeLog
+    let connection: RemoteConnection
+    let log: NodeLog
 
     /// - Parameters:
     ///   - reducer: the reducer's address; it need not run yet.
@@ -39,20 +39,26 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         let id = connection.observe { action in
             switch action {
             case .state(let seq, let bytes):
-                do {
-                    continuation.yield((seq, try CBOR.decode(Definition.State.self, from: bytes)))
-                } catch {
-                    log.once(
-                        a: "state",
-                        "the state at seq \(seq) cannot be read as schema \(Definition.schema) of this loop: \(error); run"
-                            + " the reducer's build")
-                }
+                if let state = RemoteLoop.decode(bytes, seq, log) { continuation.yield((seq, state)) }
             case .ended: continuation.finish()
             default: break
             }
         }
         continuation.onTermination = { _ in connection.stopObserving(id) }
         return stream
+    }
+
+    /// Nil, and a line in the log: it cannot be read.
+    static func decode(_ bytes: [UInt8], _ seq: Seq, _ log: NodeLog) -> Definition.State? {
+        do {
+            return try CBOR.decode(Definition.State.self, from: bytes)
+        } catch {
+            log.once(
+                a: "state",
+                "the state at seq \(seq) cannot be read as schema \(Definition.schema) of this loop: \(error); run"
+                    + " the reducer's build")
+            return nil
+        }
     }
 
     /// Hands an event over. With an outbox file it is on disk when this returns, and is applied or refused whatever

@@ -14,9 +14,12 @@ struct Checkers<Work: Workload>: Sendable {
     private var oneOwner = OneOwner()
     private var durableBeforeVisible = DurableBeforeVisible()
     private var replayIsExact: ReplayIsExact<Work>
-    private var observersConverge = ObserversConverge()
+    private var observersConverge: ObserversConverge<Work>
+    private var snapshotComesFirst = SnapshotComesFirst()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
+    /// The loop has ended.
+    private var hasEnded = false
     /// What was judged outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
 
@@ -25,6 +28,7 @@ struct Checkers<Work: Workload>: Sendable {
         self.work = work
         model = LoopModel(work)
         replayIsExact = ReplayIsExact(work, hasShadow: hasShadow)
+        observersConverge = ObserversConverge(work)
     }
 
     /// The entry behind a session's number.
@@ -53,17 +57,35 @@ struct Checkers<Work: Workload>: Sendable {
         case .left:
             try nothingStale.observe(observation, model)
             try durableBeforeVisible.observe(observation, book)
-            try observersConverge.observe(observation, &model, work)
+            try observersConverge.observe(observation, model)
         case .accepted, .sent: break
-        case .told, .died, .ended: try nothingLost.observe(observation, book)
+        case .told: try nothingLost.observe(observation, book)
+        case .ended:
+            hasEnded = true
+            try nothingLost.observe(observation, book)
+        case .died:
+            try nothingLost.observe(observation, book)
+            try observersConverge.observe(observation, model)
+            try snapshotComesFirst.observe(observation, book)
+        case .watches, .shown:
+            try observersConverge.observe(observation, model)
+            try snapshotComesFirst.observe(observation, book)
         case .ran: try oneOwner.observe(observation, book)
         case .measured: try bounded.observe(observation, book)
         case .settled:
             count(.progress)
             try nothingLost.observe(observation, book)
             try poisonIsSetAside.observe(observation, book)
+            // When a loop ends, its observers leave with what they have seen.
+            if !hasEnded {
+                try observersConverge.observe(observation, model)
+                try snapshotComesFirst.observe(observation, book)
+            }
         }
     }
+
+    /// What an observer has still to be shown; nil: nothing.
+    func lacks(observer peer: Int) -> String? { observersConverge.lacks(peer, model) }
 
     /// What these know follows from the records that the journal has.
     private mutating func followJournal(_ observation: Observation) throws(Violation) {
@@ -74,11 +96,12 @@ struct Checkers<Work: Workload>: Sendable {
         try durableBeforeVisible.observe(observation, book)
         try replayIsExact.observe(observation, book)
         switch observation {
-        case .began(let history): try model.begin(history)
+        case .began(let history):
+            try observersConverge.observe(observation, model)
+            try model.begin(history)
         case .journaled(let journaled): try model.follow(journaled.record)
         default: break
         }
-        try observersConverge.observe(observation, &model, work)
     }
 
     /// A record became durable.
@@ -121,7 +144,7 @@ struct Checkers<Work: Workload>: Sendable {
     var checkCounts: [Promise: Int] {
         let all: [any Counting] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
-            observersConverge, bounded, poisonIsSetAside,
+            observersConverge, snapshotComesFirst, bounded, poisonIsSetAside,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

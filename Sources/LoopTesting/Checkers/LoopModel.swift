@@ -8,28 +8,24 @@ struct LoopModel<Work: Workload>: Sendable {
     typealias State = Work.Definition.State
 
     private let work: Work
-    private var history = History.none
-    private(set) var state: State
-    private(set) var seq = Seq.initial
+    private(set) var chronicle: Chronicle<Work.Definition>
     private var evaluator: Evaluator<State, Work.Definition.Event>
     private var changes: [EffectChange] = []
     /// What the state asks for, in order.
     private var live: [EffectID] = []
-    /// The states at `firstSeq` and after it.
-    private var states: [State]
-    private var firstSeq = Seq.initial
 
-    init(_ work: Work) {
+    init(_ work: Work, history: History = .none) {
         self.work = work
-        state = work.definition.initial
-        states = [state]
-        evaluator = Evaluator(feedbacks: work.definition.feedbacks, coder: work.coder)
+        chronicle = Chronicle(work.definition, history: history)
+        evaluator = Evaluator(feedbacks: work.definition.allFeedbacks, coder: work.coder)
     }
+
+    var state: State { chronicle.state }
+    var seq: Seq { chronicle.seq }
 
     /// A journal was begun.
     mutating func begin(_ history: History) throws(Violation) {
-        self = LoopModel(work)
-        self.history = history
+        self = LoopModel(work, history: history)
         evaluator.advance(state: state, event: nil, seq: .initial, into: &changes)
         takeChanges()
         try work.judge(state, at: seq)
@@ -38,7 +34,7 @@ struct LoopModel<Work: Workload>: Sendable {
     mutating func follow(_ record: Record) throws(Violation) {
         switch record {
         case .event(let record): try follow(record)
-        case .historyBegun(let begun, _): history = begun
+        case .historyBegun(let begun, _): chronicle.begin(begun)
         default: break
         }
     }
@@ -47,11 +43,9 @@ struct LoopModel<Work: Workload>: Sendable {
         guard let event = try? work.coder.decode(Work.Definition.Event.self, from: Array(record.bytes)) else {
             throw Violation(.nothingTwice, "event \(record.seq) cannot be read")
         }
-        seq = record.seq
-        work.definition.reduce(&state, event, Transition(seq: seq, time: record.time, seed: history.value))
+        chronicle.append(record, event)
         evaluator.advance(state: state, event: event, seq: seq, into: &changes)
         if !changes.isEmpty { takeChanges() }
-        states.append(state)
         try work.judge(state, at: seq)
     }
 
@@ -83,19 +77,5 @@ struct LoopModel<Work: Workload>: Sendable {
             if live[middle] < effect { low = middle + 1 } else { high = middle }
         }
         return low
-    }
-
-    /// The state as it was at a seq; nil: there was none, or it is forgotten.
-    func state(at seq: Seq) -> State? {
-        let index = Int(seq.value) - Int(firstSeq.value)
-        return states.indices.contains(index) ? states[index] : nil
-    }
-
-    /// Nobody will ask for a state before this one.
-    mutating func forget(before seq: Seq) {
-        let count = Int(seq.value) - Int(firstSeq.value)
-        guard count > 0, count < states.count else { return }
-        states.removeFirst(count)
-        firstSeq = seq
     }
 }

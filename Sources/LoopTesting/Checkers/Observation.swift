@@ -5,6 +5,7 @@ package import LoopWire
 /// What the project promises (docs, "Promises"), as far as the simulator can watch it.
 package enum Promise: String, CaseIterable, Sendable {
     case oneOrder = "G1"
+    case snapshotComesFirst = "G2"
     case nothingLost = "G3"
     case nothingTwice = "G4"
     case nothingStale = "G5"
@@ -86,6 +87,10 @@ package enum Observation: Sendable {
     case told(id: Int, EntryOutcome)
     /// A process died; what it had accepted is nobody's any more.
     case died(peer: Int)
+    /// An observer begins, which wants states or only transitions.
+    case watches(peer: Int, states: Bool)
+    /// What an observer shows, by a frame of this history.
+    case shown(peer: Int, History, ObserverAction)
     /// A worker began an attempt.
     case ran(peer: Int, History, Grant)
     /// The sizes of a peer's queues.

@@ -11,6 +11,7 @@ struct Agenda {
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)
         case happening(Int32)
+        case observerStart(Int32)
         case fault
     }
 

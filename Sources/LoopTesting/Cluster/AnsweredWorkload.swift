@@ -35,7 +35,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         self.invariants = invariants
         self.clients = clients
         self.restLimit = restLimit
-        feedbacks = Dictionary(definition.feedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        feedbacks = Dictionary(definition.allFeedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Effects
@@ -135,6 +135,20 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         } catch {
             throw Violation(.usage, "the event \(event) cannot be encoded: \(error)")
         }
+    }
+
+    // MARK: Words
+
+    func describe(_ event: Event) -> String? {
+        let text = String(describing: event)
+        return text.utf8.count <= 80 ? text : "\(text.prefix(79))…"
+    }
+
+    func advice(on promise: Promise) -> String? {
+        guard promise == .replayIsExact else { return nil }
+        return
+            "reduce, the queries and the coding of \(Definition.self) must be functions of their arguments: look for the"
+            + " order of a Set or a Dictionary, for random numbers and times that are not the transition's, and for globals"
     }
 
     // MARK: States

@@ -8,7 +8,6 @@ extension ClusterEngine {
         try observe(.ran(peer: peer.index, peer.machine.history, grant))
         let body = Peer.Body(
             grant: grant, run: nextID(), script: try script(for: grant, on: peer, isUpdate: false))
-        peer.runs[grant.effect] = body.run
         peer.bodies[body.run] = body
         agenda.note(
             .effectStep(peer: Int32(peer.index), run: body.run), at: now + between(.milliseconds(1), .milliseconds(200))
@@ -33,12 +32,11 @@ extension ClusterEngine {
     }
 
     func endBody(_ run: UInt32, of peer: Peer) {
-        guard let body = peer.bodies.removeValue(forKey: run) else { return }
-        if peer.runs[body.effect] == run { peer.runs[body.effect] = nil }
+        peer.bodies[run] = nil
     }
 
     func effectStep(_ peer: Peer, _ run: UInt32) throws(Violation) {
-        guard peer.isAlive, peer.bodies[run] != nil else { return }
+        guard peer.isAlive, peer.bodies.contains(run) else { return }
         let frozenUntil = peer.role == .local ? reducerFrozenUntil : peer.frozenUntil
         if frozenUntil > now {
             return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: frozenUntil)
@@ -49,7 +47,7 @@ extension ClusterEngine {
                 continue
             }
             if standsStill {
-                peer.bodies[run]?.isAtRest = true
+                peer.bodies.change(run) { $0.isAtRest = true }
                 return
             }
             let step = try drawing(for: peer) { (work, draw) throws(Violation) in try work.next(&body.script, &draw) }
@@ -87,14 +85,16 @@ extension ClusterEngine {
             index: body.next, payload: payload[...], wantsSeq: wantsSeq)
         switch peer.machine.send(payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq) {
         case .accepted:
-            peer.bodies[body.run]?.held = nil
-            peer.bodies[body.run]?.next += 1
-            peer.bodies[body.run]?.isWaitingForRoom = false
+            peer.bodies.change(body.run) {
+                $0.held = nil
+                $0.next += 1
+                $0.isWaitingForRoom = false
+            }
             try settleAccounts(of: peer, entry)
             wake(peer, at: now + 10_000)
             return peer.isAlive
         case .full:
-            peer.bodies[body.run]?.isWaitingForRoom = true
+            peer.bodies.change(body.run) { $0.isWaitingForRoom = true }
             return false
         case .refused(let refusal) where refusal.reason == .tooLarge:
             // An error that leaves the body, as it does in a node.
@@ -103,7 +103,7 @@ extension ClusterEngine {
         case .refused(let refusal):
             // The local peer's machine may know of the effect's end before its body does.
             try settleAccounts(of: peer)
-            if peer.bodies[body.run] == nil { return false }
+            if !peer.bodies.contains(body.run) { return false }
             throw Violation(.nothingLost, "\(body.effect) \(body.attempt) runs, and may not send: \(refusal)")
         }
     }
@@ -157,8 +157,7 @@ extension ClusterEngine {
             peer.isWaitingForRoom = false
             agenda.note(.clientEvent(Int32(peer.index)), at: now)
         }
-        for run in peer.bodies.keys.sorted() where peer.bodies[run]?.isWaitingForRoom == true {
-            peer.bodies[run]?.isWaitingForRoom = false
+        for run in peer.bodies.takeWaiting() {
             agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now)
         }
     }

@@ -39,6 +39,10 @@ extension ClusterEngine {
         case .lostCollector:
             peer.isPusherDead = true
             peer.collectorLostUntil = now + between(plan.silenceLimit, plan.silenceLimit * 8)
+        case .partition:
+            let direction = [Happenings.Direction.both, .fromReducer, .toReducer].randomElement(using: &dice) ?? .both
+            cut(peer, direction, until: now + between(plan.silenceLimit / 2, plan.silenceLimit * 8))
+        case .replay: return replay(peer, &dice)
         case .freeze: peer.frozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 4)
         case .kill: try kill(peer)
         case .stop: return try stop(peer)
@@ -101,6 +105,21 @@ extension ClusterEngine {
         return true
     }
 
+    /// Messages of the past come again, over connections of their own.
+    private func replay(_ peer: Peer, _ dice: inout SeededRandom) -> Bool {
+        var (late, batches) = (Pipe<PeerFrame>(), Pipe<Batch>())
+        for frame in peer.recentFrames.some(&dice) { late.append(frame, arrival: now + between(.zero, .seconds(2))) }
+        for batch in peer.recentBatches.some(&dice) {
+            batches.append(batch, arrival: now + between(.zero, .seconds(2)))
+        }
+        if late.isEmpty && batches.isEmpty { return false }
+        if !late.isEmpty, !peer.subscriber.pipes.isEmpty { peer.subscriber.pipes.insert(late, at: 0) }
+        if !batches.isEmpty, !peer.pusher.pipes.isEmpty { peer.pusher.pipes.insert(batches, at: 0) }
+        wake(peer, at: late.readableAt)
+        wakeReducer(at: batches.readableAt)
+        return true
+    }
+
     /// A worker is asked to go.
     @discardableResult
     func stop(_ peer: Peer) throws(Violation) -> Bool {
@@ -114,10 +133,9 @@ extension ClusterEngine {
 
     func kill(_ peer: Peer) throws(Violation) {
         peer.isAlive = false
-        peer.bodies = [:]
-        peersByRoute[peer.route] = nil
+        peer.bodies.removeAll()
         try observe(.died(peer: peer.index))
-        addPeer(peer.role, peer.slot)
+        try addPeer(peer.role, peer.slot)
     }
 
     /// From here on everything works, and everything must settle.

@@ -5,9 +5,9 @@ import LoopWire
 /// The peer of the reducer's own process, for the feedbacks that are placed there: the same machine, without sockets
 /// between. It comes and goes with the process. (The same order as `LocalPeer`.)
 extension ClusterEngine {
-    func beginLocally() {
+    func beginLocally() throws(Violation) {
         guard hasLocalEffects else { return }
-        local = addPeer(.local, 0)
+        local = try addPeer(.local, 0)
     }
 
     /// The process has ended, or has thrown away what it had.
@@ -15,9 +15,8 @@ extension ClusterEngine {
         guard let local else { return }
         self.local = nil
         local.isAlive = false
-        local.bodies = [:]
-        local.runs = [:]
-        present.removeAll { $0 === local }
+        local.bodies.removeAll()
+        forget { $0 === local }
         try observe(.died(peer: local.index))
     }
 

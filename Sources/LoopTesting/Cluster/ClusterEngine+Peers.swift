@@ -6,13 +6,13 @@ import LoopWire
 extension ClusterEngine {
     /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
     @discardableResult
-    func addPeer(_ role: Peer.Role, _ slot: Int) -> Peer {
+    func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
         let id = PeerID(high: random.next(), low: random.next())
         let offset = role == .local ? reducerClockOffset : between(0, 1_000_000_000_000)
         let (capacity, groups) =
             switch role {
             case .worker: (plan.capacity, groups)
-            case .client: (0, [])
+            case .client, .observer: (0, [])
             case .local: (limits.localCapacity, [localGroup])
             }
         var configuration = PeerConfiguration(
@@ -25,10 +25,12 @@ extension ClusterEngine {
         machine.brokenRules = brokenRules
         let peer = Peer(
             index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
+        peer.heardAt = now
         peers.append(peer)
+        places.append((role, slot))
         present.append(peer)
-        peersByID[id] = peer.index
         if role == .local { return peer }
+        if role == .observer { try watch(plan.observers[slot].watched, peer) }
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {
@@ -40,10 +42,8 @@ extension ClusterEngine {
 
     /// A DEALER connection is made anew: ROUTER gives it another routing id, and what was under way is gone.
     func renewRoute(of peer: Peer) {
-        peersByRoute[peer.route] = nil
         let number = UInt64(nextID())
         peer.route = withUnsafeBytes(of: number.littleEndian) { [UInt8]($0) }
-        peersByRoute[peer.route] = peer.index
         peer.toReducer.removeAll()
         peer.fromReducer.removeAll()
     }
@@ -79,9 +79,13 @@ extension ClusterEngine {
         guard peer.isAlive else { return }
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
+        if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
-        let deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
+        var deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
+        if let due = peer.observer?.deadline {
+            deadline = min(deadline, max(due.nanoseconds, peer.clockOffset) - peer.clockOffset)
+        }
         var next = max(deadline, now + 100_000)
         for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
         next = min(next, max(peer.fromReducer.readableAt, now))
@@ -104,6 +108,7 @@ extension ClusterEngine {
             var choice = pick(count)
             if fromReducer, choice == count - 1 {
                 guard let frame = peer.fromReducer.popFirst() else { return }
+                if peer.role == .observer { try observe(frame, isReply: true, peer) }
                 peer.machine.receiveReply(frame, at: time)
             } else {
                 let pipe = peer.subscriber.pipes.firstIndex {
@@ -112,7 +117,12 @@ extension ClusterEngine {
                     return choice < 0
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
-                peer.machine.receivePublished(frame, at: time)
+                peer.heardAt = now
+                if frame.isForObservers {
+                    try observe(frame, isReply: false, peer)
+                } else {
+                    peer.machine.receivePublished(frame, at: time)
+                }
                 if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
             }
             try settleAccounts(of: peer)
@@ -181,7 +191,7 @@ extension ClusterEngine {
     }
 
     private func bodyIndex(_ peer: Peer, _ entry: Entry) -> Int {
-        entry.effect.flatMap { peer.runs[$0] }.flatMap { peer.bodies[$0]?.next } ?? 0
+        entry.effect.flatMap { peer.bodies.run(of: $0) }.flatMap { peer.bodies[$0]?.next } ?? 0
     }
 
     private func fulfil(_ wish: PeerAction, _ peer: Peer) throws(Violation) {
@@ -197,10 +207,10 @@ extension ClusterEngine {
         case .rebuildPush: if peer.role != .local { rebuildPusher(peer) }
         case .run(let grant): try begin(grant, on: peer)
         case .update(let effect, let attempt, let request):
-            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             try renew(run, of: peer, request)
         case .stop(let effect, let attempt):
-            guard let run = peer.runs[effect], peer.bodies[run]?.attempt == attempt else { return }
+            guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             endBody(run, of: peer)
         case .settled(let number, let outcome):
             guard let id = peer.accounts.tell(number) else {
@@ -210,7 +220,7 @@ extension ClusterEngine {
         case .hasRoom: try resume(peer)
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
-            guard outcome != nil else {
+            guard hasEnded else {
                 throw Violation(.durableBeforeVisible, "peer \(peer.index) was told that the loop has ended")
             }
             peer.hasEnded = true
@@ -231,7 +241,7 @@ extension ClusterEngine {
         say("peer \(peer.index) has left")
         peer.isAlive = false
         try observe(.died(peer: peer.index))
-        addPeer(peer.role, peer.slot)
+        try addPeer(peer.role, peer.slot)
     }
 
     func say(_ text: @autoclosure () -> String) {

@@ -40,7 +40,8 @@ extension ClusterEngine {
         reducer = try recovered(from: disk, isFresh: isFresh)
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
-        beginLocally()
+        reducerBeganAt = now
+        try beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
         if transcript != nil, let reducer {
@@ -65,13 +66,13 @@ extension ClusterEngine {
             silenceLimit: plan.silenceLimit, eventBytesMax: limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
+        if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
+        if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
         var machine = ReducerMachine(
             recovered: core, configuration: configuration, seed: random.next(), at: reducerMoment)
         machine.brokenRules = brokenRules
         machine.crashNote = plan.keeping == .memory ? nil : trap.note
-        machine.subscriptions.updates = 1
-        machine.subscriptions.transitions = 1
         return machine
     }
 
@@ -83,6 +84,20 @@ extension ClusterEngine {
             try compare(recovered, disk, from: snapshot)
         }
         if !plan.hasShadow { try compare(recovered, disk, from: nil) }
+    }
+
+    /// A state that is no function of its events makes all kinds of promises seem broken: what was found is held to be that
+    /// where the journal gives another state than the reducer has.
+    func rootCause(of violation: Violation) -> Violation {
+        guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
+            limits.restInterval == 1, let core = reducer?.core, let disk, core.position == disk.position
+        else { return violation }
+        do {
+            try compare(core, disk, from: nil)
+            return violation
+        } catch {
+            return error
+        }
     }
 
     private func compare(
@@ -99,7 +114,8 @@ extension ClusterEngine {
             let differences = try core.differences(from: recovered)
             if !differences.isEmpty {
                 throw Violation(
-                    .replayIsExact, "\(place) gives another \(differences.joined(separator: ", ")) than the recovery")
+                    .replayIsExact, "\(place) gives another \(differences.joined(separator: ", ")) than the reducer has"
+                )
             }
         } catch let violation as Violation {
             throw violation

@@ -58,6 +58,7 @@ extension ClusterEngine {
         if let end = done.outcome, outcome == nil {
             say("the loop has ended: \(end.text.prefix(200))")
             outcome = end
+            hasEnded = true
             try observe(.ended)
         }
         try deliver(done.messages)
@@ -90,10 +91,22 @@ extension ClusterEngine {
         guard restCount % limits.restInterval == 0 else { return }
         guard let reducer else { return }
         try checkers.rest(reducer.core, wholly: restCount % (8 * limits.restInterval) == 0)
-        guard restCount % 256 == 0 else { return }
+        guard restCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
+            if peer.leases > 0 { try checkLease(of: SessionID(peer.session), peer.leases) }
         }
+    }
+
+    /// Whoever hears nothing of the reducer loses its effects in a bounded time, also where the reducer hears of it.
+    private func checkLease(of session: SessionID, _ count: Int) throws(Violation) {
+        let peer = present.first { $0.isAlive && $0.role == .worker && $0.machine.session == session }
+        let bound = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
+        guard let peer, now > max(reducerBeganAt, reducerFrozenUntil, peer.heardAt) + bound else { return }
+        throw Violation(
+            .progress,
+            "peer \(peer.index) has heard nothing for \(Transcript.seconds(now - peer.heardAt)) s, and has"
+                + " \(count) effects that nobody else may run")
     }
 
     func noteDurable(_ record: Record) throws(Violation) {

@@ -17,6 +17,9 @@ extension ClusterEngine {
                 return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
             }
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
+            if peer.role == .observer, outcome == nil, let lack = checkers.lacks(observer: peer.index) {
+                return "\(name) \(lack)"
+            }
             if peer.frozenUntil > now { return "\(name) stands still" }
             if !standsStill, peer.pause != nil { return "\(name) has more to send" }
         }
@@ -33,7 +36,7 @@ extension ClusterEngine {
     }
 
     private func unsettledEffects(_ reducer: ReducerMachine<Ran>) -> String? {
-        let bodies = present.filter(\.isAlive).flatMap(\.bodies.values)
+        let bodies = present.filter(\.isAlive).flatMap(\.bodies.all)
         for body in bodies {
             guard let effect = reducer.core.effects[body.effect] else {
                 return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"

@@ -47,7 +47,9 @@ extension ClusterEngine {
         for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
             peer.isSubscriptionNew = false
             reducer?.noticeSubscription(of: peer.id)
+            if peer.watched?.includesStates == true { reducer?.publishStateAgain() }
         }
+        if !plan.observers.isEmpty { countSubscriptions() }
     }
 
     /// Some batches, in any order among the connections.
@@ -77,7 +79,12 @@ extension ClusterEngine {
     /// A dead peer is looked at until the last of its messages was read.
     private func forgetTheGone() {
         guard present.contains(where: { !$0.isAlive }) else { return }
-        present.removeAll { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
+        forget { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
+    }
+
+    func forget(_ isGone: (Peer) -> Bool) {
+        for peer in present where isGone(peer) { peers[peer.index] = nil }
+        present.removeAll { peers[$0.index] == nil }
     }
 
     // MARK: Departures
@@ -87,27 +94,25 @@ extension ClusterEngine {
             try observe(.left(message))
             switch message {
             case .inbox(let id, let frame):
-                guard let index = peersByID[id] else { continue }
-                let peer = peers[index]
+                guard let peer = present.first(where: { $0.id == id }) else { continue }
                 if peer.role == .local {
                     try hearLocally(peer, frame, isReply: false)
                 } else {
                     publish(frame, to: peer)
                 }
             case .reply(.router(let route), let frame):
-                guard let index = peersByRoute[route] else { continue }
-                let peer = peers[index]
+                guard let peer = present.first(where: { $0.isAlive && $0.route == route }) else { continue }
                 let arrival = max(now + latency(), peer.cutFromReducerUntil)
                 peer.fromReducer.append(carried(frame, nil), arrival: arrival)
-                if transcript != nil { transcript?.note(.toPeer(index, frame, isLost: false), at: now) }
+                if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
             case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
-            case .publish: break
+            case .publish(let topic, let frame): publish(frame, on: topic)
             }
         }
     }
 
-    private func publish(_ frame: PeerFrame, to peer: Peer) {
+    func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
         var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
         if peer.burst > 0 {
             peer.burst -= 1
@@ -117,8 +122,9 @@ extension ClusterEngine {
         if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
         if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
+        if plan.hasReplays { peer.recentFrames.note(frame) }
         let arrival = max(now + latency(), peer.cutFromReducerUntil)
-        peer.subscriber.pipes[last].append(carried(frame, .inbox(loop, peer.id)), arrival: arrival)
+        peer.subscriber.pipes[last].append(carried(frame, topic ?? .inbox(loop, peer.id)), arrival: arrival)
         wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
     }
 
@@ -162,6 +168,7 @@ extension ClusterEngine {
             }
             batch = read
         }
+        if plan.hasReplays { peer.recentBatches.note(batch) }
         let arrival = max(now + latency(), peer.cutToReducerUntil)
         let last = peer.pusher.pipes.count - 1
         peer.pusher.pipes[last].append(batch, arrival: arrival)

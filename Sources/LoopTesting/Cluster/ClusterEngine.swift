@@ -8,6 +8,8 @@ import LoopWire
 /// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
 /// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when everybody has
 /// learned of it.
+///
+/// As in ``SimulatedPeer``, what is asked at every step is not watched for overlapping accesses.
 package final class ClusterEngine<Work: Workload> {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
@@ -18,26 +20,26 @@ package final class ClusterEngine<Work: Workload> {
     package let scenario: Scenario
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
-    var work: Work
+    @exclusivity(unchecked) var work: Work
     let coder: any ValueCoder
     let limits: WorkloadLimits
     let happenings: [(time: UInt64, what: Happening)]
-    var random: SeededRandom
-    var agenda = Agenda()
+    @exclusivity(unchecked) var random: SeededRandom
+    @exclusivity(unchecked) var agenda = Agenda()
     /// Virtual nanoseconds since the beginning.
-    package internal(set) var now: UInt64 = 0
-    package internal(set) var stepCount = 0
+    @exclusivity(unchecked) package internal(set) var now: UInt64 = 0
+    @exclusivity(unchecked) package internal(set) var stepCount = 0
     private var stepsAtOnce = 0
-    var checkers: Checkers<Work>
+    @exclusivity(unchecked) var checkers: Checkers<Work>
     /// Kept only where somebody will read it: it costs more than the run.
-    package internal(set) var transcript: Transcript?
+    @exclusivity(unchecked) package internal(set) var transcript: Transcript?
     /// How often each kind of fault took place.
     package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
     /// How many faults were drawn, also those that were left out or had nothing to break.
     package internal(set) var faultsDrawn = 0
     package internal(set) var eventCount = 0
     /// How many messages were sent, in all directions.
-    var messageCount = 0
+    @exclusivity(unchecked) var messageCount = 0
     var ids: UInt32 = 0
     var entryCount = 0
     let loop = LoopID(name: Work.Definition.name)
@@ -47,16 +49,17 @@ package final class ClusterEngine<Work: Workload> {
     let hasLocalEffects: Bool
 
     // The reducer's process.
-    var reducer: ReducerMachine<Ran>?
+    @exclusivity(unchecked) var reducer: ReducerMachine<Ran>?
     /// Told apart from `reducer != nil`, which copies the machine to find out.
-    var isReducerUp = false
+    @exclusivity(unchecked) var isReducerUp = false
     var reducerLife: UInt32 = 0
     var restCount = 0
-    var unsynced: Unsynced?
-    var isSyncing = false
-    var reducerWakesAt = UInt64.max
-    var reducerFrozenUntil: UInt64 = 0
-    var reducerClockOffset: UInt64 = 0
+    @exclusivity(unchecked) var unsynced: Unsynced?
+    @exclusivity(unchecked) var isSyncing = false
+    @exclusivity(unchecked) var reducerWakesAt = UInt64.max
+    @exclusivity(unchecked) var reducerFrozenUntil: UInt64 = 0
+    var reducerBeganAt: UInt64 = 0
+    @exclusivity(unchecked) var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
     var isNextAppendFailing = false
@@ -72,12 +75,14 @@ package final class ClusterEngine<Work: Workload> {
     /// What operators ask for in the next turn.
     var operatorRequests: [AdministrationRequest] = []
     /// This process's hold on the disk.
-    var journal: SimulatedJournal?
-    var disk: SimulatedDisk?
+    @exclusivity(unchecked) var journal: SimulatedJournal?
+    @exclusivity(unchecked) var disk: SimulatedDisk?
     /// The history of the newest record.
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
-    package internal(set) var outcome: Outcome?
+    @exclusivity(unchecked) package internal(set) var outcome: Outcome?
+    /// Whether some journal has known of an end, so that somebody may hear of it.
+    var hasEnded = false
     /// After this time bodies and clients do nothing more.
     var standsStill = false
 
@@ -89,12 +94,12 @@ package final class ClusterEngine<Work: Workload> {
     var historiesBegun = 0
     var trapCount = 0
 
-    // The other processes, dead ones too.
-    var peers: [Peer] = []
+    // The other processes; nil: one that is gone, and nothing of it is under way.
+    @exclusivity(unchecked) var peers: [Peer?] = []
+    /// What each of them was, also those that are gone.
+    var places: [(role: Peer.Role, slot: Int)] = []
     /// Those that live, or whose sockets still hold something.
-    var present: [Peer] = []
-    var peersByID: [PeerID: Int] = [:]
-    var peersByRoute: [[UInt8]: Int] = [:]
+    @exclusivity(unchecked) var present: [Peer] = []
 
     /// A turn whose records are on their way to the disk.
     struct Unsynced {
@@ -123,11 +128,15 @@ package final class ClusterEngine<Work: Workload> {
         brokenRules = BrokenRules(rules)
         checkers = Checkers(work, hasShadow: plan.0.hasShadow)
         trap = TrapSwitch(isPoison: { work.isPoison($0) })
-        transcript = records ? Transcript(limit: scenario.transcriptLines, loop: loop) : nil
+        if records {
+            transcript = Transcript(limit: scenario.transcriptLines, loop: loop) { [coder = work.coder] bytes in
+                (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
+            }
+        }
         fingerprint = DefinitionFingerprint(of: work.definition)
-        let placements = Set(work.definition.feedbacks.map(\.placement.group))
+        let placements = Set(work.definition.allFeedbacks.map(\.placement.group))
         groups = placements.subtracting([localGroup]).sorted()
-        hasLocalEffects = work.definition.feedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
+        hasLocalEffects = work.definition.allFeedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
     }
 
     /// The definition as the reducer's process runs it.
@@ -141,9 +150,22 @@ package final class ClusterEngine<Work: Workload> {
     /// Runs the seed to its end.
     /// - Throws: the first violation.
     package func run() throws(Violation) {
+        do {
+            try runToEnd()
+        } catch {
+            var violation = rootCause(of: error)
+            if let advice = work.advice(on: violation.promise) { violation.what += "\n    \(advice)" }
+            throw violation
+        }
+    }
+
+    private func runToEnd() throws(Violation) {
         try startReducer()
-        for slot in 0..<plan.workerCount { addPeer(.worker, slot) }
-        for slot in 0..<plan.clientCount { addPeer(.client, slot) }
+        for slot in 0..<plan.workerCount { try addPeer(.worker, slot) }
+        for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
+        for (slot, observer) in plan.observers.enumerated() {
+            agenda.note(.observerStart(Int32(slot)), at: UInt64(observer.share * Double(faultsEnd)))
+        }
         for (index, happening) in happenings.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
         agenda.note(.fault, at: min(nextFault(), faultsEnd))
         let rest = limits.restLimit.map { faultsEnd + UInt64($0.wholeNanoseconds) } ?? .max
@@ -178,9 +200,10 @@ package final class ClusterEngine<Work: Workload> {
         case .snapshotWritten(let life): snapshotWritten(life)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): try reducerSynced(life)
-        case .peerTurn(let index): try peerTurn(peers[Int(index)])
-        case .effectStep(let peer, let run): try effectStep(peers[Int(peer)], run)
-        case .clientEvent(let peer): try clientEvent(peers[Int(peer)])
+        case .peerTurn(let index): if let peer = peers[Int(index)] { try peerTurn(peer) }
+        case .effectStep(let index, let run): if let peer = peers[Int(index)] { try effectStep(peer, run) }
+        case .clientEvent(let index): if let peer = peers[Int(index)] { try clientEvent(peer) }
+        case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .happening(let index): try perform(happenings[Int(index)].what)
         case .fault:
             guard isFaulty else { return endFaults() }

@@ -15,10 +15,10 @@ public struct Faults: Equatable, Sendable {
     /// Everything works; messages still take their time, and arrive in any order among the processes.
     public static let none = Faults([], rate: 0)
 
-    /// Connections that lose the middle of what they carry, fall silent, or are made anew; bursts that the publisher drops
-    /// for a reader that is too slow, as ZeroMQ does it.
+    /// Connections that lose the middle of what they carry, fall silent, or are made anew; partitions, in one direction or
+    /// both; messages that come again, late; bursts that the publisher drops for a reader that is too slow, as ZeroMQ does it.
     public static let network = Faults([
-        .burst, .push, .subscription, .dealer, .deadSubscription, .deadPush, .lostCollector,
+        .burst, .push, .subscription, .dealer, .deadSubscription, .deadPush, .lostCollector, .partition, .replay,
     ])
 
     /// Workers, clients and the reducer are killed, frozen, stopped and started again, at any moment; clocks are set.

@@ -1,5 +1,6 @@
 /// One thing that comes to pass at its time, whatever the seed draws.
 enum Happening: Sendable {
+    case join
     case kill(SimulatedPeerName)
     case stop(SimulatedPeerName)
     case freeze(SimulatedPeerName, nanoseconds: UInt64)
@@ -31,6 +32,9 @@ public struct Happenings: Sendable {
         /// What the other says does not arrive.
         case toReducer
     }
+
+    /// A further worker is started.
+    public mutating func joinWorker() { all.append(.join) }
 
     /// The process ends without a word; another takes its place.
     public mutating func killWorker(_ number: Int) { all.append(.kill(.worker(number))) }
@@ -88,8 +92,9 @@ public struct Happenings: Sendable {
 extension ClusterEngine {
     /// What was asked for comes to pass, as far as there is something that it can happen to.
     func perform(_ happening: Happening) throws(Violation) {
-        say("happening: \(happening)")
+        say("happening: \(ValueText.of(happening))")
         switch happening {
+        case .join: try addPeer(.worker, Set(places.filter { $0.role == .worker }.map(\.slot)).count)
         case .kill(let name): if let peer = peer(name) { try kill(peer) }
         case .stop(let name): if let peer = peer(name) { try stop(peer) }
         case .freeze(let name, let nanoseconds): peer(name)?.frozenUntil = now + nanoseconds
@@ -116,7 +121,7 @@ extension ClusterEngine {
         }
     }
 
-    private func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
+    func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
         if direction != .toReducer {
             peer.cutFromReducerUntil = time
             peer.fromReducer.stalledUntil = time

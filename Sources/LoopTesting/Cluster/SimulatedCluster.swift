@@ -41,23 +41,33 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     ///   - faults: what may fail; each seed draws its own from them.
     ///   - workers: how many worker processes there are.
     ///   - clients: how many processes there are that send what `client` and `send` say.
-    ///   - duration: how long faults come, in whole seconds, at least one.
+    ///   - duration: how long faults come, in whole milliseconds, at least one.
     ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7"; what a shrunk failure tells.
+    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker"; what a shrunk
+    ///     failure tells.
     public init(
         _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
-        duration: Duration = .seconds(20), withoutFaults: String = ""
+        duration: Duration = .seconds(20), withoutFaults: String = "", simpler: String = ""
     ) {
         precondition(workers >= 0 && clients >= 0, "a cluster has no \(workers) workers and \(clients) clients")
         self.definition = definition
         self.faults = faults
         self.workers = workers
         self.clients = clients
-        var scenario = Scenario(seed: seed, seconds: max(1, Int(clamping: duration.components.seconds)))
+        let milliseconds = max(1, Int(clamping: duration.wholeNanoseconds) / 1_000_000)
+        var scenario = Scenario(seed: seed, seconds: milliseconds / 1000)
+        scenario.milliseconds = milliseconds % 1000
         if !withoutFaults.isEmpty {
             guard let ranges = NumberRanges(withoutFaults) else {
                 preconditionFailure("withoutFaults takes numbers such as 0-3,7, not \(withoutFaults)")
             }
             scenario.withoutFaults = ranges.numbers
+        }
+        if !simpler.isEmpty {
+            let found = Scenario.simplifications(simpler)
+            scenario.simpler = found.known
+            let known = Self.simplifications.map(\.rawValue).joined(separator: ", ")
+            mistakes += found.unknown.map { "simpler takes some of \(known), not \($0)" }
         }
         self.scenario = scenario
     }
@@ -65,13 +75,16 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     /// How many messages a failure shows.
     public var transcriptLines = 40
 
+    /// Sizes and limits of the cluster, in place of those that the seed draws.
+    package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
+
     /// Says what the effects of a feedback do. The closure names the type of the requests, and is asked at each attempt.
     /// - Parameter feedback: its name.
     public func answer<Request: Sendable>(
         _ feedback: String, _ body: @escaping @Sendable (Request, inout SimulatedEffect<Event>) -> Void
     ) {
-        if !definition.feedbacks.contains(where: { $0.name == feedback }) {
-            let names = definition.feedbacks.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        if !definition.allFeedbacks.contains(where: { $0.name == feedback }) {
+            let names = definition.allFeedbacks.map { "\"\($0.name)\"" }.joined(separator: ", ")
             mistakes.append("there is no feedback \"\(feedback)\" to be answered; the loop has \(names)")
         }
         answers[feedback] = { request, effect in
@@ -136,11 +149,29 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return SimulationEnd(engine)
     }
 
+    /// Runs to the end and tells everything that was said.
+    /// - Throws: the first promise or invariant that was broken.
+    package func conversation() throws(SimulationFailure) -> [String] {
+        var scenario = scenario
+        scenario.transcriptLines = .max
+        scenario.simpler.insert(.noObservers)
+        let make = maker()
+        let engine = make(scenario, true)
+        if let failure = Simulation.failure(of: engine, again: Self.again(make, faults)) { throw failure }
+        var conversation = Conversation(engine)
+        return conversation.lines()
+    }
+
+    /// The simpler plans that make a difference to a loop of one's own.
+    private static var simplifications: [Scenario.Simplification] {
+        [.oneWorker, .fastNetwork, .fastDisk, .noObservers]
+    }
+
     private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
 
     /// Makes the cluster of a scenario, as it was described until now.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
-        let (definition, faults, workers, clients) = (definition, faults, workers, clients)
+        let (definition, faults, workers, clients, planning) = (definition, faults, workers, clients, planning)
         let (answers, invariants, clientPlans, happenings) = (answers, invariants, clientPlans, happenings)
         // What is to happen, happens while faults come.
         let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, happenings.map(\.time).max() ?? 0)
@@ -148,11 +179,13 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
             var (plan, random) = SimulationPlan.drawn(scenario, faults)
             plan.workerCount = scenario.simpler.contains(.oneWorker) ? min(1, workers) : workers
             plan.clientCount = clients
+            plan.addObserver(scenario, parts: [nil, 4096])
             plan.keeping = .fsync
             plan.hasShadow = true
             plan.buildReplacedAt = 0
             plan.sessionRetention = .seconds(600)
             plan.faultPhase = max(plan.faultPhase, .nanoseconds(Int64(clamping: last)) + .seconds(1))
+            planning(&plan)
             let work = AnsweredWorkload(
                 definition, answers: answers, invariants: invariants, clients: clientPlans, restLimit: .seconds(60))
             return Engine(scenario, plan: (plan, random), work: work, happenings: happenings, records: records)
@@ -163,7 +196,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         _ make: @escaping @Sendable (Scenario, Bool) -> Engine, _ faults: Faults
     ) -> Again {
         Again(
-            command: { $0.line(Definition.self) },
+            command: { $0.line(Definition.self) }, simplifications: simplifications,
             run: { scenario, records in
                 Simulation.failure(of: make(scenario, records), again: again(make, faults), recording: false)
             })
@@ -173,8 +206,12 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 extension Scenario {
     /// What a test says to run it again.
     fileprivate func line<Definition>(_ definition: Definition.Type) -> String {
-        var words = ["\(definition)(…)", "seed: \(seed)", "…", "duration: .seconds(\(seconds))"]
+        var words = ["\(definition)(…)", "seed: \(seed)", "…"]
+        words.append(
+            milliseconds == 0
+                ? "duration: .seconds(\(seconds))" : "duration: .milliseconds(\(1000 * seconds + milliseconds))")
         if !withoutFaults.isEmpty { words.append("withoutFaults: \"\(NumberRanges(withoutFaults))\"") }
+        if !simpler.isEmpty { words.append("simpler: \"\(simplerText)\"") }
         return "SimulatedCluster(\(words.joined(separator: ", ")))"
     }
 }

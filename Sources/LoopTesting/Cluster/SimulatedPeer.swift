@@ -3,27 +3,15 @@ import LoopCore
 import LoopWire
 
 /// One process beside the reducer: the shipped machine, its sockets and what runs in it.
+///
+/// What is asked at every step is not watched for overlapping accesses, which costs more than the accesses: all is used by one
+/// thread, and what is changed in place is not asked meanwhile.
 final class SimulatedPeer<Script> {
     /// A local one lives in the reducer's process and dies with it; there are no sockets between.
-    enum Role { case worker, client, local }
+    /// An observer sends nothing, and is shown what the reducer publishes.
+    enum Role { case worker, client, local, observer }
 
-    /// The body of one attempt.
-    struct Body {
-        var grant: Grant
-        /// Names this body among all that ever ran.
-        let run: UInt32
-        var script: Script
-        /// The position of its next entry.
-        var next = 0
-        var isWaitingForRoom = false
-        /// It does nothing more until it is cancelled.
-        var isAtRest = false
-        /// An event that the outbox had no room for.
-        var held: [UInt8]?
-
-        var effect: EffectID { grant.effect }
-        var attempt: Attempt { grant.attempt }
-    }
+    typealias Body = RunningBodies<Script>.Body
 
     /// The position among all processes that ever were.
     let index: Int
@@ -31,45 +19,55 @@ final class SimulatedPeer<Script> {
     let slot: Int
     let id: PeerID
     let role: Role
-    var machine: PeerMachine
+    @exclusivity(unchecked) var machine: PeerMachine
+    /// As nodes have it: beside the peer's machine, on the same sockets.
+    var observer: ObserverMachine?
+    /// What it watches.
+    var watched: SimulationPlan.Watched?
+    /// What its subscription covers beside its inbox.
+    var topics: [Topic] = []
     /// This process's steady clock minus virtual time.
     let clockOffset: UInt64
-    var isAlive = true
+    @exclusivity(unchecked) var isAlive = true
     var isLeaving = false
     /// It has learned of the loop's end.
-    var hasEnded = false
-    var frozenUntil: UInt64 = 0
+    @exclusivity(unchecked) var hasEnded = false
+    @exclusivity(unchecked) var frozenUntil: UInt64 = 0
     /// Its next event ends the reducer's process.
     var sendsPoison = false
-    var wakesAt = UInt64.max
+    @exclusivity(unchecked) var wakesAt = UInt64.max
 
     // Sockets.
-    var subscriber = Connections<PeerFrame>()
-    var pusher = Connections<Batch>()
-    var fromReducer = Pipe<PeerFrame>()
-    var toReducer = Pipe<ToReducer>()
-    var isConnected = false
+    @exclusivity(unchecked) var subscriber = Connections<PeerFrame>()
+    @exclusivity(unchecked) var pusher = Connections<Batch>()
+    @exclusivity(unchecked) var fromReducer = Pipe<PeerFrame>()
+    @exclusivity(unchecked) var toReducer = Pipe<ToReducer>()
+    @exclusivity(unchecked) var isConnected = false
     /// The publisher knows the subscription from here on.
-    var subscribedAt = UInt64.max
+    @exclusivity(unchecked) var subscribedAt = UInt64.max
     /// The reducer has not heard of the subscription yet.
-    var isSubscriptionNew = false
-    var isSubscriberDead = false
-    var isPusherDead = false
+    @exclusivity(unchecked) var isSubscriptionNew = false
+    @exclusivity(unchecked) var isSubscriberDead = false
+    @exclusivity(unchecked) var isPusherDead = false
     /// Until then a new PUSH delivers no more than the old one.
     var collectorLostUntil: UInt64 = 0
     /// Until then nothing comes through from the reducer, and nothing to it.
-    var cutFromReducerUntil: UInt64 = 0
-    var cutToReducerUntil: UInt64 = 0
+    @exclusivity(unchecked) var cutFromReducerUntil: UInt64 = 0
+    @exclusivity(unchecked) var cutToReducerUntil: UInt64 = 0
+    /// When it last read anything that the reducer had said.
+    var heardAt: UInt64 = 0
+    /// The newest messages in both directions, where the plan has them come again.
+    var recentFrames = Recent<PeerFrame>()
+    var recentBatches = Recent<Batch>()
     /// How many messages the publisher drops next.
-    var burst = 0
+    @exclusivity(unchecked) var burst = 0
     /// The routing id of the present DEALER connection.
-    var route: [UInt8]
+    @exclusivity(unchecked) var route: [UInt8]
     /// What a local peer has to say in the reducer's next turn.
     var said: [ToReducer] = []
 
     // What runs here.
-    var bodies: [UInt32: Body] = [:]
-    var runs: [EffectID: UInt32] = [:]
+    @exclusivity(unchecked) var bodies = RunningBodies<Script>()
 
     // What a client has still to send of what it began, and when it goes on; nil: nothing more comes.
     var unsent: [[UInt8]] = []
@@ -77,7 +75,7 @@ final class SimulatedPeer<Script> {
     var isWaitingForRoom = false
 
     // Accounts of the entries whose outcome is not known.
-    var accounts = OutboxAccounts()
+    @exclusivity(unchecked) var accounts = OutboxAccounts()
 
     init(
         index: Int, slot: Int, id: PeerID, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]

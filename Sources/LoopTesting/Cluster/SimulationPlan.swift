@@ -19,6 +19,10 @@ package struct SimulationPlan: Sendable {
         case deadPush
         /// A PUSH whose messages get lost for a while, also when it is made anew.
         case lostCollector
+        /// Nothing comes through between a process and the reducer for a while, in one direction or both.
+        case partition
+        /// Messages of a process's past, sent or received, come once more: out of order, and maybe of an older session or epoch.
+        case replay
         /// A process stands still.
         case freeze
         case kill
@@ -55,8 +59,9 @@ package struct SimulationPlan: Sendable {
         var perSecond: Double {
             switch self {
             case .burst, .push, .dealer: 0.6
+            case .replay: 0.2
             case .subscription: 0.3
-            case .deadSubscription, .deadPush, .freeze, .kill, .stop: 0.08
+            case .deadSubscription, .deadPush, .partition, .freeze, .kill, .stop: 0.08
             case .lostCollector, .crash, .poison: 0.05
             case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk: 0.03
             case .reducerFreeze, .fullDisk: 0.02
@@ -65,6 +70,9 @@ package struct SimulationPlan: Sendable {
             }
         }
     }
+
+    /// What an observer wants to be shown.
+    package enum Watched: String, CaseIterable, Sendable { case states, transitions, both }
 
     /// What the journal promises.
     package enum Keeping: String, Sendable { case memory, none, os, fsync }
@@ -95,8 +103,15 @@ package struct SimulationPlan: Sendable {
     package var hasStateHashes: Bool
     /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.
     package var hasShadow: Bool
+    /// Whether messages of the past are kept to come again.
+    package var hasReplays: Bool
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
+    /// What those watch who only watch, and when they come.
+    package var observers: [(watched: Watched, share: Double)] = []
+    /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
+    package var stateBytesMax: Int?
+    package var statePartBytes: Int?
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
 
@@ -117,9 +132,9 @@ package struct SimulationPlan: Sendable {
         faults = Array(allowed.kinds.shuffled(using: &random).prefix(count))
         let rarity: Double = [0.7, 1.5, 3].randomElement(using: &random) ?? 1
         faultsPerSecond = allowed.rate * rarity * faults.map(\.perSecond).reduce(0, +)
-        faultPhase = .seconds(scenario.seconds)
+        faultPhase = scenario.duration
         clientCount = Int.random(in: 1...2, using: &random)
-        eventsPerSecond = [46, 84, 166].randomElement(using: &random) ?? 84
+        eventsPerSecond = [50, 90, 180].randomElement(using: &random) ?? 84
         latencyMax =
             [.milliseconds(1), .milliseconds(10), .milliseconds(80), .milliseconds(500)].randomElement(using: &random)
             ?? .zero
@@ -136,9 +151,27 @@ package struct SimulationPlan: Sendable {
         drainMax = [2, 8, 1024].randomElement(using: &random) ?? 8
         snapshotInterval = [40, 120, 360].randomElement(using: &random) ?? 120
         hasStateHashes = random.fraction() < 0.3
-        hasShadow = random.fraction() < 0.5
+        hasShadow = random.fraction() < 0.3
+        hasReplays = faults.contains(.replay)
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
+    }
+
+    /// Adds an observer, and draws how large a state is for its messages. Has a generator of its own, so that nothing else
+    /// depends on it.
+    /// - Parameter parts: limits of messages, and of the parts of a state; nil: as shipped.
+    mutating func addObserver(_ scenario: Scenario, parts: [Int?]) {
+        if scenario.simpler.contains(.noObservers) { return }
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6f62_7365_7276_6572)
+        observers.append(
+            (
+                [.states, .states, .both, .transitions].randomElement(using: &dice) ?? .states,
+                [0, 0, 0.3, 0.95].randomElement(using: &dice) ?? 0
+            ))
+        if let bytes = (parts.randomElement(using: &dice) ?? nil) {
+            stateBytesMax = 0
+            statePartBytes = bytes
+        }
     }
 
     private mutating func simplify(_ simplification: Scenario.Simplification) {
@@ -150,6 +183,7 @@ package struct SimulationPlan: Sendable {
         case .fastNetwork: latencyMax = .milliseconds(1)
         case .fastDisk: syncMax = .milliseconds(1)
         case .fewEvents: eventsPerSecond = 10
+        case .noObservers: break
         }
     }
 

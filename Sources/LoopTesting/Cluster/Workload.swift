@@ -29,6 +29,12 @@ package protocol Workload: Sendable {
     /// What has to be true of every state that the accepted events make.
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation)
 
+    /// What a transcript says of an event; nil: nothing.
+    func describe(_ event: Definition.Event) -> String?
+
+    /// What to look for where a promise was broken that depends on the definition too; nil: nothing.
+    func advice(on promise: Promise) -> String?
+
     /// Whether two states are the same.
     func areEqual(_ a: Definition.State, _ b: Definition.State) -> Bool
 }
@@ -37,6 +43,10 @@ extension Workload {
     package func isPoison(_ event: Definition.Event) -> Bool { false }
 
     package func judge(_ state: Definition.State, at seq: Seq) throws(Violation) {}
+
+    package func describe(_ event: Definition.Event) -> String? { nil }
+
+    package func advice(on promise: Promise) -> String? { nil }
 
     package func areEqual(_ a: Definition.State, _ b: Definition.State) -> Bool {
         guard let a = try? coder.encode(a), let b = try? coder.encode(b) else { return false }

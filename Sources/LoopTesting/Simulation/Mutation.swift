@@ -11,14 +11,14 @@ package struct Mutation: Sendable, CustomStringConvertible {
 
     /// Rules that faults need too seldom, or only for a while: unit tests of the machines show what each is for.
     package static let heldByUnitTests: [Rule] = [
-        .framesNameTheirSession, .olderEpochsAreDropped, .leasesRunFromTheEcho, .refusalVoidsTheAttempt,
-        .epochsHaveANonce,
+        .framesNameTheirSession, .leasesRunFromTheEcho, .refusalVoidsTheAttempt, .epochsHaveANonce,
     ]
 
     /// Every other rule, broken alone.
     package static let all: [Mutation] = Rule.allCases.filter { !heldByUnitTests.contains($0) }.map { rule in
         switch rule {
-        case .batchesNameTheirHistory, .claimComesBeforeBatches, .inboxGapsAreRepaired, .assignmentsAreNotOlder,
+        case .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
+            .inboxGapsAreRepaired, .assignmentsAreNotOlder,
             .assignmentsKnowTheWatermark, .numbersOutlivePower:
             Mutation(rules: [rule], budget: 2000)
         default: Mutation(rules: [rule], budget: 100)

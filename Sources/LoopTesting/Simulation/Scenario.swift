@@ -5,6 +5,8 @@ package struct Scenario: Equatable, Sendable {
     package var seed: UInt64
     /// How long faults come, in virtual seconds.
     package var seconds: Int
+    /// And how many milliseconds beside.
+    package var milliseconds = 0
     /// The faults that are left out, by their number in the order in which they are drawn.
     package var withoutFaults: Set<Int> = []
     /// The ways in which the plan is simpler than the seed's own.
@@ -21,7 +23,11 @@ package struct Scenario: Equatable, Sendable {
         case fastNetwork = "fast-network"
         case fastDisk = "fast-disk"
         case fewEvents = "few-events"
+        case noObservers = "no-observers"
     }
+
+    /// How long faults come.
+    var duration: Duration { .seconds(seconds) + .milliseconds(milliseconds) }
 
     package init(seed: UInt64, seconds: Int = 58) {
         self.seed = seed
@@ -34,12 +40,23 @@ package struct Scenario: Equatable, Sendable {
         return SeededRandom(seed: mix.next())
     }
 
+    /// The simplifications as people write them.
+    var simplerText: String { simpler.map(\.rawValue).sorted().joined(separator: ",") }
+
+    /// - Returns: those that the text names, and the words that name none.
+    static func simplifications(_ text: String) -> (known: Set<Simplification>, unknown: [String]) {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        return (
+            Set(words.compactMap { Simplification(rawValue: $0) }), words.filter { Simplification(rawValue: $0) == nil }
+        )
+    }
+
     /// The command that runs it again.
     package var command: String {
         var words = ["loop-simulate --first-seed \(seed) --seeds 1"]
         if seconds != Scenario(seed: seed).seconds { words.append("--seconds \(seconds)") }
         if !withoutFaults.isEmpty { words.append("--without-faults \(NumberRanges(withoutFaults))") }
-        if !simpler.isEmpty { words.append("--simpler \(simpler.map(\.rawValue).sorted().joined(separator: ","))") }
+        if !simpler.isEmpty { words.append("--simpler \(simplerText)") }
         return words.joined(separator: " ")
     }
 }

@@ -32,12 +32,13 @@ struct Shrinker {
         where 0 < seconds && seconds < best.scenario.seconds {
             var smaller = best.scenario
             smaller.seconds = seconds
+            smaller.milliseconds = 0
             attempt(smaller)
         }
     }
 
     private mutating func simplify() {
-        for simplification in Scenario.Simplification.allCases
+        for simplification in best.again.simplifications
         where !best.scenario.simpler.contains(simplification) {
             var smaller = best.scenario
             smaller.simpler.insert(simplification)

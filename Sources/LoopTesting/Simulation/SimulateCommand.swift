@@ -94,14 +94,11 @@ public struct SimulateCommand: Equatable, Sendable {
     private static func simplifications(
         _ option: String, _ text: String?
     ) throws(Mistake) -> Set<Scenario.Simplification> {
-        var found: Set<Scenario.Simplification> = []
-        for word in try value(option, text).split(separator: ",") {
-            guard let one = Scenario.Simplification(rawValue: String(word)) else {
-                let known = Scenario.Simplification.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Mistake(reason: "\(option) takes some of \(known), not \(word)")
-            }
-            found.insert(one)
+        let found = Scenario.simplifications(try value(option, text))
+        if let unknown = found.unknown.first {
+            let known = Scenario.Simplification.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Mistake(reason: "\(option) takes some of \(known), not \(unknown)")
         }
-        return found
+        return found.known
     }
 }

@@ -32,7 +32,8 @@ public enum Simulation {
     package static func slots(
         _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
     ) -> ClusterEngine<SlotWorkload> {
-        let plan = SimulationPlan.drawn(scenario, .own)
+        var plan = SimulationPlan.drawn(scenario, .own)
+        if scenario.seed % 3 == 0 { plan.0.addObserver(scenario, parts: [nil, 20]) }
         return ClusterEngine(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }

@@ -75,6 +75,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 /// How a scenario is run again, by people and by the shrinker.
 package struct Again: Sendable {
     let command: @Sendable (Scenario) -> String
+    /// The simpler plans that can be tried.
+    var simplifications = Scenario.Simplification.allCases
     /// Runs it, and keeps the messages for people or not.
     package let run: @Sendable (Scenario, _ records: Bool) -> SimulationFailure?
 }

@@ -11,7 +11,7 @@ package struct Transcript: Sendable {
         case word(String)
     }
 
-    private var lines: [(time: UInt64, line: Line)] = []
+    private var kept: [(time: UInt64, line: Line)] = []
     private var next = 0
     private let limit: Int
     /// Of every message's bytes, in order.
@@ -19,10 +19,13 @@ package struct Transcript: Sendable {
     package private(set) var count = 0
 
     private let loop: LoopID
+    /// What to say of an encoded event, if anything.
+    private let describeEvent: @Sendable (ArraySlice<UInt8>) -> String?
 
-    init(limit: Int, loop: LoopID) {
+    init(limit: Int, loop: LoopID, describeEvent: @escaping @Sendable (ArraySlice<UInt8>) -> String?) {
         self.limit = limit
         self.loop = loop
+        self.describeEvent = describeEvent
     }
 
     mutating func note(_ line: Line, at time: UInt64) {
@@ -35,17 +38,20 @@ package struct Transcript: Sendable {
             case .batch(_, let batch): StableHash.fnv1a(batch.bytes, seed: hash)
             }
         hash = (hash ^ time) &* 0x0000_0100_0000_01b3
-        if lines.count < limit {
-            lines.append((time, line))
+        if kept.count < limit {
+            kept.append((time, line))
         } else {
-            lines[next] = (time, line)
+            kept[next] = (time, line)
             next = (next + 1) % limit
         }
     }
 
+    /// The last messages, the oldest first.
+    var lines: [(time: UInt64, line: Line)] { Array(kept[next...] + kept[..<next]) }
+
     /// One line for each message, the oldest first.
     package var text: [String] {
-        (lines[next...] + lines[..<next]).map { "\(Transcript.seconds($0.time))  \(Transcript.describe($0.line))" }
+        lines.map { "\(Transcript.seconds($0.time))  \(describe($0.line))" }
     }
 
     static func seconds(_ nanoseconds: UInt64) -> String {
@@ -54,11 +60,11 @@ package struct Transcript: Sendable {
         return "\(nanoseconds / 1_000_000_000)." + String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    private static func describe(_ line: Line) -> String {
+    private func describe(_ line: Line) -> String {
         switch line {
         case .toPeer(let peer, let frame, let isLost):
             "reducer → \(peer)\(isLost ? " (lost)" : ""): e\(frame.epoch) s\(frame.session) \(describe(frame.message))"
-        case .toReducer(let peer, let message): "\(peer) → reducer: \(describe(message))"
+        case .toReducer(let peer, let message): "\(peer) → reducer: \(Transcript.describe(message))"
         case .batch(let peer, let batch):
             "\(peer) → reducer: batch s\(batch.session) \(batch.first)…\(batch.first + UInt64(batch.entries.count) - 1) "
                 + batch.entries.map(describe).joined(separator: " ")
@@ -66,25 +72,31 @@ package struct Transcript: Sendable {
         }
     }
 
-    private static func describe(_ entry: Entry) -> String {
-        guard let effect = entry.effect else { return "\(entry.kind)" }
-        return "\(entry.kind)(\(effect) \(entry.attempt))"
+    private func describe(_ entry: Entry) -> String {
+        let event = entry.kind == .event ? describeEvent(entry.payload).map { " \($0)" } ?? "" : ""
+        guard let effect = entry.effect else { return "\(entry.kind)\(event)" }
+        return "\(entry.kind)(\(effect) \(entry.attempt))\(event)"
     }
 
-    private static func describe(_ message: ToPeer) -> String {
+    private func describe(_ message: ToPeer) -> String {
         switch message {
         case .introduction: "introduction"
         case .welcome(let watermark, _, _, _): "welcome wm \(watermark)"
         case .commands(let number, let commands):
-            "commands #\(number) " + commands.map(describe).joined(separator: " ")
-        case .acknowledgement(let ack): "ack \(describe(ack))"
-        case .outcomes(let ack): "outcomes \(describe(ack))"
+            "commands #\(number) " + commands.map(Transcript.describe).joined(separator: " ")
+        case .acknowledgement(let ack): "ack \(Transcript.describe(ack))"
+        case .outcomes(let ack): "outcomes \(Transcript.describe(ack))"
         case .tick(let tick): "tick #\(tick.number) wm \(tick.watermark)\(tick.resend ? " resend" : "")"
         case .assignments(let set):
             "assignments #\(set.number) wm \(set.watermark) part \(set.part)/\(set.parts) "
                 + set.grants.map { "\($0.effect) \($0.attempt)" }.joined(separator: ", ")
         case .update(let seq, _): "update \(seq)"
-        case .transitions(let notes): "transitions of \(notes.count)"
+        case .transitions(let notes):
+            "transitions "
+                + notes.map { note in "\(note.seq)\(describeEvent(note.event[...]).map { " \($0)" } ?? "")" }
+                .joined(separator: ", ")
+        case .statePart(let part):
+            "part of the state at \(part.seq): \(part.offset)+\(part.bytes.count) of \(part.total), transfer \(part.transfer)"
         case .commonTick(let seq): "tick at \(seq)"
         default: "\(message)"
         }

@@ -90,12 +90,10 @@ public struct ByteReader: Sendable {
     }
 
     @inlinable
-    mutating func integer<N: FixedWidthInteger>(_ what: String) throws(WireError) -> N {
-        let size = N.bitWidth / 8
-        try need(size, what)
-        var value: N = 0
-        for index in 0..<size { value |= N(truncatingIfNeeded: source[next + index]) << (8 * index) }
-        next += size
-        return value
+    mutating func integer<N: FixedWidthInteger & BitwiseCopyable>(_ what: String) throws(WireError) -> N {
+        try need(MemoryLayout<N>.size, what)
+        let start = position
+        next += MemoryLayout<N>.size
+        return N(littleEndian: source.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: N.self) })
     }
 }

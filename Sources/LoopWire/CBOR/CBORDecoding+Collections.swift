@@ -15,10 +15,10 @@ extension CBORCollectionDecodable {
 extension Array: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
         let shape = core.shape(Element.self)
-        guard shape.pointee.kind == .wire, let wire = shape.pointee.wire else {
-            return try core.values(item) { try core.decode(Element.self, at: $0) }
-        }
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
+        guard shape.pointee.kind == .wire, let wire = shape.pointee.wire,
+            core.room(for: count, of: MemoryLayout<Element>.stride, in: item) == count
+        else { return try core.values(item) { try core.decode(Element.self, at: $0) } }
         return try [Element](unsafeUninitializedCapacity: count) { elements, made in
             guard let first = elements.baseAddress else { return }
             while count > 0 {
@@ -36,7 +36,7 @@ extension Set: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Set<Element> {
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
         var elements: Set<Element> = []
-        elements.reserveCapacity(count)
+        elements.reserveCapacity(core.room(for: count, of: MemoryLayout<Element>.stride, in: item))
         while count > 0 {
             guard elements.insert(try core.decode(Element.self, at: element)).inserted else {
                 throw core.refused("an element of a set appears a second time", element)
@@ -52,7 +52,8 @@ extension Dictionary: CBORCollectionDecodable where Key: Decodable, Value: Decod
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Key: Value] {
         var (entry, count) = try core.open(item, major: 5, Self.self, "a map")
         var entries: [Key: Value] = [:]
-        entries.reserveCapacity(count)
+        let stride = MemoryLayout<Key>.stride + MemoryLayout<Value>.stride
+        entries.reserveCapacity(core.room(for: count, of: stride, in: item))
         while count > 0 {
             let key = try core.decodeKey(Key.self, at: entry)
             let value = core.index.after(entry)
@@ -77,6 +78,14 @@ extension Optional: CBORCollectionDecodable where Wrapped: Decodable {
 }
 
 extension DecodingCore {
+    /// For how many elements room is made before any of them was read: for all, but with no more than 16 bytes of memory for
+    /// each byte of the document. An element may be large in memory, and its place in the bytes a single one that is none.
+    func room(for count: Int, of stride: Int, in item: Item) -> Int {
+        let container = index.containers[Int(item.container)]
+        let size = Int(container.contentEnd - container.start)
+        return min(count, 16 * size / max(stride, 1))
+    }
+
     /// A dictionary's key. Integer keys are also taken from decimal text, the only form that JSON has for them.
     func decodeKey<K: Decodable>(_ type: K.Type, at item: Item) throws -> K {
         guard let number = type as? any FixedWidthInteger.Type, try head(item).major == 3 else {

@@ -202,6 +202,8 @@ struct DecodingCore {
     @inline(__always)
     func values<V>(_ item: Item, _ read: (Item) throws -> V) throws -> [V] {
         var (element, count) = try open(item, major: 4, [V].self, "an array")
+        let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
+        guard room == count else { return try largeValues(element, count, room, read) }
         return try [V](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
             while count > 0 {
@@ -211,6 +213,21 @@ struct DecodingCore {
                 count -= 1
             }
         }
+    }
+
+    /// The same where there is not room for all of them before they were read.
+    @inline(never)
+    private func largeValues<V>(
+        _ first: Item, _ count: Int, _ room: Int, _ read: (Item) throws -> V
+    ) throws -> [V] {
+        var element = first
+        var values: [V] = []
+        values.reserveCapacity(room)
+        for _ in 0..<count {
+            values.append(try read(element))
+            element = index.after(element)
+        }
+        return values
     }
 
     /// The first item in an array or a map and how many elements or pairs there are.

@@ -5,7 +5,7 @@ import Testing
 /// into `Found by the model`.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct `Loop against its model` {
     /// A failing case is tried with this much patience while it is made smaller.
-    private static let shortPatience = Duration.milliseconds(300)
+    private static let shortPatience = Duration.milliseconds(150)
 
     private static let seedsPerTest: UInt64 = 500
 
@@ -14,6 +14,8 @@ import Testing
         for seed in part * Self.seedsPerTest..<(part + 1) * Self.seedsPerTest {
             let made = ModelCase(seed: seed)
             guard await made.difference() != nil else { continue }
+            // Effects are tasks: on a slow machine what has not come yet is waited for before it counts as missing.
+            guard await made.difference(patience: .seconds(20)) != nil else { continue }
             let small = await made.shrunk { await $0.difference(patience: Self.shortPatience) != nil }
             let difference = await small.difference(patience: .seconds(5)) ?? "nothing is wrong with the smaller case"
             Issue.record("seed \(seed): \(difference)\n\(small)")
@@ -28,7 +30,7 @@ import Testing
             let made = ModelCase(seed: seed)
             guard await made.difference(flaw: flaw, patience: Self.shortPatience) != nil else { continue }
             // It is the flaw, and not a slow machine.
-            let isFlaw = await made.difference(flaw: flaw, patience: .seconds(3)) != nil
+            let isFlaw = await made.difference(flaw: flaw, patience: .milliseconds(700)) != nil
             let isSound = await made.difference() == nil
             #expect(isFlaw && isSound)
             return

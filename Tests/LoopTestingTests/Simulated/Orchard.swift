@@ -11,7 +11,7 @@ struct Orchard: LoopDefinition {
         var counted: Set<Int> = []
         var isWatched = false
         var sightings = 0
-        /// What nobody could know again after a replay; see `isFickle`.
+        /// What nobody could know again after a replay; see `fickleness`.
         var whim = 0
 
         var watched: String? { isWatched ? "the orchard" : nil }
@@ -35,13 +35,19 @@ struct Orchard: LoopDefinition {
 
     /// How many trees there are to be; 0: it goes on for ever.
     var treeCount = 4
-    /// Whether reducing depends on more than its arguments.
-    var isFickle = false
+    /// What reducing depends on beside its arguments.
+    var fickleness: Fickleness?
+
+    enum Fickleness: Sendable { case randomness, setOrder }
 
     let initial = State()
 
     func reduce(_ state: inout State, _ event: Event) {
-        if isFickle { state.whim = Int.random(in: 0..<1_000_000) }
+        switch fickleness {
+        case .randomness: state.whim = Int.random(in: 0..<1_000_000)
+        case .setOrder: state.whim = state.planted.first ?? 0
+        case nil: break
+        }
         switch event {
         case .planted(let tree): state.planted.insert(tree)
         case .picked(let tree, let apples): state.picked[tree] = apples

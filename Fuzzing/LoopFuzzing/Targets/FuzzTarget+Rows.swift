@@ -1,0 +1,166 @@
+import Glibc
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import SQLite
+import Synchronization
+
+extension FuzzTarget {
+    /// A journal's file whose rows say anything, as SQLite hands them out: sound as a database, with checksums that fit or do
+    /// not. What can be read is the same in small pages and in large ones, for a reader and for the process that writes.
+    static let rows = FuzzTarget(
+        "rows", "rows of a journal's file", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
+    ) { bytes in
+        let file = try JournalForgery()
+        try file.write(FuzzInput(bytes))
+        let read = try checkReader(file.path)
+        guard let journal = try? SQLiteJournal.open(file.path, loop: "fuzz", newHistory: History(2)) else { return }
+        defer { journal.close() }
+        if let read, try all(journal, bytesMax: 1 << 20) != read {
+            throw FuzzFinding("who writes reads other records than who reads")
+        }
+        let position = journal.position
+        let record = Record.skipped(SessionID(1), number: 1)
+        guard (try? journal.append([record], through: position + 1)) != nil else { return }
+        let behind = Result { try journal.records(after: position, bytesMax: 1) }
+        try require((try? behind.get()) == [record], "behind \(position), where \(record) was appended, is \(behind)")
+        _ = try? journal.trim(before: Seq(3))
+    }
+
+    /// - Returns: the records, where all of them can be read.
+    private static func checkReader(_ path: String) throws -> [Record]? {
+        guard let journal = try? SQLiteJournal.read(path) else { return nil }
+        defer { journal.close() }
+        let small = try all(journal, bytesMax: 1)
+        let large = try all(journal, bytesMax: 1 << 20)
+        try require(small == large, "small pages give other records than large ones")
+        _ = try? journal.firstSeq()
+        for seq: UInt64 in [0, 1, 2, 7, 1 << 62, .max] { _ = try? journal.position(before: Seq(seq)) }
+        for position: UInt64 in [1, 2, 7, 1 << 62, .max] { _ = try? journal.records(after: position, bytesMax: 1) }
+        for entry in (try? journal.snapshots()) ?? [] { _ = try? journal.content(of: entry) }
+        return large
+    }
+
+    /// All records; nil where some cannot be read.
+    private static func all(_ journal: SQLiteJournal, bytesMax: Int) throws -> [Record]? {
+        var records: [Record] = []
+        var position: UInt64 = 0
+        while true {
+            guard let page = try? journal.records(after: position, bytesMax: bytesMax) else { return nil }
+            if page.isEmpty { return records }
+            records += page
+            position += UInt64(page.count)
+        }
+    }
+}
+
+/// A journal's file in memory, with rows that a target asks for.
+final class JournalForgery {
+    let path: String
+    private var link = ChainLink.start
+
+    /// The bytes of an empty journal, made once.
+    private static let template: [UInt8] = {
+        let path = folder + "/template"
+        guard let journal = try? SQLiteJournal.open(path, loop: "fuzz", newHistory: History(1)) else { return [] }
+        journal.close()
+        return FileBytes.read(path)
+    }()
+
+    private static let count = Atomic(0)
+
+    private static let folder: String = {
+        let folder = "/dev/shm/loop-fuzz-\(getpid())"
+        mkdir(folder, 0o700)
+        return folder
+    }()
+
+    init() throws {
+        let template = Self.template
+        guard !template.isEmpty else { throw FuzzFinding("an empty journal cannot be made in \(Self.folder)") }
+        path = Self.folder + "/journal-\(Self.count.add(1, ordering: .relaxed).newValue)"
+        removeFiles()
+        FileBytes.write(template, to: path)
+    }
+
+    deinit { removeFiles() }
+
+    private func removeFiles() {
+        for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
+        rmdir(path + ".snapshots")
+    }
+
+    /// The kinds of steps in which a file is written.
+    enum Step: UInt8, CaseIterable {
+        /// A row behind the last one: how many records and events it claims to have, and the records.
+        case row
+        /// The same, with some of its numbers changed behind the checksum: which, to what.
+        case changedRow
+        /// Something that the journal knows of itself: which, a number.
+        case meta
+        /// A snapshot: five numbers.
+        case snapshot
+    }
+
+    func write(_ input: FuzzInput) throws {
+        var input = input
+        let database = try Database(path, .write)
+        while !input.isAtEnd {
+            switch Step.allCases[Int(input.byte()) % Step.allCases.count] {
+            case .row: try insert(&input, changes: 0, in: database)
+            case .changedRow: try insert(&input, changes: input.byte(), in: database)
+            case .meta:
+                let names = [
+                    "trimmed_position", "trimmed_seq", "trimmed_checksum", "position", "durability", "ended", "history",
+                ]
+                var statement = try Statement("REPLACE INTO meta VALUES (?1, ?2)", in: database)
+                try statement.bind(1, names[Int(input.byte()) % names.count])
+                try statement.bind(2, Int64(bitPattern: input.number()))
+                try statement.run()
+            case .snapshot:
+                var statement = try Statement("REPLACE INTO snapshots VALUES (?1, ?2, ?3, 'x', ?4, ?5)", in: database)
+                for column: Int32 in 1...5 { try statement.bind(column, Int64(bitPattern: input.number())) }
+                try statement.run()
+            }
+        }
+    }
+
+    private func insert(_ input: inout FuzzInput, changes: UInt8, in database: borrowing Database) throws {
+        let count = UInt64(input.byte())
+        let events = UInt64(input.byte())
+        let records = input.chunk()
+        let row = BatchRow(after: link, count: count, lastSeq: link.seq &+ events, records: records.span.bytes)
+        var numbers = [
+            row.firstPosition, row.lastPosition, row.firstSeq, row.lastSeq, row.length, UInt64(row.checksum),
+        ]
+        for place in numbers.indices where changes & 1 << UInt8(place) != 0 { numbers[place] = input.number() }
+        var statement = try Statement("REPLACE INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", in: database)
+        for (place, number) in numbers.enumerated() {
+            try statement.bind(Int32(place) + 1, Int64(bitPattern: number))
+        }
+        try statement.run(7, lending: records.span.bytes)
+        link = row.link
+    }
+}
+
+/// Whole files.
+enum FileBytes {
+    static func read(_ path: String) -> [UInt8] {
+        guard let file = fopen(path, "r") else { return [] }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var page = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&page, 1, page.count, file)
+            if count == 0 { return bytes }
+            bytes += page[..<count]
+        }
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) {
+        guard let file = fopen(path, "w") else { return }
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+    }
+}

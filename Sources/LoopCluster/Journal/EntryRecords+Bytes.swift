@@ -1,0 +1,133 @@
+import LoopCore
+import LoopWire
+
+// Records that consume an entry.
+
+/// Which of the fields that may be absent are there.
+struct RecordFlags {
+    static let effect: UInt8 = 1
+    static let attempt: UInt8 = 2
+    static let wantsSeq: UInt8 = 4
+    static let entry: UInt8 = 1
+    static let parked: UInt8 = 2
+
+    static func of(_ effect: EffectID?, _ attempt: Attempt) -> UInt8 {
+        (effect == nil ? 0 : Self.effect) | (attempt == .none ? 0 : Self.attempt)
+    }
+}
+
+extension EventRecord {
+    func write(to output: inout [UInt8]) {
+        output.fields(.event) {
+            $0.append(RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0))
+            $0.varint(seq.value)
+            $0.time(time)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+            $0.varint(UInt64(bytes.count))
+        }
+        output.append(contentsOf: bytes)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let flags = try reader.flags(max: 7)
+        seq = Seq(try reader.varint())
+        time = try reader.time()
+        session = try reader.session()
+        number = try reader.varint()
+        (effect, attempt) = try reader.owner(flags)
+        wantsSeq = flags & RecordFlags.wantsSeq != 0
+        bytes = try reader.shortPrefixed()
+    }
+}
+
+extension RefusalRecord {
+    func write(to output: inout [UInt8]) {
+        output.fields(.refused) {
+            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(reason.rawValue)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let flags = try reader.flags(max: 3)
+        let code = try reader.u8("reason")
+        guard let reason = SendRefusal.Reason(rawValue: code) else {
+            throw .malformed(what: "reason \(code)", offset: reader.position - 1)
+        }
+        self.reason = reason
+        session = try reader.session()
+        number = try reader.varint()
+        (effect, attempt) = try reader.owner(flags)
+    }
+}
+
+extension AttemptEnd {
+    func write(to output: inout [UInt8]) {
+        output.fields(.attemptEnded) {
+            $0.append((entry == nil ? 0 : RecordFlags.entry) | (next == .parked ? RecordFlags.parked : 0))
+            $0.append(cause.rawValue)
+            $0.effect(effect)
+            $0.attempt(upTo)
+            if case .retry(let time) = next { $0.time(time) }
+            if let entry {
+                $0.varint(entry.session.value)
+                $0.varint(entry.number)
+            }
+        }
+        output.string(message)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let flags = try reader.flags(max: 3)
+        let code = try reader.u8("cause")
+        guard let cause = Cause(rawValue: code) else {
+            throw .malformed(what: "cause \(code)", offset: reader.position - 1)
+        }
+        self.cause = cause
+        effect = try reader.shortEffect()
+        upTo = try reader.shortAttempt()
+        next = flags & RecordFlags.parked != 0 ? .parked : .retry(try reader.time())
+        entry =
+            flags & RecordFlags.entry != 0
+            ? EntryNumber(session: try reader.session(), number: try reader.varint()) : nil
+        message = try reader.shortString()
+    }
+}
+
+extension QuarantineRecord {
+    func write(to output: inout [UInt8]) {
+        output.fields(.quarantined) {
+            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(phase.rawValue)
+            $0.varint(id)
+            $0.time(time)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+            $0.varint(UInt64(crashes))
+            $0.varint(UInt64(bytes.count))
+        }
+        output.append(contentsOf: bytes)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let flags = try reader.flags(max: 3)
+        let code = try reader.u8("phase")
+        guard let phase = Phase(rawValue: code) else {
+            throw .malformed(what: "phase \(code)", offset: reader.position - 1)
+        }
+        self.phase = phase
+        id = try reader.varint()
+        time = try reader.time()
+        session = try reader.session()
+        number = try reader.varint()
+        (effect, attempt) = try reader.owner(flags)
+        crashes = try reader.varint32()
+        bytes = try reader.shortPrefixed()
+    }
+}

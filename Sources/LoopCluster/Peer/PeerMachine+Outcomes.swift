@@ -1,0 +1,119 @@
+import LoopCore
+import LoopWire
+
+/// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
+extension PeerMachine {
+    mutating func acknowledge(_ acknowledgement: Acknowledgement) {
+        guard acknowledgement.base <= outbox.settled || breaks(.acknowledgementsHaveABase) else {
+            needsOutcomes = true
+            return
+        }
+        settle(upTo: acknowledgement.watermark, acknowledgement.notable)
+    }
+
+    mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
+        guard watermark > outbox.settled else { return }
+        var outcomes: [UInt64: EntryOutcome] = [:]
+        for item in notable { outcomes[item.number] = item.outcome }
+        let base = outbox.base
+        for (number, entry) in outbox.settle(upTo: watermark) {
+            settle(base + number, entry, outcomes[number] ?? .applied(.initial))
+        }
+        progressAt = now
+        pushRebuilds = 0
+        noticeRoom()
+        finishIfEmpty()
+        endIfEmpty()
+    }
+
+    private mutating func settle(_ number: UInt64, _ entry: Entry, _ outcome: EntryOutcome) {
+        if let effect = entry.effect {
+            if entry.kind != .event { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
+            // A refusal for its effect ends the attempt here too. One for the entry's own sake (its bytes) does not:
+            // the reducer still counts on this attempt.
+            if outcome.endsTheAttempt, running[effect]?.attempt == entry.attempt {
+                cancel(effect, upTo: entry.attempt)
+            }
+        }
+        switch outcome {
+        case .refused: actions.append(.settled(number: number, outcome))
+        case .applied where entry.wantsSeq: actions.append(.settled(number: number, outcome))
+        case .applied: break
+        }
+    }
+
+    /// The session is gone, with its history or by its own end: nothing is known of what was not settled. What a sender
+    /// keeps and has never sent goes over to the next session.
+    mutating func loseSession() {
+        var lost = outbox.unsettled
+        if keptSettled != nil {
+            lost = outbox.loseSession()
+            keptSettled = 0
+        } else {
+            outbox = Outbox()
+        }
+        for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
+        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
+        finished = []
+        session = .none
+        epoch = .none
+        needsOutcomes = false
+        needsAssignments = false
+        pushRebuilds = 0
+        noticeRoom()
+        finishIfEmpty()
+        endIfEmpty()
+    }
+
+    mutating func leave(_ history: History) {
+        leftHistories.append(history)
+        if leftHistories.count > 16 { leftHistories.removeFirst() }
+    }
+
+    mutating func noticeRoom() {
+        guard hadNoRoom, hasRoomForEvents else { return }
+        hadNoRoom = false
+        actions.append(.hasRoom)
+    }
+
+    var hasRoomForEvents: Bool {
+        breaks(.outboxesAreBounded)
+            || outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
+                && outbox.byteCount < configuration.outboxBytesMax
+    }
+
+    mutating func end(_ exitCode: Int32, _ text: String) {
+        guard ending == nil else { return }
+        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
+        ending = Ending(exitCode: exitCode, text: text)
+        needsOutcomes = !outbox.isEmpty
+        endIfEmpty()
+    }
+
+    /// A loop that has ended is left once every outcome is known.
+    mutating func endIfEmpty() {
+        guard let ending, outbox.isEmpty, stage != .over else { return }
+        if session != .none { actions.append(.send(.goodbye(session))) }
+        actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
+        stage = .over
+    }
+
+    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
+    mutating func endUnheard() {
+        let base = outbox.base
+        for (number, _) in outbox.settle(upTo: outbox.last) {
+            actions.append(.settled(number: base + number, .refused(.ended)))
+        }
+        endIfEmpty()
+    }
+}
+
+extension EntryOutcome {
+    /// Whether the reducer has let go of the attempt whose entry met this outcome.
+    fileprivate var endsTheAttempt: Bool {
+        switch self {
+        case .refused(.stale), .refused(.attempt), .refused(.ended): true
+        case .refused, .applied: false
+        }
+    }
+}

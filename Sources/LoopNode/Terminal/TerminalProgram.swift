@@ -1,0 +1,95 @@
+internal import Glibc
+public import LoopView
+
+/// Shows a view on the terminal of this process.
+///
+/// ```swift
+/// let store = Store(Movies())
+/// try await TerminalProgram.run(MoviesPage(store: store))
+/// ```
+public enum TerminalProgram {
+    /// Why it ended.
+    public enum End: Equatable, Sendable {
+        /// Somebody has left by a key.
+        case left
+        /// A signal asked for the end; the terminal's own among them.
+        case signal(Int32)
+        /// Nothing more can be typed: the terminal is gone.
+        case inputEnded
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    private enum Mail: Sendable {
+        case tree(ViewTree)
+        case stop
+    }
+
+    /// Takes the terminal, and gives it back when somebody leaves, at a signal, or when the task is cancelled.
+    /// - Parameter framesPerSecond: at most so often it draws.
+    /// - Throws: where input or output is no terminal.
+    @discardableResult
+    public static func run(_ view: some View, framesPerSecond: Int = 30) async throws -> End {
+        try await run(view, framesPerSecond: framesPerSecond, on: .standard)
+    }
+
+    static func run(_ view: some View, framesPerSecond: Int, on line: TerminalLine) async throws -> End {
+        let mailbox = try Mailbox<Mail>()
+        let frames = Frames(of: view, perSecond: framesPerSecond)
+        let drawing = Task.detached {
+            for await tree in frames { mailbox.post(.tree(tree)) }
+        }
+        defer { drawing.cancel() }
+        return try await withTaskCancellationHandler {
+            // A thread of its own: it waits for keys.
+            try await NodeThread.run("terminal") { try live(mailbox, line) }
+        } onCancel: {
+            mailbox.post(.stop)
+        }
+    }
+
+    private static func live(_ mailbox: Mailbox<Mail>, _ line: TerminalLine) throws -> End {
+        let settings = try TerminalSettings(line)
+        defer { settings.restore() }
+        let signals = try TerminalSignals()
+        let hasColours = getenv("NO_COLOR") == nil
+        var screen = TerminalScreen(size: line.size, hasColours: hasColours)
+        var keys = KeyReader()
+        var mail: [Mail] = []
+        line.write(screen.begin())
+        while true {
+            var ready = [line.input, mailbox.descriptor, signals.descriptor].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            // What follows an escape in a sequence follows at once.
+            let count = poll(&ready, nfds_t(ready.count), keys.awaitsMore ? 50 : -1)
+            if count < 0 { continue }
+            while let signal = signals.next() {
+                guard signal == TerminalSignals.windowChanged else { return .signal(signal) }
+                take(screen.resize(line.size), screen, line)
+            }
+            mailbox.takeAll(into: &mail)
+            if let newest = newest(mail) { take(screen.show(newest), screen, line) }
+            if mail.contains(where: { if case .stop = $0 { true } else { false } }) { return .cancelled }
+            var pressed = count == 0 ? keys.pause() : []
+            if ready[0].revents != 0 {
+                guard let bytes = line.read() else { return .inputEnded }
+                pressed += keys.read(bytes)
+            }
+            for key in pressed {
+                let reaction = screen.press(key)
+                take(reaction, screen, line)
+                if reaction.isEnd { return .left }
+            }
+        }
+    }
+
+    private static func newest(_ mail: [Mail]) -> ViewTree? {
+        mail.reversed().lazy.compactMap { if case .tree(let tree) = $0 { tree } else { nil } }.first
+    }
+
+    private static func take(_ reaction: TerminalScreen.Reaction, _ screen: TerminalScreen, _ line: TerminalLine) {
+        if !reaction.text.isEmpty { line.write(reaction.text) }
+        for action in reaction.actions { screen.tree.perform(action) }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Glibc
+internal import LoopLock
+internal import LoopView
+
+/// A terminal in raw mode: keys come one by one, unechoed, and Ctrl-C is a key. Given back by `restore`, and when the
+/// process exits.
+struct TerminalSettings: Sendable {
+    private struct Before {
+        var line: TerminalLine
+        var settings: termios
+    }
+
+    /// What was there before; shared, so that it is given back once.
+    private static let before = Locked<Before?>(nil)
+    private static let givesBackAtExit: Bool = atexit { TerminalSettings.giveBack() } == 0
+
+    /// - Throws: where input or output is no terminal.
+    init(_ line: TerminalLine) throws(SystemError) {
+        var settings = termios()
+        guard isatty(line.output) == 1, tcgetattr(line.input, &settings) == 0 else {
+            throw SystemError(
+                "show a view on the terminal", code: ENOTTY,
+                hint: "run it in a terminal with input and output, or print its plainText()")
+        }
+        let old = Before(line: line, settings: settings)
+        Self.before.withLock { $0 = $0 ?? old }
+        _ = Self.givesBackAtExit
+        cfmakeraw(&settings)
+        guard tcsetattr(line.input, TCSANOW, &settings) == 0 else {
+            throw SystemError("change the terminal", code: errno)
+        }
+    }
+
+    func restore() { Self.giveBack() }
+
+    private static func giveBack() {
+        guard var old = before.withLock({ $0.take() }) else { return }
+        old.line.write(TerminalScreen.restoring)
+        tcsetattr(old.line.input, TCSANOW, &old.settings)
+    }
+}

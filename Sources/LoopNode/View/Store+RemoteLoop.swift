@@ -1,0 +1,50 @@
+public import LoopCore
+internal import LoopLock
+public import LoopView
+internal import LoopWire
+
+extension Store {
+    /// The store of a loop that runs elsewhere. It keeps the handle; when the store is released, what was sent goes on its
+    /// way before the handle is let go.
+    ///
+    /// An event that the reducer refuses after it was accepted is not the store's `problem`: who must know uses
+    /// `RemoteLoop.confirmed`.
+    /// - Parameter placeholder: what is shown until the first state comes; the definition's initial state will do.
+    public convenience init<Definition: LoopDefinition>(
+        _ loop: RemoteLoop<Definition>, showing placeholder: State
+    ) where Definition.State == State, Definition.Event == Event {
+        self.init(remote: loop.source, showing: placeholder)
+    }
+}
+
+extension RemoteLoop {
+    /// This loop as a store needs it.
+    var source: RemoteSource<Definition.State, Definition.Event> {
+        typealias Update = RemoteSource<Definition.State, Definition.Event>.Update
+        let (connection, log) = (connection, log)
+        let (updates, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let latest = Locked(Update(state: nil, connection: .connecting))
+        let id = connection.observe { action in
+            switch action {
+            case .state(let seq, let bytes):
+                guard let state = RemoteLoop.decode(bytes, seq, log) else { return }
+                // A state that has just come is current until the contrary is known.
+                latest.withLock { latest in
+                    latest.state = state
+                    latest.connection = .live(seq)
+                }
+            case .standing(let standing):
+                latest.withLock { $0.connection = StoreConnection(standing, hasState: $0.state != nil) }
+            case .ended(_, let text):
+                latest.withLock { $0.connection = .ended(text: text) }
+            default: return
+            }
+            continuation.yield(latest.withLock { $0 })
+            if case .ended = action { continuation.finish() }
+        }
+        continuation.onTermination = { _ in connection.stopObserving(id) }
+        return RemoteSource(
+            updates: updates, send: { event throws(SendRefusal) in try await self.send(event) },
+            fields: FieldEvents(Definition.self))
+    }
+}

@@ -1,0 +1,65 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// G2: an observer is first shown one state, and then later ones only; a history that it has left is never shown again; and
+/// joining late is the same thing: every observer is shown a state.
+struct SnapshotComesFirst: Checker {
+    static let promise = Promise.snapshotComesFirst
+    private(set) var checkCount = 0
+    /// By the observer's position among all processes.
+    private var observers: [Int: Watching] = [:]
+
+    private struct Watching {
+        let states: Bool
+        /// The newest last.
+        var histories: [History] = []
+        var shown: Seq?
+        var noted: Seq?
+    }
+
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
+        switch observation {
+        case .watches(let peer, let states): observers[peer] = Watching(states: states)
+        case .died(let peer): observers[peer] = nil
+        case .shown(let peer, let history, let action): try show(action, history, peer)
+        case .settled:
+            for (peer, watching) in observers where watching.states {
+                checkCount += 1
+                if watching.shown == nil { throw Violation(.snapshotComesFirst, "observer \(peer) shows no state") }
+            }
+        default: break
+        }
+    }
+
+    private mutating func show(_ action: ObserverAction, _ history: History, _ peer: Int) throws(Violation) {
+        guard var watching = observers[peer] else { return }
+        defer { observers[peer] = watching }
+        if watching.histories.last != history {
+            if watching.histories.contains(history) {
+                throw Violation(.snapshotComesFirst, "observer \(peer) goes back to \(history), which it had left")
+            }
+            watching.histories.append(history)
+            watching.shown = nil
+            watching.noted = nil
+        }
+        switch action {
+        case .state(let seq, _):
+            checkCount += 1
+            if let shown = watching.shown, seq <= shown {
+                throw Violation(
+                    .snapshotComesFirst, "observer \(peer) shows the state at \(seq) after the one at \(shown)")
+            }
+            watching.shown = seq
+        case .transitions(let notes):
+            for note in notes {
+                checkCount += 1
+                if let noted = watching.noted, note.seq <= noted {
+                    throw Violation(.snapshotComesFirst, "observer \(peer) shows transition \(note.seq) after \(noted)")
+                }
+                watching.noted = note.seq
+            }
+        case .missed, .send, .ended, .standing: break
+        }
+    }
+}

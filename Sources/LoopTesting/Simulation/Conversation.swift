@@ -1,0 +1,155 @@
+import LoopCore
+import LoopWire
+
+/// A run's messages as people read them: processes and effects by their names, events and requests as what they are.
+///
+/// What the reducer says stands where it leaves, what it hears where it reads it. Ticks and heartbeats that say nothing new
+/// are left out.
+struct Conversation<Work: Workload> {
+    private let engine: ClusterEngine<Work>
+    private let feedbacks: [Feedback<Work.Definition.State, Work.Definition.Event>]
+    private let names: [Int: String]
+    /// The last sign of life that was shown, by process and direction.
+    private var shown: [String: String] = [:]
+
+    init(_ engine: ClusterEngine<Work>) {
+        self.engine = engine
+        feedbacks = engine.work.definition.allFeedbacks
+        var counts: [String: Int] = [:]
+        var names: [Int: String] = [:]
+        for (index, place) in engine.places.enumerated() {
+            let name = "\(place.role) \(place.slot)"
+            counts[name, default: 0] += 1
+            names[index] = name + String(repeating: "′", count: (counts[name] ?? 1) - 1)
+        }
+        self.names = names
+    }
+
+    /// One line for each message, the oldest first.
+    mutating func lines() -> [String] {
+        var lines: [String] = []
+        for (time, line) in engine.transcript?.lines ?? [] {
+            if let text = text(line) { lines.append("\(Transcript.seconds(time))  \(text)") }
+        }
+        return lines
+    }
+
+    private mutating func text(_ line: Transcript.Line) -> String? {
+        switch line {
+        case .word(let word): return "— \(word)"
+        case .batch(let peer, let batch):
+            let entries = batch.entries.map(text).joined(separator: ", ")
+            let last = batch.first + UInt64(batch.entries.count) - 1
+            return "\(name(peer)) → reducer: \(batch.first == last ? "\(last)" : "\(batch.first)…\(last)") \(entries)"
+        case .toReducer(let peer, let message):
+            guard let text = text(message, from: peer) else { return nil }
+            return "\(name(peer)) → reducer: \(text)"
+        case .toPeer(let peer, let frame, let isLost):
+            guard let text = text(frame.message, to: peer, isLost) else { return nil }
+            return "reducer → \(name(peer)): \(text)\(isLost ? " (lost)" : "")"
+        }
+    }
+
+    // MARK: What peers say
+
+    private func text(_ entry: Entry) -> String {
+        let what: String =
+            switch entry.kind {
+            case .event: event(entry.payload)
+            case .completed: "completed"
+            case .failed: "failed"
+            case .released: "released"
+            }
+        return entry.effect.map { "\(what) by \(attempt($0, entry.attempt))" } ?? what
+    }
+
+    private mutating func text(_ message: ToReducer, from peer: Int) -> String? {
+        switch message {
+        case .hello: "hello"
+        case .greet(let greeting):
+            greeting.session == .none
+                ? "greet, new here" : "greet, session \(greeting.session), watermark \(greeting.watermark)"
+        case .claim(_, let epoch, let claims):
+            "claim in epoch \(epoch): "
+                + (claims.isEmpty ? "nothing" : claims.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
+        case .heartbeat(let beat):
+            news("heartbeat, inbox applied to #\(beat.applied), outbox settled to \(beat.settled)", of: "← \(peer)")
+        case .assignmentsRequest: "what am I to run?"
+        case .outcomesRequest(_, let after): "what became of the entries after \(after)?"
+        case .goodbye: "goodbye"
+        default: "\(message)"
+        }
+    }
+
+    // MARK: What the reducer says
+
+    private mutating func text(_ message: ToPeer, to peer: Int, _ isLost: Bool) -> String? {
+        switch message {
+        case .introduction: "introduction"
+        case .welcome(let watermark, _, _, _): "welcome, watermark \(watermark)"
+        case .commands(let number, let commands): "#\(number) " + commands.map(text).joined(separator: ", ")
+        case .acknowledgement(let acknowledgement): "acknowledgement \(text(acknowledgement))"
+        case .outcomes(let acknowledgement): "outcomes \(text(acknowledgement))"
+        case .tick(let tick):
+            news(
+                "tick, inbox #\(tick.number), watermark \(tick.watermark)" + (tick.resend ? ", resend" : ""),
+                of: "→ \(peer)\(isLost)")
+        case .assignments(let set):
+            "assignments as of #\(set.number), watermark \(set.watermark): "
+                + (set.grants.isEmpty
+                    ? "nothing" : set.grants.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
+        case .ended(let code, let text): "ended with \(code): \(text)"
+        case .commonTick(let seq): news("seq is \(seq)", of: "seq")
+        default: "\(message)"
+        }
+    }
+
+    private func text(_ command: Command) -> String {
+        switch command {
+        case .start(let grant):
+            "start \(attempt(grant.effect, grant.attempt)) for \(request(grant.effect, grant.request))"
+                + (grant.isResumed ? ", resumed" : "")
+        case .update(let effect, let number, _, let bytes):
+            "update \(attempt(effect, number)) to \(request(effect, bytes))"
+        case .cancel(let effect, let number): "cancel \(attempt(effect, number))"
+        }
+    }
+
+    private func text(_ acknowledgement: Acknowledgement) -> String {
+        let notable = acknowledgement.notable.map { item in
+            switch item.outcome {
+            case .applied(let seq): "\(item.number) applied at \(seq)"
+            case .refused(let reason): "\(item.number) refused: \(reason)"
+            }
+        }
+        return (["\(acknowledgement.base + 1)…\(acknowledgement.watermark)"] + notable).joined(separator: ", ")
+    }
+
+    // MARK: Names and values
+
+    private func name(_ peer: Int) -> String { names[peer] ?? "peer \(peer)" }
+
+    private func attempt(_ effect: EffectID, _ attempt: Attempt) -> String {
+        let position = Int(effect.feedback)
+        let feedback = position < feedbacks.count ? feedbacks[position].name : "?"
+        return "\(feedback)(\(effect)) attempt \(attempt)"
+    }
+
+    private func event(_ bytes: ArraySlice<UInt8>) -> String {
+        (try? engine.coder.decode(Work.Definition.Event.self, from: Array(bytes))).map { ValueText.of($0) }
+            ?? "no event"
+    }
+
+    private func request(_ effect: EffectID, _ bytes: [UInt8]) -> String {
+        let position = Int(effect.feedback)
+        guard position < feedbacks.count, let coding = feedbacks[position].requestCoding,
+            let request = try? coding.decode(bytes, engine.coder)
+        else { return "a request" }
+        return ValueText.of(request)
+    }
+
+    /// Nil: it was said already.
+    private mutating func news(_ text: String, of whom: String) -> String? {
+        shown.updateValue(text, forKey: whom) == text ? nil : text
+    }
+}

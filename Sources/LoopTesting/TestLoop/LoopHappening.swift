@@ -1,0 +1,69 @@
+internal import LoopCore
+
+/// One thing that a loop has done, for a test to assert.
+struct LoopHappening<State: Sendable, Event: Sendable> {
+    enum What {
+        /// An event was reduced. The source is the effect that sent it; the event is nil for a direct change.
+        case applied(Event?, by: EffectID?, before: State, after: State)
+        /// A queued event was removed with its effect.
+        case refused(Event, of: EffectID)
+        /// An attempt of an effect began.
+        case started(EffectID)
+        /// A new effect waits for the limits of its feedback.
+        case waiting(EffectID)
+        case updated(EffectID, request: any Sendable)
+        case cancelled(EffectID)
+        case timedOut(EffectID)
+        case parked(EffectID)
+        case ended(Outcome)
+    }
+
+    var what: What
+    /// Whether a test that is exhaustive has to assert it. What nobody could notice may be asserted all the same.
+    var isRequired: Bool
+    /// Counts what happens.
+    var number: Int
+    var time: Duration
+    var seq: Seq
+
+    /// The effect that it happened to.
+    var effect: EffectID? {
+        switch what {
+        case .applied, .refused, .ended: nil
+        case .started(let id), .waiting(let id), .updated(let id, _), .cancelled(let id), .timedOut(let id),
+            .parked(let id):
+            id
+        }
+    }
+
+    /// The assertion that takes it.
+    var assertion: String {
+        switch what {
+        case .applied: "expectEvent"
+        case .refused: "expectRefused"
+        case .started: "expectStart"
+        case .waiting: "expectWaiting"
+        case .updated: "expectUpdate"
+        case .cancelled: "expectCancel"
+        case .timedOut: "expectTimeout"
+        case .parked: "expectParked"
+        case .ended: "expectOutcome"
+        }
+    }
+}
+
+/// What is known of one effect, from its start on and also when it is gone.
+struct EffectFacts {
+    let feedback: String
+    /// The newest one.
+    var request: any Sendable
+    /// The newest attempt; 0: there was none yet.
+    var attempt = 0
+    /// How many attempts had failed when the newest began.
+    var failures = 0
+    /// What has become of it last, to follow "it ".
+    var story = "waits for the limits of its feedback"
+
+    /// `"fetch" for Page(number: 3)`.
+    var text: String { "\"\(feedback)\" for \(ValueText.of(request))" }
+}

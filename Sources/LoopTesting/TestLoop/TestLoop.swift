@@ -1,0 +1,244 @@
+public import LoopCore
+
+/// A loop under test: the test sends the events, answers the effects and lets the time pass, and asserts what happens.
+///
+/// ```swift
+/// try TestLoop.run(Search()) { loop in
+///     try loop.send(.typed("swift")) { $0.query = "swift" }
+///     let fetch = try loop.expectStart("fetch", "swift")
+///     try fetch.complete(sending: .found(3)) { $0.count = 3 }
+/// }
+/// ```
+///
+/// Whatever the test does not assert fails it: a field of the state that changed, an event that an effect sent by itself, an
+/// effect that was started, given a newer request, cancelled, timed out or parked. The other modes let some of that pass.
+///
+/// It is the machinery of `Loop` without its tasks, threads and clock: the same queue, queries, limits, retries and
+/// timeouts. Everything happens within the calls of the test, and the same test does the same each time. The bodies of
+/// effects are not run, since the test answers in their place; effects that only send events (`Effect.events`) send them by
+/// themselves. The bodies of `custom` and `input` feedbacks are not run either: `send(_:from:)` speaks for them. A
+/// `source` is an effect that starts with the loop.
+///
+/// Failures are thrown (``TestLoopFailure``), so that a test ends at the first.
+public final class TestLoop<State: Sendable, Event: Sendable> {
+    /// What a test has to assert.
+    public enum Mode: Sendable {
+        /// Everything.
+        case exhaustive
+        /// Every event and every effect. Of the states only what the test says.
+        case withoutStates
+        /// Nothing. What the test does assert has to have happened, in any order and at any time before.
+        case selective
+    }
+
+    var machine: TestMachine<State, Event>
+    let mode: Mode
+    private var isOver = false
+
+    private init(_ machine: TestMachine<State, Event>, mode: Mode) {
+        self.machine = machine
+        self.mode = mode
+    }
+
+    // MARK: Running a test
+
+    /// Tests a definition.
+    /// - Parameters:
+    ///   - mode: what the test has to assert.
+    ///   - seed: of the delays of retries, and of the random numbers of the transitions.
+    ///   - wallTime: the time of day at the start, for transitions.
+    ///   - test: the test, which begins when the initial state's effects have started.
+    /// - Returns: what the test returns.
+    /// - Throws: the first failure; what the test throws.
+    @discardableResult
+    public static func run<Definition: LoopDefinition, Result>(
+        _ definition: Definition, mode: Mode = .exhaustive, seed: UInt64 = 0,
+        wallTime: WallTime = WallTime(milliseconds: 0), file: StaticString = #fileID, line: UInt = #line,
+        _ test: (TestLoop) throws -> Result
+    ) throws -> Result where Definition.State == State, Definition.Event == Event {
+        let machine = TestMachine(
+            name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
+            outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
+        return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
+    }
+
+    /// Tests a loop of parts.
+    @discardableResult
+    public static func run<Result>(
+        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>], mode: Mode = .exhaustive,
+        seed: UInt64 = 0, wallTime: WallTime = WallTime(milliseconds: 0), file: StaticString = #fileID,
+        line: UInt = #line, _ test: (TestLoop) throws -> Result
+    ) throws -> Result {
+        let machine = TestMachine(
+            name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
+            outcome: { _ in nil }, feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime)
+        return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
+    }
+
+    private static func run<Result>(
+        _ machine: TestMachine<State, Event>, _ mode: Mode, _ call: TestCall, _ test: (TestLoop) throws -> Result
+    ) throws -> Result {
+        let names = machine.feedbacks.map(\.name)
+        if let twice = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
+            throw call.failure("the loop has two feedbacks named \"\(twice)\"; give each a name of its own")
+        }
+        let loop = TestLoop(machine, mode: mode)
+        try loop.perform(call) { try $0.start() }
+        let result = try test(loop)
+        try loop.requireNothingPending("at the end of the test", call)
+        loop.isOver = true
+        return result
+    }
+
+    // MARK: What can be looked at
+
+    /// The state after everything that has happened, asserted or not.
+    public var state: State { machine.state }
+
+    /// The number of the last transition; 0 before the first.
+    public var seq: Seq { machine.seq }
+
+    /// How much time has passed.
+    public var time: Duration { machine.time }
+
+    /// The loop's result, once its definition has one.
+    public var outcome: Outcome? { machine.outcome }
+
+    /// The effects that have failed for good, oldest first.
+    public var parked: [ParkedEffect] { machine.parked }
+
+    /// The effects of a feedback that run or wait, oldest first.
+    public func effects(_ feedback: String) -> [TestEffect<State, Event>] {
+        let live = machine.effects.keys.sorted().filter { id in
+            let phase = machine.phase(of: id)
+            return machine.effects[id]?.feedback == feedback && (phase == .running || phase == .waiting)
+        }
+        return live.map { TestEffect(loop: self, id: $0) }
+    }
+
+    // MARK: What can be done
+
+    /// Sends an event as whoever has the loop would.
+    /// - Parameter change: what the event changes in the state, applied to the state before it. Without one nothing may
+    ///   change.
+    public func send(
+        _ event: Event, file: StaticString = #fileID, line: UInt = #line,
+        _ change: ((inout State) throws -> Void)? = nil
+    ) throws {
+        try send(.event(event), TestCall("send(\(ValueText.of(event)))", file, line), change)
+    }
+
+    /// Sends an event in the place of a `custom` or `input` feedback, whose body is not run.
+    public func send(
+        _ event: Event, from feedback: String, file: StaticString = #fileID, line: UInt = #line,
+        _ change: ((inout State) throws -> Void)? = nil
+    ) throws {
+        let call = TestCall("send(\(ValueText.of(event)), from: \"\(feedback)\")", file, line)
+        try requireFeedback(feedback, call)
+        guard machine.feedbacks.contains(where: { $0.name == feedback && $0.custom != nil }) else {
+            throw call.failure("\"\(feedback)\" is no custom or input feedback: its effects send, see expectStart")
+        }
+        if machine.outcome == nil, !machine.isAttached(feedback) {
+            throw call.failure("refused: the state has no part for \"\(feedback)\" now, and its body does not run")
+        }
+        try send(.event(event), call, change)
+    }
+
+    /// Changes one field as `Loop.mutate` does: the reducer is passed by, and feedbacks see no event.
+    public func mutate<Value: Sendable>(
+        keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value, file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws {
+        let call = TestCall("mutate", file, line)
+        try send(.change { $0[keyPath: keyPath] = value }, call) { $0[keyPath: keyPath] = value }
+    }
+
+    private func send(
+        _ input: LoopInput<State, Event>, _ call: TestCall, _ change: ((inout State) throws -> Void)?
+    ) throws {
+        try begin(call)
+        let count = machine.log.count
+        if let refusal = try perform(call, { try $0.send(input) }) { throw call.failure("\(refusal)") }
+        try takeTransition(after: count, change, call)
+    }
+
+    /// Lets time pass: delays of retries, limits of rates and timeouts take effect, each at its moment.
+    public func advance(by duration: Duration, file: StaticString = #fileID, line: UInt = #line) throws {
+        let call = TestCall("advance(by: \(duration))", file, line)
+        if duration < .zero { throw call.failure("time does not go back") }
+        try begin(call)
+        let time = machine.now + duration
+        try perform(call) { try $0.advance(to: time) }
+    }
+
+    /// Lets time pass until the next moment at which something happens by itself.
+    /// - Returns: how much time that was.
+    @discardableResult
+    public func advance(file: StaticString = #fileID, line: UInt = #line) throws -> Duration {
+        let call = TestCall("advance()", file, line)
+        try begin(call)
+        guard let deadline = machine.nextDeadline else {
+            throw call.failure("nothing waits for time: no retry, no rate, no timeout")
+        }
+        let before = machine.now
+        try perform(call) { try $0.advance(to: deadline) }
+        return machine.now - before
+    }
+
+    /// Lets time pass until nothing waits for it any more; attempts that the test does not answer time out.
+    public func run(file: StaticString = #fileID, line: UInt = #line) throws {
+        let call = TestCall("run()", file, line)
+        try begin(call)
+        for _ in 0..<100_000 {
+            guard let deadline = machine.nextDeadline else { return }
+            try perform(call) { try $0.advance(to: deadline) }
+        }
+        throw call.failure("after 100000 steps, at \(time), something still waits for time; use advance(by:)")
+    }
+
+    // MARK: Rules of the calls
+
+    /// Before the test does something, it has asserted everything before.
+    func begin(_ call: TestCall) throws {
+        if isOver { throw call.failure("the test of this loop is over; everything happens within TestLoop.run") }
+        try requireNothingPending("before it", call)
+        if let outcome = machine.outcome {
+            throw call.failure("the loop has ended (exit code \(outcome.exitCode)): nothing happens any more")
+        }
+    }
+
+    func requireNothingPending(_ moment: String, _ call: TestCall) throws {
+        guard mode != .selective, machine.log.contains(where: \.isRequired) else {
+            if mode != .selective { machine.log = [] }
+            return
+        }
+        throw call.failure("\(moment), this has happened and was not asserted:", pendingLines())
+    }
+
+    func requireFeedback(_ name: String, _ call: TestCall) throws {
+        let names = machine.feedbacks.map(\.name)
+        if names.contains(name) { return }
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        throw call.failure("there is no feedback named \"\(name)\"; there are \(list)")
+    }
+
+    @discardableResult
+    func perform<Result>(
+        _ call: TestCall, _ action: (inout TestMachine<State, Event>) throws -> Result
+    ) throws -> Result {
+        do {
+            return try action(&machine)
+        } catch let error as RestlessLoop {
+            throw call.failure(
+                "the loop does not come to rest: its own effects have sent \(error.transitionsMax) events, the last is "
+                    + error.last)
+        }
+    }
+
+    /// What has happened and was not asserted, at most twenty lines.
+    func pendingLines(where isMeant: (LoopHappening<State, Event>) -> Bool = { $0.isRequired }) -> [String] {
+        let pending = machine.log.filter(isMeant)
+        let lines = pending.prefix(20).map { "\(machine.text(of: $0)) (\($0.assertion))" }
+        return lines + (pending.count > 20 ? ["… and \(pending.count - 20) more"] : [])
+    }
+}

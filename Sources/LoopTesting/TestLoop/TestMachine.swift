@@ -1,0 +1,325 @@
+internal import LoopCore
+
+/// A loop without tasks, threads or clocks: the queue, the turns and the effect table of `Loop`, whose bodies nobody runs, and
+/// a log of what happens.
+///
+/// It stands where `Loop` has its shell: it decides nothing, but takes steps one after the other, in the same order.
+struct TestMachine<State: Sendable, Event: Sendable> {
+    typealias Shared = LoopShared<State, Event>
+    typealias Happening = LoopHappening<State, Event>
+
+    /// So many transitions in answer to one call are taken for a loop that never comes to rest.
+    private static var transitionsMax: Int { 20_000 }
+
+    let feedbacks: [Feedback<State, Event>]
+    private(set) var now = MonotonicTime.zero
+    /// What has happened and was not asserted yet.
+    var log: [Happening] = []
+    private(set) var effects: [EffectID: EffectFacts] = [:]
+    /// The effect that ends by what it sends, so that its cancellation by that is no news.
+    var ending: EffectID?
+    private var shared: Shared
+    private var turn: LoopTurn<State, Event>
+    private let outcomeOf: @Sendable (State) -> Outcome?
+    private let run: String
+    private let wallTime: WallTime
+    /// The custom feedbacks that are attached, by name.
+    private var customs: [String: CustomRun<State, Event>] = [:]
+    /// The numbers of what says that an effect waits.
+    private var waiting: [EffectID: Int] = [:]
+    private var nextNumber = 0
+    private var timer: (deadline: MonotonicTime, generation: UInt64)?
+    /// Transitions since the test's last call.
+    private var transitionsCount = 0
+
+    init(
+        name: String, initial: State, reduce: @escaping @Sendable (inout State, Event, Transition) -> Void,
+        outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], seed: UInt64,
+        wallTime: WallTime
+    ) {
+        self.feedbacks = feedbacks
+        outcomeOf = outcome
+        self.wallTime = wallTime
+        run = "\(name)@\(String(seed, radix: 16))"
+        let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
+        shared = Shared(state: initial, table: table)
+        turn = LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed)
+    }
+
+    // MARK: What a test may look at
+
+    var state: State { shared.state }
+    var seq: Seq { shared.seq }
+    var outcome: Outcome? { shared.outcome }
+    var parked: [ParkedEffect] { shared.table.parked }
+    var time: Duration { now - MonotonicTime.zero }
+    var nextDeadline: MonotonicTime? { timer?.deadline }
+
+    /// Whether a custom feedback is there to send something.
+    func isAttached(_ custom: String) -> Bool { customs[custom] != nil }
+
+    func phase(of id: EffectID) -> EffectPhase? { shared.table.phase(of: id) }
+
+    // MARK: What a test may do
+
+    mutating func start() throws(RestlessLoop) {
+        _ = shared.claimTurn()
+        let initial = turn.state
+        tellCustoms(initial, nil)
+        let wishes = turn.advance(nil, wallMilliseconds: wallTime.milliseconds)
+        if let outcome = outcomeOf(initial) {
+            _ = shared.commit(state: initial, seq: .initial, event: nil, outcome: outcome)
+            end(outcome)
+        }
+        apply(wishes)
+        try takeSteps()
+    }
+
+    /// Nil: it was applied, and so was what followed from it.
+    mutating func send(_ input: LoopInput<State, Event>, from source: EffectID? = nil) throws(RestlessLoop)
+        -> SendRefusal?
+    {
+        transitionsCount = 0
+        let entry = Shared.Entry(input: input, source: source)
+        let sender = source.map { Shared.Sender.effect($0, attempt: effects[$0]?.attempt ?? 0) }
+        if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return refusal }
+        try drain()
+        return nil
+    }
+
+    mutating func complete(_ id: EffectID) throws(RestlessLoop) {
+        transitionsCount = 0
+        tell(id, "has completed at \(moment)")
+        perform(shared.complete(id, attempt: effects[id]?.attempt ?? 0, at: now))
+        try drain()
+    }
+
+    mutating func fail(_ id: EffectID, _ error: any Error) throws(RestlessLoop) {
+        transitionsCount = 0
+        let work = shared.fail(id, attempt: effects[id]?.attempt ?? 0, error: error, at: now)
+        tell(id, "has failed (\(error)) at \(moment) and waits to be tried again")
+        perform(work)
+        try drain()
+    }
+
+    /// False: it is not parked.
+    mutating func retryParked(_ id: EffectID) throws(RestlessLoop) -> Bool {
+        transitionsCount = 0
+        guard let work = shared.retryParked(id, at: now) else { return false }
+        tell(id, "waits to be tried again")
+        perform(work)
+        try drain()
+        return true
+    }
+
+    mutating func advance(to time: MonotonicTime) throws(RestlessLoop) {
+        transitionsCount = 0
+        while let next = timer, next.deadline <= time {
+            now = max(now, next.deadline)
+            timer = nil
+            fire(next.generation)
+            try drain()
+        }
+        now = max(now, time)
+    }
+
+    // MARK: Steps
+
+    private mutating func drain() throws(RestlessLoop) {
+        if shared.claimDrain() { try takeSteps() }
+    }
+
+    private mutating func takeSteps() throws(RestlessLoop) {
+        while let step = shared.nextStep() {
+            switch step {
+            case .refuse(let entry):
+                if case .event(let event) = entry.input, let id = entry.source { note(.refused(event, of: id)) }
+            case .apply(let entry):
+                transitionsCount += 1
+                if transitionsCount > Self.transitionsMax {
+                    throw RestlessLoop(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
+                }
+                apply(entry)
+            }
+        }
+    }
+
+    private mutating func apply(_ entry: Shared.Entry) {
+        let before = turn.state
+        let wall = wallTime + time
+        let wishes = turn.advance(entry.input, wallMilliseconds: wall.milliseconds)
+        let outcome = outcomeOf(turn.state)
+        let event: Event? = if case .event(let event) = entry.input { event } else { nil }
+        _ = shared.commit(state: turn.state, seq: turn.seq, event: event, outcome: outcome)
+        note(.applied(event, by: entry.source, before: before, after: turn.state))
+        tellCustoms(turn.state, event)
+        if let outcome { return end(outcome) }
+        apply(wishes)
+    }
+
+    /// Nobody runs the bodies of custom feedbacks; but they come and go with their parts of the state.
+    private mutating func tellCustoms(_ state: State, _ event: Event?) {
+        for feedback in feedbacks {
+            guard let custom = feedback.custom else { continue }
+            if let run = customs[feedback.name] {
+                if run.tell(state, event) { continue }
+                customs[feedback.name] = nil
+                run.finish()
+            } else {
+                customs[feedback.name] = custom.attach(state, Send { _, _ throws(SendRefusal) in .initial })
+            }
+        }
+    }
+
+    private mutating func end(_ outcome: Outcome) {
+        _ = shared.stop()
+        timer = nil
+        note(.ended(outcome))
+    }
+
+    // MARK: Effects
+
+    private mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish]) {
+        if shared.isStopped || wishes.isEmpty { return }
+        var begun: [EffectID] = []
+        for wish in wishes {
+            switch wish {
+            case .start(let id, let request, _):
+                effects[id] = EffectFacts(feedback: feedbacks[Int(id.feedback)].name, request: request)
+                begun.append(id)
+            case .update(let id, let request):
+                effects[id]?.request = request
+                note(.updated(id, request: request), isRequired: phase(of: id) != .completed)
+            case .cancel(let id):
+                note(.cancelled(id), isRequired: phase(of: id) != .completed && id != ending)
+                tell(id, "was cancelled at \(moment)")
+            }
+        }
+        let work = shared.apply(wishes, at: now)
+        let launched = Set(work.launches.map(\.effect.id))
+        for id in begun where !launched.contains(id) {
+            waiting[id] = nextNumber
+            note(.waiting(id))
+        }
+        perform(work)
+    }
+
+    /// Does what a critical section of the loop has left to do, and what follows from it. Does not drain.
+    private mutating func perform(_ work: Shared.Work) {
+        var pending = [work]
+        var position = 0
+        while position < pending.count {
+            let work = pending[position]
+            position += 1
+            for handle in work.cancelled { handle.cancel() }
+            if let new = work.timer { timer = new.deadline.map { ($0, new.generation) } }
+            for failure in work.failures { report(failure) }
+            for launch in work.launches { if let more = start(launch) { pending.append(more) } }
+        }
+    }
+
+    /// Starts one attempt. An effect that only sends events has ended when this returns; the others are answered by the
+    /// test.
+    private mutating func start(_ launch: Shared.Launch) -> Shared.Work? {
+        let (id, attempt) = (launch.effect.id, launch.effect.attempt)
+        effects[id]?.attempt = attempt
+        effects[id]?.failures = launch.effect.failures
+        tell(id, "runs since \(moment)")
+        // Waiting was no more than a step on the way.
+        if let waiting = waiting.removeValue(forKey: id), let index = index(of: waiting) {
+            log[index].isRequired = false
+        }
+        let context = EffectContext(
+            id: id, failures: launch.effect.failures, isResumed: false, idempotencyKey: "\(run)/\(id)",
+            updates: launch.updates)
+        switch feedbacks[Int(id.feedback)].effect(launch.effect.request, context).body {
+        case .events(let events):
+            note(.started(id), isRequired: !events.isEmpty)
+            tell(id, "has sent its events and completed at \(moment)")
+            return shared.complete(id, attempt: attempt, sending: events, at: now)
+        case .run:
+            note(.started(id))
+            return nil
+        }
+    }
+
+    /// An effect has failed for good: its feedback may have an event to say so.
+    private mutating func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
+        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
+        tell(failure.id, "has failed for good (\(failure.error)) at \(moment)")
+        if let event {
+            shared.settle(failure.id, by: event)
+        } else {
+            note(.parked(failure.id))
+        }
+    }
+
+    private mutating func fire(_ generation: UInt64) {
+        let running = effects.keys.sorted().filter { phase(of: $0) == .running }
+        let attempts = running.map { ($0, effects[$0]?.attempt ?? 0) }
+        let limits = feedbacks.map { $0.policy.timeout ?? .zero }
+        let work = shared.timerFired(generation: generation, at: now) { limits[Int($0.feedback)] }
+        for (id, attempt) in attempts where !shared.table.isRunning(id, attempt: attempt) {
+            note(.timedOut(id))
+            tell(id, "has timed out at \(moment) and waits to be tried again")
+        }
+        perform(work)
+    }
+
+    // MARK: Words
+
+    private mutating func note(_ what: Happening.What, isRequired: Bool = true) {
+        log.append(Happening(what: what, isRequired: isRequired, number: nextNumber, time: time, seq: turn.seq))
+        nextNumber += 1
+    }
+
+    /// Where a happening is in the log, whose numbers grow; nil: it was asserted.
+    private func index(of number: Int) -> Int? {
+        var range = log.startIndex..<log.endIndex
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if log[middle].number == number { return middle }
+            range = log[middle].number < number ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    /// What has become of an effect.
+    private mutating func tell(_ id: EffectID, _ story: String) { effects[id]?.story = story }
+
+    private var moment: String { "\(time), seq \(turn.seq)" }
+
+    static func text(of input: LoopInput<State, Event>) -> String {
+        if case .event(let event) = input { ValueText.of(event) } else { "a direct change" }
+    }
+
+    /// What happened, in a sentence, with its moment.
+    func text(of happening: Happening) -> String {
+        let moment = "\(happening.time), seq \(happening.seq)"
+        func effect(_ id: EffectID) -> String { effects[id].map { "effect " + $0.text } ?? "effect \(id)" }
+        let sentence: String =
+            switch happening.what {
+            case .applied(let event, let source, _, _):
+                "event \(event.map { ValueText.of($0) } ?? "of a direct change") was applied"
+                    + (source.map { ", sent by \(effect($0))" } ?? "")
+            case .refused(let event, let id):
+                "event \(ValueText.of(event)) was dropped, because its effect \(effects[id]?.text ?? "\(id)") was cancelled"
+            case .started(let id): "\(effect(id)) started"
+            case .waiting(let id): "\(effect(id)) waits for the limits of its feedback"
+            case .updated(let id, let request):
+                "effect \"\(effects[id]?.feedback ?? "")\" was given the request \(ValueText.of(request))"
+            case .cancelled(let id): "\(effect(id)) was cancelled"
+            case .timedOut(let id): "\(effect(id)) timed out"
+            case .parked(let id):
+                "\(effect(id)) was parked (\(parked.first { $0.id == id }?.reason ?? "failed for good"))"
+            case .ended(let outcome): "the loop ended with exit code \(outcome.exitCode): \(outcome.text)"
+            }
+        return "\(moment): \(sentence)"
+    }
+}
+
+/// The loop's own effects go on sending events without an end.
+struct RestlessLoop: Error {
+    let transitionsMax: Int
+    let last: String
+}

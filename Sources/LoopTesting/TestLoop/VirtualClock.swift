@@ -1,0 +1,190 @@
+internal import LoopLock
+
+/// A clock that stands still until a test advances it, and that runs the tasks of a loop, so that it knows when all of them
+/// wait.
+///
+/// ```swift
+/// let clock = VirtualClock()
+/// let loop = Loop(TrafficLight(clock: clock), clock: clock)
+/// clock.advance(by: .seconds(1))
+/// #expect(loop.state == .green)
+/// ```
+///
+/// A `Loop` runs its effects, timers and custom feedbacks as tasks on the clock that it is given: on the thread that calls
+/// `advance(by:)`, `run()` or `settle()`, one after the other, in the same order each time. The call returns when all of
+/// them wait, so that a test needs no sleeping, no polling and no `await`.
+///
+/// That holds as long as effects wait for nothing but this clock and each other. What runs elsewhere is not waited for,
+/// since it cannot be known: the main actor, unstructured tasks, other clocks, files and networks. `settle(until:)` is for
+/// tests of such effects.
+public final class VirtualClock: Clock, TaskExecutor {
+    /// A time, from when the clock was made.
+    public struct Instant: InstantProtocol {
+        public var offset: Duration
+
+        public init(offset: Duration) { self.offset = offset }
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
+    }
+
+    private struct Sleeper: Sendable {
+        var token: UInt64
+        var deadline: Instant
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Content: Sendable {
+        var now = Instant(offset: .zero)
+        /// By their deadlines; those of the same one in the order in which they fell asleep.
+        var sleepers: [Sleeper] = []
+        /// Those whose tasks were cancelled before they fell asleep.
+        var cancelled: Set<UInt64> = []
+        var nextToken: UInt64 = 0
+        /// What is ready to run.
+        var jobs: [UnownedJob] = []
+        var nextJob = 0
+        var isRunning = false
+        /// Whoever waits for something to become ready.
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let content = Locked(Content())
+
+    public init() {}
+
+    // MARK: The clock
+
+    public var now: Instant { content.withLock { $0.now } }
+
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// How many tasks sleep on this clock, timers of loops included.
+    public var sleepersCount: Int { content.withLock { $0.sleepers.count } }
+
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let token = content.withLock { content in
+            content.nextToken += 1
+            return content.nextToken
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enter(Sleeper(token: token, deadline: deadline, continuation: continuation))
+            }
+        } onCancel: {
+            let sleeper = content.withLock { content -> Sleeper? in
+                if let index = content.sleepers.firstIndex(where: { $0.token == token }) {
+                    return content.sleepers.remove(at: index)
+                }
+                content.cancelled.insert(token)
+                return nil
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func enter(_ sleeper: Sleeper) {
+        let result = content.withLock { content -> Result<Void, any Error>? in
+            if content.cancelled.remove(sleeper.token) != nil { return .failure(CancellationError()) }
+            if sleeper.deadline <= content.now { return .success(()) }
+            let index = content.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? content.sleepers.endIndex
+            content.sleepers.insert(sleeper, at: index)
+            return nil
+        }
+        if let result { sleeper.continuation.resume(with: result) }
+    }
+
+    // MARK: Time passes
+
+    /// Lets time pass: sleepers wake up each at its moment, and whatever they do is done before the next wakes up.
+    public func advance(by duration: Duration) {
+        precondition(duration >= .zero, "the clock was advanced by \(duration); time does not go back")
+        let end = now.advanced(by: duration)
+        settle()
+        while wakeNext(until: end) { settle() }
+        content.withLock { $0.now = max($0.now, end) }
+    }
+
+    /// Lets time pass until nobody sleeps any more.
+    /// - Parameter wakesMax: after so many awakenings it gives up.
+    /// - Returns: false when it gave up, as it has to on a loop that goes on for ever.
+    @discardableResult
+    public func run(wakesMax: Int = 100_000) -> Bool {
+        settle()
+        for _ in 0..<wakesMax {
+            guard wakeNext(until: nil) else { return true }
+            settle()
+        }
+        return sleepersCount == 0
+    }
+
+    /// Runs whatever is ready, until everything waits; no time passes. From inside of what it runs it does nothing.
+    public func settle() {
+        let isFirst = content.withLock { content in
+            defer { content.isRunning = true }
+            return !content.isRunning
+        }
+        guard isFirst else { return }
+        while let job = takeJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs whatever becomes ready, from wherever it comes, until the condition holds; no time passes on this clock.
+    ///
+    /// For effects that also wait for what this clock does not know. The condition is asked whenever something has run.
+    /// - Throws: `CancellationError` when the waiting task is cancelled, as a test's is by its time limit.
+    public func settle(until condition: () -> Bool) async throws {
+        while true {
+            settle()
+            if condition() { return }
+            try Task.checkCancellation()
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isReady = content.withLock { content in
+                        if content.nextJob < content.jobs.count || Task.isCancelled { return true }
+                        content.waiter = continuation
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            } onCancel: {
+                content.withLock { $0.waiter.take() }?.resume()
+            }
+        }
+    }
+
+    /// False: nobody sleeps, or not until this time.
+    private func wakeNext(until end: Instant?) -> Bool {
+        let sleeper = content.withLock { content -> Sleeper? in
+            guard let first = content.sleepers.first, end.map({ first.deadline <= $0 }) ?? true else { return nil }
+            content.now = max(content.now, first.deadline)
+            return content.sleepers.removeFirst()
+        }
+        sleeper?.continuation.resume()
+        return sleeper != nil
+    }
+
+    // MARK: The executor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        content.withLock { content -> CheckedContinuation<Void, Never>? in
+            content.jobs.append(job)
+            return content.waiter.take()
+        }?.resume()
+    }
+
+    /// The next job; nil: there is none, and whoever makes one ready has to see to it.
+    private func takeJob() -> UnownedJob? {
+        content.withLock { content in
+            guard content.nextJob < content.jobs.count else {
+                content.jobs.removeAll(keepingCapacity: true)
+                content.nextJob = 0
+                content.isRunning = false
+                return nil
+            }
+            defer { content.nextJob += 1 }
+            return content.jobs[content.nextJob]
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import LoopCore
+
+/// Decides when to draw: at once where nothing was drawn for a while, else when the time of a frame is over. However
+/// many changes there are, the last of them is followed by a frame.
+///
+///     resting ──changed──▶ due at the later of now and the last frame + interval
+///        ▲                   │
+///        └── advance: draw ──┘
+public struct FrameClock: Equatable, Sendable {
+    private enum Phase: Equatable {
+        /// What was drawn last is the latest.
+        case resting
+        /// Something has changed that no frame shows; the next one is drawn at this time.
+        case due(MonotonicTime)
+    }
+
+    /// The least time between two frames.
+    public let interval: Duration
+    private var phase = Phase.resting
+    private var last: MonotonicTime?
+
+    /// - Parameter interval: the least time between two frames; zero: every change is drawn at once.
+    public init(interval: Duration) { self.interval = max(interval, .zero) }
+
+    /// - Parameter framesPerSecond: at most, from 1 to 1000.
+    public init(framesPerSecond: Int) {
+        self.init(interval: .nanoseconds(1_000_000_000 / min(max(framesPerSecond, 1), 1000)))
+    }
+
+    /// Something that is shown has changed, or nothing was ever shown.
+    public mutating func changed(at now: MonotonicTime) {
+        guard case .resting = phase else { return }
+        phase = .due(max(now, last.map { $0 + interval } ?? now))
+    }
+
+    /// True: draw now what is the latest now.
+    public mutating func advance(to now: MonotonicTime) -> Bool {
+        guard case .due(let time) = phase, now >= time else { return false }
+        phase = .resting
+        last = now
+        return true
+    }
+
+    /// When to advance; nil while nothing has changed.
+    public var deadline: MonotonicTime? { if case .due(let time) = phase { time } else { nil } }
+}

@@ -1,0 +1,70 @@
+internal import LoopCore
+
+/// What a view shows: first what it shows now, then, whenever something that it has read has changed, the latest.
+///
+/// However often the state changes, there are no more trees than the frame rate allows, nor than the reader takes; after
+/// the last change there is always one more. The sequence goes on until its task is cancelled.
+///
+/// ```swift
+/// for await tree in Frames(of: page, perSecond: 10) { print(tree.plainText()) }
+/// ```
+public struct Frames<Content: View>: AsyncSequence, Sendable {
+    public typealias Element = ViewTree
+    public typealias Failure = Never
+
+    private let view: Content
+    private let frames: FrameClock
+    private let now: @Sendable () -> MonotonicTime
+    private let sleep: @Sendable (MonotonicTime) async throws -> Void
+
+    /// - Parameters:
+    ///   - perSecond: at most so many trees.
+    ///   - clock: by which frames are counted; a test brings its own.
+    public init<C: Clock>(
+        of view: Content, perSecond: Int = 30, clock: C = ContinuousClock()
+    ) where C.Duration == Duration {
+        self.view = view
+        frames = FrameClock(framesPerSecond: perSecond)
+        let begin = clock.now
+        now = { MonotonicTime.zero + begin.duration(to: clock.now) }
+        sleep = { try await clock.sleep(until: begin.advanced(by: $0 - .zero), tolerance: nil) }
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(view: Tracked { [view] in ViewTree(view) }, frames: frames, now: now, sleep: sleep)
+    }
+
+    /// Iterates over trees.
+    public struct Iterator: AsyncIteratorProtocol {
+        var view: Tracked<ViewTree>
+        var frames: FrameClock
+        let now: @Sendable () -> MonotonicTime
+        let sleep: @Sendable (MonotonicTime) async throws -> Void
+        private var isFirst = true
+
+        init(
+            view: Tracked<ViewTree>, frames: FrameClock, now: @escaping @Sendable () -> MonotonicTime,
+            sleep: @escaping @Sendable (MonotonicTime) async throws -> Void
+        ) {
+            self.view = view
+            self.frames = frames
+            self.now = now
+            self.sleep = sleep
+        }
+
+        public mutating func next() async -> ViewTree? {
+            if isFirst {
+                isFirst = false
+            } else if await !view.changed() {
+                return nil
+            }
+            frames.changed(at: now())
+            while let deadline = frames.deadline {
+                if frames.advance(to: now()) { break }
+                guard (try? await sleep(deadline)) != nil else { return nil }
+            }
+            // Read after the pause: whatever changed during it is in.
+            return view.read()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Views below each other.
+public struct Column: View {
+    private let content: @Sendable () -> [Element]
+
+    public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
+
+    public var body: [Element] { [Element(.column, children: content())] }
+}
+
+/// Views beside each other, where there is room.
+public struct Row: View {
+    private let content: @Sendable () -> [Element]
+
+    public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
+
+    public var body: [Element] { [Element(.row, children: content())] }
+}
+
+/// Entries below each other.
+public struct List: View {
+    private let content: @Sendable () -> [Element]
+
+    /// Each view of `content` is an entry.
+    public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
+
+    /// One entry for each of `values`, known by its `id`, so that it stays the same element wherever it moves.
+    public init<Values: Sequence & Sendable, ID>(
+        _ values: Values, id: any KeyPath<Values.Element, ID> & Sendable,
+        @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
+    ) {
+        content = { Entries(values, id: id, entry: entry).body }
+    }
+
+    /// One entry for each of `values`, known by its own identity.
+    public init<Values: Sequence & Sendable>(
+        _ values: Values, @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
+    ) where Values.Element: Identifiable {
+        content = { Entries(values, entry: entry).body }
+    }
+
+    public var body: [Element] { [Element(.list, children: content())] }
+}
+
+/// One view for each of several values, in the place where it stands, known by the value's identity.
+public struct Entries: View {
+    private let content: @Sendable () -> [Element]
+
+    public init<Values: Sequence & Sendable, ID>(
+        _ values: Values, id: any KeyPath<Values.Element, ID> & Sendable,
+        @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
+    ) {
+        content = { values.map { Self.element(entry($0), String(describing: $0[keyPath: id])) } }
+    }
+
+    public init<Values: Sequence & Sendable>(
+        _ values: Values, @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
+    ) where Values.Element: Identifiable {
+        content = { values.map { Self.element(entry($0), String(describing: $0.id)) } }
+    }
+
+    public var body: [Element] { content() }
+
+    private static func element(_ parts: [Element], _ id: String) -> Element {
+        var element: Element
+        if parts.count == 1, let only = parts.first, !only.hasID {
+            element = only
+        } else {
+            element = Element(.column, children: parts)
+        }
+        element.name(id)
+        return element
+    }
+}

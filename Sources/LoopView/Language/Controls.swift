@@ -1,0 +1,60 @@
+/// Something to press.
+public struct Button: View {
+    private let label: String
+    private let action: @Sendable () -> Void
+
+    /// - Parameter action: what pressing does; mostly `context.action(for:)`.
+    public init(_ label: String, action: @escaping @Sendable () -> Void) {
+        self.label = label
+        self.action = action
+    }
+
+    public var body: [Element] {
+        var element = Element(.button(label))
+        element.press = action
+        return [element]
+    }
+}
+
+/// A text to edit. Every change is written to the binding.
+public struct TextField: View {
+    private let entry: TextEntry
+    private let write: @Sendable (String) -> Void
+    private let submit: (@Sendable () -> Void)?
+
+    /// - Parameters:
+    ///   - prompt: shown while there is no text.
+    ///   - onSubmit: what Enter does.
+    public init(
+        _ label: String, text: Binding<String>, prompt: String = "", isSecret: Bool = false,
+        onSubmit: (@Sendable () -> Void)? = nil
+    ) {
+        entry = TextEntry(label: label, text: text.value, prompt: prompt, isSecret: isSecret)
+        write = { text.value = $0 }
+        submit = onSubmit
+    }
+
+    public var body: [Element] {
+        var element = Element(.field(entry))
+        element.write = write
+        element.submit = submit
+        return [element]
+    }
+}
+
+/// A switch: on or off.
+public struct Toggle: View {
+    private let label: String
+    private let isOn: Binding<Bool>
+
+    public init(_ label: String, isOn: Binding<Bool>) {
+        self.label = label
+        self.isOn = isOn
+    }
+
+    public var body: [Element] {
+        var element = Element(.toggle(label, isOn: isOn.value))
+        element.press = { [isOn] in isOn.value = !isOn.value }
+        return [element]
+    }
+}

@@ -1,0 +1,122 @@
+/// One piece of what is shown, as a value: what it is, how it looks, what is in it, and what its actions do.
+///
+/// Elements are equal when they show the same; actions are not compared.
+public struct Element: Sendable {
+    /// What is shown.
+    public enum Kind: Equatable, Sendable {
+        case text(String)
+        /// A title; `level` 1 to 6, as in a document.
+        case heading(String, level: Int)
+        case button(String)
+        case field(TextEntry)
+        /// On or off.
+        case toggle(String, isOn: Bool)
+        /// A way to another page. Only `http`, `https` and `mailto` addresses and relative ones lead anywhere.
+        case link(String, address: String)
+        /// How far something has come, 0 to 1; nil: it goes on, and nobody knows how long.
+        case progress(String, fraction: Double?)
+        /// A line across.
+        case divider
+        /// Children below each other.
+        case column
+        /// Children beside each other, where there is room.
+        case row
+        /// Children below each other, each an entry of a list.
+        case list
+        /// Children in the place of this element.
+        case group
+    }
+
+    public var kind: Kind
+    public var style = Style()
+    /// Whether its actions are out of reach.
+    public var isDisabled = false
+    /// Whether a button presses itself as soon as somebody sees it.
+    public var pressesWhenSeen = false
+    public var children: [Element] = []
+    /// Its name among its siblings: by its place in the code, or the one it was given.
+    package var key = ""
+    /// Whether `key` was given by the user.
+    var hasID = false
+    var press: (@Sendable () -> Void)?
+    var write: (@Sendable (String) -> Void)?
+    package var submit: (@Sendable () -> Void)?
+    /// What must live as long as this is shown.
+    var owned: (any AnyObject & Sendable)?
+
+    public init(_ kind: Kind, children: [Element] = []) {
+        self.kind = kind
+        self.children = children
+    }
+
+    /// Whether somebody can act on it.
+    public var isInteractive: Bool {
+        switch kind {
+        case .button, .field, .toggle, .link: !isDisabled
+        default: false
+        }
+    }
+
+    /// Whether it holds children.
+    public var isContainer: Bool {
+        switch kind {
+        case .column, .row, .list, .group: true
+        default: false
+        }
+    }
+}
+
+extension Element: Equatable {
+    public static func == (a: Element, b: Element) -> Bool { a.showsTheSame(as: b) && a.children == b.children }
+
+    /// Equal, but for the children.
+    public func showsTheSame(as other: Element) -> Bool {
+        kind == other.kind && style == other.style && isDisabled == other.isDisabled
+            && pressesWhenSeen == other.pressesWhenSeen && key == other.key
+            && (submit == nil) == (other.submit == nil)
+    }
+}
+
+/// A text that can be edited.
+public struct TextEntry: Equatable, Sendable {
+    public var label: String
+    /// What the loop holds.
+    public var text: String
+    /// Shown while there is no text.
+    public var prompt: String
+    /// Whether the text is a secret that is not to be shown.
+    public var isSecret: Bool
+
+    public init(label: String, text: String, prompt: String = "", isSecret: Bool = false) {
+        self.label = label
+        self.text = text
+        self.prompt = prompt
+        self.isSecret = isSecret
+    }
+}
+
+/// How an element looks, as a meaning: each renderer has its own way to show it.
+public struct Style: Equatable, Sendable {
+    public var tone = Tone.plain
+    public var isStrong = false
+
+    public init(tone: Tone = .plain, isStrong: Bool = false) {
+        self.tone = tone
+        self.isStrong = isStrong
+    }
+}
+
+/// What a colour means.
+public enum Tone: String, CaseIterable, Sendable {
+    case plain
+    /// Beside the point.
+    case secondary
+    /// What to look at, or the action that is meant to be taken.
+    case accent
+    /// Green.
+    case good
+    /// Yellow.
+    case warning
+    /// Red.
+    case bad
+}

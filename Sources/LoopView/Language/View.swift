@@ -1,0 +1,74 @@
+/// Something to show: a function of what it is given, which says what it consists of.
+///
+/// ```swift
+/// struct FilmRow: View {
+///     let film: Film
+///
+///     var body: [Element] {
+///         Text(film.title).strong()
+///         Text("\(film.year)").tone(.secondary)
+///     }
+/// }
+/// ```
+public protocol View: Sendable {
+    /// What it consists of, now. Renderers ask again whenever something observable that was read has changed.
+    @ViewBuilder var body: [Element] { get }
+}
+
+extension Element: View {
+    public var body: [Element] { [self] }
+}
+
+/// A view made from a closure.
+public struct Group: View {
+    private let content: @Sendable () -> [Element]
+
+    public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
+
+    public var body: [Element] { content() }
+}
+
+/// Makes elements of a list of views, with `if`, `switch` and `for`.
+///
+/// Each view is known by its place in the code, so that what follows an `if` stays the same element whether or not the
+/// condition holds. What is made in a `for` is known by its number, unless it is given a name by `id`.
+@resultBuilder
+public enum ViewBuilder {
+    public static func buildExpression(_ view: some View) -> [Element] { view.body }
+
+    public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
+
+    public static func buildBlock(_ parts: [Element]...) -> [Element] {
+        if parts.count == 1, let only = parts.first { return only }
+        var all: [Element] = []
+        all.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+        for (place, part) in parts.enumerated() { append(part, at: String(place), to: &all) }
+        return all
+    }
+
+    public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
+
+    public static func buildEither(first: [Element]) -> [Element] { prefixed(first, "a") }
+
+    public static func buildEither(second: [Element]) -> [Element] { prefixed(second, "b") }
+
+    public static func buildArray(_ parts: [[Element]]) -> [Element] {
+        var all: [Element] = []
+        for (place, part) in parts.enumerated() { append(part, at: String(place), to: &all) }
+        return all
+    }
+
+    private static func prefixed(_ part: [Element], _ prefix: String) -> [Element] {
+        var all: [Element] = []
+        append(part, at: prefix, to: &all)
+        return all
+    }
+
+    private static func append(_ part: [Element], at prefix: String, to all: inout [Element]) {
+        for var element in part {
+            // A name that was given is the same wherever the element stands among its siblings.
+            if !element.hasID { element.key = element.key.isEmpty ? prefix : "\(prefix).\(element.key)" }
+            all.append(element)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// All that a view shows at one moment, as a value.
+///
+/// Trees are equal when they show the same. A renderer shows a tree, says what people do as `ViewAction`s, and the
+/// newest tree performs them.
+///
+/// ```swift
+/// let tree = ViewTree(CounterView(context: Context(state: Counter(count: 3)) { events.append($0) }))
+/// #expect(tree.plainText() == "3 so far\n[ One more ]")
+/// tree.perform(.press(try #require(tree.button("One more"))))
+/// ```
+public struct ViewTree: Equatable, Sendable {
+    /// A column that holds everything.
+    public let root: Element
+
+    /// Makes the elements of a view now.
+    public init(_ view: some View) {
+        var root = Element(.column, children: view.body)
+        Self.settle(&root)
+        self.root = root
+    }
+
+    /// Nothing.
+    public static var empty: ViewTree { ViewTree(Element(.group)) }
+
+    /// Dissolves groups, and makes the names of siblings differ.
+    private static func settle(_ element: inout Element) {
+        if element.children.contains(where: { $0.kind == .group }) {
+            var children: [Element] = []
+            for child in element.children { dissolve(child, into: &children) }
+            element.children = children
+        }
+        var taken: Set<String> = []
+        for place in element.children.indices {
+            let key = element.children[place].key
+            var name = key
+            var count = 1
+            while !taken.insert(name).inserted {
+                count += 1
+                name = "\(key)~\(count)"
+            }
+            element.children[place].key = name
+            settle(&element.children[place])
+        }
+    }
+
+    private static func dissolve(_ element: Element, into all: inout [Element]) {
+        guard element.kind == .group else { return all.append(element) }
+        for var child in element.children {
+            child.key = child.key.isEmpty ? element.key : "\(element.key).\(child.key)"
+            child.hasID = child.hasID || element.hasID
+            if element.isDisabled { child.disable() }
+            dissolve(child, into: &all)
+        }
+    }
+
+    /// The element with this name.
+    public func element(_ id: ElementID) -> Element? {
+        var element = root
+        for key in id.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            guard let child = element.children.first(where: { $0.key == key }) else { return nil }
+            element = child
+        }
+        return element
+    }
+
+    /// Every element with its name, from top to bottom, each before its children.
+    public var elements: [(id: ElementID, element: Element)] {
+        var all: [(id: ElementID, element: Element)] = []
+        Self.collect(root, .root, into: &all)
+        return all
+    }
+
+    private static func collect(
+        _ element: Element, _ id: ElementID, into all: inout [(id: ElementID, element: Element)]
+    ) {
+        all.append((id, element))
+        for child in element.children { collect(child, id.child(child.key), into: &all) }
+    }
+}

@@ -1,0 +1,168 @@
+public import LoopCore
+
+/// Shows a store: its content is made anew from each context.
+///
+/// ```swift
+/// Widget(viewModel: store) { context in
+///     Text("\(context.count) so far")
+///     Button("One more", action: context.action(for: .increment))
+/// }
+/// ```
+public struct Widget<State: Sendable, Event: Sendable>: View {
+    private let store: Store<State, Event>
+    private let content: @Sendable (Context<State, Event>) -> [Element]
+    private let isDistinct: Bool
+
+    public init(
+        viewModel: Store<State, Event>,
+        @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
+    ) {
+        store = viewModel
+        self.content = content
+        isDistinct = false
+    }
+
+    public init(
+        _ store: Store<State, Event>,
+        @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
+    ) {
+        self.init(viewModel: store, content: content)
+    }
+
+    /// - Parameter removeDuplicates: whether two states are equal; equal ones are not drawn.
+    public init(
+        viewModel: Store<State, Event>, removeDuplicates: @escaping @Sendable (State, State) -> Bool,
+        @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
+    ) {
+        store = viewModel.removingDuplicates(by: removeDuplicates)
+        self.content = content
+        isDistinct = true
+    }
+
+    public var body: [Element] {
+        var elements = content(store.context)
+        if isDistinct {
+            // The store that compares must live as long as what it shows.
+            if elements.isEmpty { elements = [Element(.group)] }
+            elements[0].owned = store
+        }
+        return elements
+    }
+}
+
+/// Shows what an optional state holds, or something else where it holds nothing.
+public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
+    private let store: Store<State?, Event>
+    private let content: @Sendable (Context<State, Event>) -> [Element]
+    private let otherwise: @Sendable () -> [Element]
+
+    public init(
+        viewModel: Store<State?, Event>,
+        @ViewBuilder then content: @escaping @Sendable (Context<State, Event>) -> [Element],
+        @ViewBuilder else otherwise: @escaping @Sendable () -> [Element] = { [] }
+    ) {
+        store = viewModel
+        self.content = content
+        self.otherwise = otherwise
+    }
+
+    public var body: [Element] {
+        if let context = store.context.unwrapped() {
+            content(context)
+        } else {
+            otherwise()
+        }
+    }
+}
+
+/// Shows the first of its cases that the state is in; nothing where it is in none.
+///
+/// ```swift
+/// SwitchWidget(viewModel: store) {
+///     CaseLetWidget(CasePath(Session.signedIn)) { context in
+///         Text(context.name)
+///     }
+///     CaseLetWidget(…)
+/// }
+/// ```
+public struct SwitchWidget<State: Sendable, Event: Sendable>: View {
+    private let store: Store<State, Event>
+    private let cases: [CaseLetWidget<State, Event>]
+
+    public init(
+        viewModel: Store<State, Event>,
+        @CaseBuilder<State, Event> cases: () -> [CaseLetWidget<State, Event>]
+    ) {
+        store = viewModel
+        self.cases = cases()
+    }
+
+    public var body: [Element] {
+        let context = store.context
+        for (place, one) in cases.enumerated() {
+            guard let elements = one.elements(context) else { continue }
+            // Each case has elements of its own, so that none inherits the focus of another's.
+            var group = Element(.group, children: elements)
+            group.key = "case\(place)"
+            return [group]
+        }
+        return []
+    }
+}
+
+/// One case of a `SwitchWidget`.
+public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
+    let elements: @Sendable (Context<State, Event>) -> [Element]?
+
+    /// - Parameters:
+    ///   - extract: the state of this case; nil where the state is in another.
+    ///   - event: makes the whole's event of the case's.
+    public init<Part: Sendable, PartEvent: Sendable>(
+        _ extract: @escaping @Sendable (State) -> Part?, event: @escaping @Sendable (PartEvent) -> Event,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, PartEvent>) -> [Element]
+    ) {
+        elements = { context in
+            extract(context.state).map {
+                content(Context<Part, PartEvent>(state: $0, sender: context.sender.reading(event: event)))
+            }
+        }
+    }
+
+    /// A case by its path: its content can also change its fields.
+    public init<Part: Sendable, PartEvent: Sendable>(
+        _ state: CasePath<State, Part>, event: CasePath<Event, PartEvent>,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, PartEvent>) -> [Element]
+    ) {
+        elements = { context in
+            state.extract(context.state).map {
+                content(
+                    Context<Part, PartEvent>(
+                        state: $0, sender: context.sender.scoped(to: state, event: event.embed)))
+            }
+        }
+    }
+
+    /// A case by its path, whose content sends the whole's events.
+    public init<Part: Sendable>(
+        _ state: CasePath<State, Part>,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, Event>) -> [Element]
+    ) {
+        self.init(state, event: CasePath(embed: { $0 }, extract: { $0 }), then: content)
+    }
+
+    /// A case whose content sends the whole's events.
+    public init<Part: Sendable>(
+        _ extract: @escaping @Sendable (State) -> Part?,
+        @ViewBuilder then content: @escaping @Sendable (Context<Part, Event>) -> [Element]
+    ) {
+        self.init(extract, event: { $0 }, then: content)
+    }
+}
+
+/// Collects the cases of a `SwitchWidget`.
+@resultBuilder
+public enum CaseBuilder<State: Sendable, Event: Sendable> {
+    public static func buildExpression(_ one: CaseLetWidget<State, Event>) -> CaseLetWidget<State, Event> { one }
+
+    public static func buildBlock(_ cases: CaseLetWidget<State, Event>...) -> [CaseLetWidget<State, Event>] { cases }
+}

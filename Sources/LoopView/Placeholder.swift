@@ -1,1 +1,0 @@
-// Views over a loop: stores, bindings, widgets.

@@ -1,0 +1,84 @@
+/// What a view is made from: an immutable snapshot of a state, and a way to send events.
+///
+/// Members of the state are members of the context. Whatever is sent, a context does not change: the next one shows
+/// what became of it. A context does not keep its loop alive; after the loop's end, sending does nothing.
+///
+/// ```swift
+/// Widget(store) { context in
+///     Text("\(context.count) so far")
+///     Button("One more", action: context.action(for: .increment))
+/// }
+/// ```
+@dynamicMemberLookup
+public struct Context<State: Sendable, Event: Sendable>: Sendable {
+    /// The state of which this is the snapshot.
+    public let state: State
+    let sender: Sender<State, Event>
+
+    init(state: State, sender: Sender<State, Event>) {
+        self.state = state
+        self.sender = sender
+    }
+
+    /// A context without a loop, for previews and tests. Changes of fields through it do nothing.
+    /// - Parameter send: gets the events.
+    public init(state: State, send: @escaping @Sendable (Event) -> Void = { _ in }) {
+        self.init(state: state, sender: Sender(send: send, mutate: { _ in }))
+    }
+
+    /// A member of the snapshot.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<State, Value>) -> Value { state[keyPath: keyPath] }
+
+    /// Sends an event to the loop.
+    public func send(event: Event) { sender.send(event) }
+
+    /// The context of a part of the state.
+    /// - Parameters:
+    ///   - value: the part.
+    ///   - event: makes the whole's event of the part's.
+    public func view<Part, PartEvent>(
+        value: any WritableKeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
+    ) -> Context<Part, PartEvent> {
+        Context<Part, PartEvent>(state: state[keyPath: value], sender: sender.scoped(to: value, event: event))
+    }
+
+    /// The context of a part of the state that is computed, and so cannot be changed other than by events.
+    @_disfavoredOverload
+    public func view<Part, PartEvent>(
+        value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
+    ) -> Context<Part, PartEvent> {
+        Context<Part, PartEvent>(state: state[keyPath: value], sender: sender.reading(event: event))
+    }
+
+    /// Reads the snapshot; writing sends the event that `event` makes of the new value.
+    public func binding<Value: Sendable>(
+        for keyPath: KeyPath<State, Value>, event: @escaping @Sendable (Value) -> Event
+    ) -> Binding<Value> {
+        let value = state[keyPath: keyPath]
+        return Binding(get: { value }, set: { [sender] in sender.send(event($0)) })
+    }
+
+    /// Reads the snapshot; writing sends `event`, whatever the new value is.
+    public func binding<Value: Sendable>(for keyPath: KeyPath<State, Value>, event: Event) -> Binding<Value> {
+        binding(for: keyPath) { _ in event }
+    }
+
+    /// Reads the snapshot; writing changes the field through the loop's queue, past the reducer. Over a remote loop, only
+    /// for fields that its definition registers (`RegisteredFields`).
+    public func binding<Value: Sendable>(
+        for keyPath: any WritableKeyPath<State, Value> & Sendable
+    ) -> Binding<Value> {
+        let value = state[keyPath: keyPath]
+        return Binding(get: { value }, set: { [sender] in sender.mutate(Mutation(keyPath, $0)) })
+    }
+
+    /// A closure that sends an event.
+    public func action(for event: Event) -> @Sendable () -> Void { { [sender] in sender.send(event) } }
+}
+
+extension Context {
+    /// The context of what an optional state holds; nil where it holds nothing.
+    public func unwrapped<Wrapped>() -> Context<Wrapped, Event>? where State == Wrapped? {
+        state.map { Context<Wrapped, Event>(state: $0, sender: sender.unwrapped()) }
+    }
+}

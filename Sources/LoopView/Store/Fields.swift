@@ -1,0 +1,107 @@
+public import LoopCore
+
+/// A change of a registered field: what `mutate` and `binding(for:)` become over a remote loop, inside one of the
+/// definition's own events.
+public struct FieldChange: Codable, Hashable, Sendable {
+    /// The name under which the definition has registered the field.
+    public var field: String
+    public var value: FieldValue
+
+    public init(field: String, value: FieldValue) {
+        self.field = field
+        self.value = value
+    }
+}
+
+/// One field of a state, under a name that crosses processes in place of its key path.
+public struct Field<State: Sendable>: Sendable {
+    /// The name, the same for as long as journals hold changes of it.
+    public let name: String
+    let keyPath: any PartialKeyPath<State> & Sendable
+    let encode: @Sendable (any Sendable) -> FieldValue?
+    let write: @Sendable (inout State, FieldValue) -> Bool
+
+    public init<Value: FieldValueConvertible>(
+        _ name: String, _ keyPath: any WritableKeyPath<State, Value> & Sendable
+    ) {
+        self.name = name
+        self.keyPath = keyPath
+        encode = { ($0 as? Value)?.fieldValue }
+        write = { state, value in
+            guard let value = Value(fieldValue: value) else { return false }
+            state[keyPath: keyPath] = value
+            return true
+        }
+    }
+}
+
+/// The fields of a state that can be changed from afar.
+public struct Fields<State: Sendable>: Sendable, ExpressibleByArrayLiteral {
+    private let all: [Field<State>]
+
+    public init(_ fields: [Field<State>]) { all = fields }
+
+    public init(arrayLiteral fields: Field<State>...) { self.init(fields) }
+
+    /// Applies a change to the state, in a reducer. False, and nothing is changed: there is no such field, or it is of
+    /// another type.
+    @discardableResult
+    public func apply(_ change: FieldChange, to state: inout State) -> Bool {
+        all.first { $0.name == change.field }?.write(&state, change.value) ?? false
+    }
+
+    /// The change that a mutation is; nil where the field is not registered.
+    func change(for mutation: Mutation<State>) -> FieldChange? {
+        guard let keyPath = mutation.keyPath, let field = all.first(where: { $0.keyPath == keyPath }) else {
+            return nil
+        }
+        return field.encode(mutation.value).map { FieldChange(field: field.name, value: $0) }
+    }
+}
+
+/// A definition with fields that stores and bindings can change from other processes.
+///
+/// ```swift
+/// struct SignUp: LoopDefinition, RegisteredFields {
+///     enum Event: Codable, Sendable { case set(FieldChange), submit }
+///     static let fields: Fields<State> = [Field("name", \.name), Field("news", \.wantsNews)]
+///     static func set(_ change: FieldChange) -> Event { .set(change) }
+///
+///     func reduce(_ state: inout State, _ event: Event) {
+///         switch event {
+///         case .set(let change): Self.fields.apply(change, to: &state)
+///         …
+/// ```
+public protocol RegisteredFields: LoopDefinition {
+    /// The fields, each name once.
+    static var fields: Fields<State> { get }
+
+    /// The event in which a change travels. The reducer applies it by `fields.apply(_:to:)`, or refuses it by doing
+    /// nothing: a change is an event like any other.
+    static func set(_ change: FieldChange) -> Event
+}
+
+/// How a remote store turns changes of fields into events.
+public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
+    let event: @Sendable (Mutation<State>) -> Event?
+
+    /// Those that a definition registers; none where it registers none.
+    public init<Definition: LoopDefinition>(
+        _ definition: Definition.Type
+    ) where Definition.State == State, Definition.Event == Event {
+        let registered = (definition as? any RegisteredFields.Type).flatMap { Self.events(of: $0) as? Self }
+        self = registered ?? .none
+    }
+
+    /// No field can be changed.
+    public static var none: FieldEvents { FieldEvents { _ in nil } }
+
+    private init(event: @escaping @Sendable (Mutation<State>) -> Event?) { self.event = event }
+
+    private static func events<Definition: RegisteredFields>(of definition: Definition.Type) -> any Sendable {
+        let fields = Definition.fields
+        return FieldEvents<Definition.State, Definition.Event> { mutation in
+            fields.change(for: mutation).map(Definition.set)
+        }
+    }
+}

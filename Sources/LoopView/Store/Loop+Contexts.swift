@@ -1,0 +1,36 @@
+public import LoopCore
+
+extension Loop {
+    /// The current state as a context, then a context for every later state. Does not keep the loop alive.
+    public var contexts: Contexts<State, Event> { Contexts(states: states, sender: sender) }
+
+    /// The current state as a context.
+    public var context: Context<State, Event> { Context(state: state, sender: sender) }
+
+    var sender: Sender<State, Event> {
+        Sender(
+            send: { [weak self] in self?.send($0) },
+            mutate: { [weak self] in self?.mutate($0.apply) })
+    }
+}
+
+/// The states of a loop, each with the way to send events.
+public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Context<State, Event>
+    public typealias Failure = Never
+
+    let states: States<State>
+    let sender: Sender<State, Event>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), sender: sender) }
+
+    /// Iterates over contexts.
+    public struct Iterator: AsyncIteratorProtocol {
+        var states: AsyncStream<State>.Iterator
+        let sender: Sender<State, Event>
+
+        public mutating func next() async -> Context<State, Event>? {
+            await states.next().map { Context(state: $0, sender: sender) }
+        }
+    }
+}

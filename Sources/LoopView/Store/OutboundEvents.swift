@@ -1,0 +1,43 @@
+internal import LoopCore
+internal import LoopLock
+
+/// The events of a remote store on their way out, one after the other in the order of sending.
+///
+/// What was accepted goes on its way also when the store is released; `eventsMax` may wait.
+final class OutboundEvents<Event: Sendable>: Sendable {
+    /// A person does not type that fast: more events waiting than this mean that the loop is out of reach.
+    private static var eventsMax: Int { 1024 }
+
+    let problem = Locked<StoreProblem?>(nil)
+    /// Called after a problem has come.
+    let changed = Locked<(@Sendable () -> Void)?>(nil)
+    private let events: AsyncStream<Event>.Continuation
+
+    init(send: @escaping @Sendable (Event) async throws(SendRefusal) -> Void) {
+        let (stream, events) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingOldest(Self.eventsMax))
+        self.events = events
+        // A task of its own, which ends with the stream and not with this object.
+        Task.detached { [weak self] in
+            for await event in stream {
+                do throws(SendRefusal) {
+                    try await send(event)
+                } catch {
+                    self?.report(.refused(error))
+                }
+            }
+        }
+    }
+
+    deinit { events.finish() }
+
+    func add(_ event: Event) {
+        if case .dropped = events.yield(event) {
+            report(.refused(SendRefusal(.overloaded, detail: "\(Self.eventsMax) events wait; is the reducer there?")))
+        }
+    }
+
+    func report(_ new: StoreProblem) {
+        problem.withLock { $0 = new }
+        changed.withLock { $0 }?()
+    }
+}

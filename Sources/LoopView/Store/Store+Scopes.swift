@@ -1,0 +1,69 @@
+internal import LoopLock
+
+extension Store {
+    /// The store of a part of the state: a projection both ways, without a queue of its own. It keeps this store alive.
+    /// - Parameters:
+    ///   - value: the part.
+    ///   - event: makes the whole's event of the part's.
+    public func scoped<Part, PartEvent>(
+        to value: any WritableKeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
+    ) -> Store<Part, PartEvent> {
+        projected(sender: sender.scoped(to: value, event: event)) { $0[keyPath: value] }
+    }
+
+    /// The store of a part that is computed, and so cannot be changed other than by events.
+    @_disfavoredOverload
+    public func scoped<Part, PartEvent>(
+        to value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
+    ) -> Store<Part, PartEvent> {
+        projected(sender: sender.reading(event: event)) { $0[keyPath: value] }
+    }
+
+    /// The store of the same state, with events of a part.
+    public func scoped<PartEvent>(event: @escaping @Sendable (PartEvent) -> Event) -> Store<State, PartEvent> {
+        projected(
+            sender: Sender(send: { [sender] in sender.send(event($0)) }, mutate: sender.mutate), { $0 })
+    }
+
+    /// A store that shows this one and cannot send. Changes of fields do nothing either.
+    public func ignoringInput() -> Store<State, Never> {
+        projected(sender: Sender(send: { _ in }, mutate: { _ in }), { $0 })
+    }
+
+    /// A store of the same state that tells of a change only where `areEqual` finds one.
+    public func removingDuplicates(by areEqual: @escaping @Sendable (State, State) -> Bool) -> Store {
+        let feed = StoreFeed(state)
+        let distinct = Store(
+            read: { feed.value.withLock { $0 } }, connection: { self.connection }, problem: { self.problem },
+            forget: { self.forgetProblem() }, sender: sender, owned: [self, feed])
+        let read: @Sendable () -> State? = { [weak self] in self?.state }
+        feed.follow(by: distinct) { store in
+            var source = Tracked(read)
+            var state = source.read()
+            // Only this task writes the value, so nothing changes between the comparison and the writing.
+            while let new = state {
+                if !areEqual(feed.value.withLock { $0 }, new) {
+                    feed.value.withLock { $0 = new }
+                    store()?.tellState()
+                }
+                guard await source.changed() else { return }
+                state = source.read()
+            }
+        }
+        return distinct
+    }
+
+    private func projected<Part, PartEvent>(
+        sender: Sender<Part, PartEvent>, _ part: @escaping @Sendable (State) -> Part
+    ) -> Store<Part, PartEvent> {
+        // Reading goes through this store, so that who reads the part hears of this store's changes.
+        Store<Part, PartEvent>(
+            read: { part(self.state) }, connection: { self.connection }, problem: { self.problem },
+            forget: { self.forgetProblem() }, sender: sender, owned: [self])
+    }
+}
+
+extension Store where State: Equatable {
+    /// A store of the same state that does not tell of equal states.
+    public func removingDuplicates() -> Store { removingDuplicates(by: ==) }
+}

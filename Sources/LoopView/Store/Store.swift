@@ -1,0 +1,180 @@
+public import LoopCore
+internal import LoopLock
+public import Observation
+
+/// The state of a loop for those who show it, wherever the loop runs.
+///
+/// Whoever reads `state` within `withObservationTracking` (a renderer does) hears of the next change, on whichever thread
+/// it happens. A change is made first and told then: who asks after he was told gets that state or a later one.
+///
+/// ```swift
+/// let store = Store(Loop(Movies()))                             // in this process
+/// let store = Store(RemoteLoop(Movies.self), showing: .init())  // elsewhere
+/// store.send(event: .retry)
+/// ```
+@Observable
+public final class Store<State: Sendable, Event: Sendable>: Sendable {
+    private let read: @Sendable () -> State
+    private let readConnection: @Sendable () -> StoreConnection
+    private let readProblem: @Sendable () -> StoreProblem?
+    private let forget: @Sendable () -> Void
+    let sender: Sender<State, Event>
+    /// What must live as long as this store does: its loop, its follower, the store of which it is a part.
+    private let owned: [any AnyObject & Sendable]
+
+    // MARK: Over a loop
+
+    /// The store of a loop in this process, which it keeps alive.
+    public convenience init(_ loop: Loop<State, Event>) {
+        let feed = StoreFeed(false)
+        self.init(
+            read: { loop.state },
+            connection: { feed.value.withLock { $0 } ? .ended(text: loop.outcome?.text ?? "") : .local },
+            problem: { nil }, forget: {}, sender: loop.sender, owned: [loop, feed])
+        let states = loop.states.latest
+        feed.follow(by: self) { store in
+            for await _ in states {
+                guard store()?.tellState() != nil else { return }
+            }
+            feed.value.withLock { $0 = true }
+            store()?.tellConnection()
+        }
+    }
+
+    /// A loop of its own, which ends with the store.
+    public convenience init(
+        initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
+        feedbacks: [Feedback<State, Event>] = []
+    ) {
+        self.init(Loop(initial: initial, reducer: reducer, feedbacks: feedbacks))
+    }
+
+    /// A loop of its own, which runs a whole definition in this process and ends with the store.
+    public convenience init<Definition: LoopDefinition>(
+        _ definition: Definition
+    ) where Definition.State == State, Definition.Event == Event {
+        self.init(Loop(definition))
+    }
+
+    /// The store of a loop that runs elsewhere.
+    /// - Parameters:
+    ///   - source: news of the loop, and the way to it.
+    ///   - placeholder: what is shown until the first state comes.
+    public convenience init(remote source: RemoteSource<State, Event>, showing placeholder: State) {
+        let feed = StoreFeed(RemoteStanding(state: placeholder))
+        let outbound = OutboundEvents(send: source.send)
+        let sender = Sender<State, Event>(
+            send: { [weak outbound] in outbound?.add($0) },
+            mutate: { [weak outbound, fields = source.fields] mutation in
+                if let event = fields.event(mutation) {
+                    outbound?.add(event)
+                } else {
+                    let field = mutation.keyPath.map { String(describing: $0) } ?? "a part without a key path"
+                    outbound?.report(.unregistered(field: field))
+                }
+            })
+        self.init(
+            read: { feed.value.withLock { $0.state } }, connection: { feed.value.withLock { $0.connection } },
+            problem: { outbound.problem.withLock { $0 } }, forget: { outbound.problem.withLock { $0 = nil } },
+            sender: sender, owned: [feed, outbound])
+        outbound.changed.withLock { $0 = { [weak self] in self?.tellProblem() } }
+        let updates = source.updates
+        feed.follow(by: self) { store in
+            for await update in updates {
+                let (isState, isConnection) = feed.value.withLock { $0.take(update.state, update.connection) }
+                guard let store = store() else { return }
+                if isState { store.tellState() }
+                if isConnection { store.tellConnection() }
+            }
+            let isNews = feed.value.withLock { $0.end() }
+            if isNews { store()?.tellConnection() }
+        }
+    }
+
+    init(
+        read: @escaping @Sendable () -> State, connection: @escaping @Sendable () -> StoreConnection,
+        problem: @escaping @Sendable () -> StoreProblem?, forget: @escaping @Sendable () -> Void,
+        sender: Sender<State, Event>, owned: [any AnyObject & Sendable]
+    ) {
+        self.read = read
+        readConnection = connection
+        readProblem = problem
+        self.forget = forget
+        self.sender = sender
+        self.owned = owned
+    }
+
+    // MARK: What is shown
+
+    /// The latest state that is known here; over a remote loop a placeholder while `connection` is `.connecting`.
+    public var state: State {
+        access(keyPath: \.state)
+        return read()
+    }
+
+    /// How well the loop is known.
+    public var connection: StoreConnection {
+        access(keyPath: \.connection)
+        return readConnection()
+    }
+
+    /// The last wish that the loop did not fulfil, until `forgetProblem()`. A loop in this process has none.
+    public var problem: StoreProblem? {
+        access(keyPath: \.problem)
+        return readProblem()
+    }
+
+    /// The present state with the way to send events. It does not keep the store alive.
+    public var context: Context<State, Event> { Context(state: state, sender: sender) }
+
+    // MARK: Wishes
+
+    /// Sends one event. In this process it has been reduced when this returns, without contention; over a remote loop it
+    /// is under way, behind the ones before it. After the loop's end it does nothing.
+    public func send(event: Event) { sender.send(event) }
+
+    /// Changes one field through the loop's queue: publishes a state, passes the reducer by, shows feedbacks no event.
+    /// Over a remote loop the change is an event of the definition, for registered fields (`RegisteredFields`) only;
+    /// another field does not change, and `problem` says so.
+    public func mutate<Value: Sendable>(
+        keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
+    ) {
+        sender.mutate(Mutation(keyPath, value))
+    }
+
+    /// Forgets the last problem, when it has been shown.
+    public func forgetProblem() {
+        forget()
+        tellProblem()
+    }
+
+    // MARK: Telling
+
+    func tellState() { withMutation(keyPath: \.state) {} }
+    private func tellConnection() { withMutation(keyPath: \.connection) {} }
+    private func tellProblem() { withMutation(keyPath: \.problem) {} }
+}
+
+/// The older name of `Store`.
+public typealias ViewModel = Store
+
+/// What a remote store knows.
+private struct RemoteStanding<State: Sendable>: Sendable {
+    var state: State
+    var connection = StoreConnection.connecting
+
+    /// Whether the state, and whether the connection, is news.
+    mutating func take(_ state: State?, _ connection: StoreConnection) -> (Bool, Bool) {
+        let isNews = connection != self.connection
+        if let state { self.state = state }
+        self.connection = connection
+        return (state != nil, isNews)
+    }
+
+    /// The stream of news has ended. False: that was known.
+    mutating func end() -> Bool {
+        if case .ended = connection { return false }
+        connection = .ended(text: "")
+        return true
+    }
+}

@@ -1,0 +1,52 @@
+public import LoopCore
+
+/// How well a store knows its loop.
+public enum StoreConnection: Equatable, Sendable {
+    /// The loop is in this process.
+    case local
+    /// No state has come yet: what is shown is a placeholder.
+    case connecting
+    /// The state at this seq is the newest that is known to exist.
+    case live(Seq)
+    /// The state at this seq is not the newest, or it is not known whether it is: the reducer is not heard.
+    case behind(Seq)
+    /// The loop has ended; `text` is its outcome or why it is out of reach.
+    case ended(text: String)
+
+    /// Whether what is shown is known to be current.
+    public var isCurrent: Bool {
+        switch self {
+        case .local, .live: true
+        case .connecting, .behind, .ended: false
+        }
+    }
+}
+
+extension StoreConnection: CustomStringConvertible {
+    /// For people: `live at 17`.
+    public var description: String {
+        switch self {
+        case .local: "in this process"
+        case .connecting: "connecting"
+        case .live(let seq): "live at \(seq)"
+        case .behind(let seq): "behind, at \(seq)"
+        case .ended(let text): text.isEmpty ? "ended" : "ended: \(text)"
+        }
+    }
+}
+
+/// What became of something that a view wished and the loop did not do.
+public enum StoreProblem: Equatable, Sendable, CustomStringConvertible {
+    /// The loop refused an event.
+    case refused(SendRefusal)
+    /// A change of a field that its definition does not register; the field's key path, where it has one.
+    case unregistered(field: String)
+
+    public var description: String {
+        switch self {
+        case .refused(let refusal): refusal.description
+        case .unregistered(let field):
+            "\(field) cannot be changed from another process; register it in the definition's fields, or send an event"
+        }
+    }
+}

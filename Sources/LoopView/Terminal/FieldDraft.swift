@@ -1,0 +1,84 @@
+/// What somebody is typing into a field, while the loop hears of it.
+///
+/// What was typed shows at once. The loop's word follows later: where it repeats what was typed, nothing changes; where
+/// it says something else (it has corrected the text, or cleared it), that is shown.
+struct FieldDraft: Equatable, Sendable {
+    /// What the loop may not have answered yet, oldest first.
+    private var written: [String] = []
+    /// What the loop said last.
+    private var known: String
+    private(set) var text: String
+    /// The place of the cursor, in characters.
+    private(set) var cursor: Int
+
+    private static var writtenMax: Int { 256 }
+
+    init(text: String) {
+        known = text
+        self.text = text
+        cursor = text.count
+    }
+
+    /// The text behind the cursor.
+    var afterCursor: Substring { text.dropFirst(cursor) }
+
+    mutating func loopShows(_ new: String) {
+        if new == known { return }
+        known = new
+        if let place = written.firstIndex(of: new) {
+            written.removeFirst(place + 1)
+            return
+        }
+        written = []
+        let isAtEnd = cursor == text.count
+        text = new
+        cursor = isAtEnd ? new.count : min(cursor, new.count)
+    }
+
+    /// Takes a key; true: the text has changed. Nil: it is none for a field.
+    mutating func press(_ key: Key) -> Bool? {
+        switch key {
+        case .character(let character):
+            return edit {
+                $0.insert(character, at: $1)
+            } by: {
+                $0 + 1
+            }
+        case .backspace: return cursor == 0 ? false : remove(cursor - 1..<cursor)
+        case .delete: return cursor == text.count ? false : remove(cursor..<cursor + 1)
+        case .control("u"): return cursor == 0 ? false : remove(0..<cursor)
+        case .control("w"):
+            var start = cursor
+            let characters = Array(text)
+            while start > 0, characters[start - 1] == " " { start -= 1 }
+            while start > 0, characters[start - 1] != " " { start -= 1 }
+            return start == cursor ? false : remove(start..<cursor)
+        case .left: cursor = max(cursor - 1, 0)
+        case .right: cursor = min(cursor + 1, text.count)
+        case .home, .control("a"): cursor = 0
+        case .end, .control("e"): cursor = text.count
+        default: return nil
+        }
+        return false
+    }
+
+    private mutating func remove(_ range: Range<Int>) -> Bool {
+        let start = text.index(text.startIndex, offsetBy: range.lowerBound)
+        let end = text.index(text.startIndex, offsetBy: range.upperBound)
+        return edit { text, _ in
+            text.removeSubrange(start..<end)
+        } by: { _ in
+            range.lowerBound
+        }
+    }
+
+    private mutating func edit(_ change: (inout String, String.Index) -> Void, by move: (Int) -> Int) -> Bool {
+        let (before, count) = (text, text.count)
+        change(&text, text.index(text.startIndex, offsetBy: cursor))
+        // A mark that joins the character before it makes no character of its own.
+        cursor = text.count == count && move(cursor) > cursor ? cursor : min(move(cursor), text.count)
+        written.append(text)
+        if written.count > Self.writtenMax { written.removeFirst() }
+        return text != before
+    }
+}

@@ -1,0 +1,53 @@
+/// A piece of a line that looks the same throughout.
+struct TextSpan: Equatable, Sendable {
+    /// What it is, for renderers that show more than letters.
+    enum Role: Equatable, Sendable {
+        case plain
+        case heading
+        /// A button, a toggle.
+        case control
+        /// The editable part of a field.
+        case entry
+        /// What stands in the place of a text that is not there.
+        case prompt
+        case link
+        case bar
+    }
+
+    var text: String
+    var role = Role.plain
+    var style = Style()
+    var isDisabled = false
+    /// The element to which it belongs, where that is interactive.
+    var owner: ElementID?
+
+    var width: Int { DisplayText.width(text) }
+}
+
+/// One line of a layout.
+struct TextLine: Equatable, Sendable {
+    var spans: [TextSpan] = []
+    private(set) var width = 0
+
+    init(_ spans: [TextSpan] = []) {
+        for span in spans { append(span) }
+    }
+
+    mutating func append(_ span: TextSpan) {
+        if span.text.isEmpty { return }
+        width += span.width
+        spans.append(span)
+    }
+
+    mutating func append(_ line: TextLine) {
+        spans += line.spans
+        width += line.width
+    }
+
+    /// Blanks, up to so many columns.
+    mutating func pad(to columns: Int) {
+        if width < columns { append(TextSpan(text: String(repeating: " ", count: columns - width))) }
+    }
+
+    var text: String { spans.map(\.text).joined() }
+}

@@ -1,0 +1,74 @@
+internal import LoopLock
+
+/// The pages of a server, by session: one for everybody, or one for each browser.
+final class PageShelf: Sendable {
+    private struct State {
+        var pages: [String: LivePage] = [:]
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+    private let make: @Sendable () -> LivePage
+    private let isShared: Bool
+    private let pagesMax: Int
+    private let idleLimit: Duration
+
+    init(
+        isShared: Bool, pagesMax: Int, idleLimit: Duration, make: @escaping @Sendable () -> LivePage
+    ) {
+        self.isShared = isShared
+        self.pagesMax = max(pagesMax, 1)
+        self.idleLimit = idleLimit
+        self.make = make
+        if isShared { state.withLock { [page = make()] in $0.pages[""] = page } }
+    }
+
+    /// The page of a browser that was here before; nil: it has none any more.
+    func page(_ session: String?) -> LivePage? {
+        state.withLock { $0.pages[isShared ? "" : session ?? "-"] }
+    }
+
+    /// The page of a browser, a new one where it has none; with the session to be told to the browser, where that is new.
+    /// Nil: there are as many pages as there may be, and all are in use.
+    func pageOrNew(_ session: String?, newSession: () -> String) -> (page: LivePage, session: String?)? {
+        if let page = page(session) { return (page, nil) }
+        // A shared page that is not there has been closed.
+        if isShared { return nil }
+        let old = clear()
+        for page in old { page.close() }
+        let new = (page: make(), session: newSession())
+        let isTaken = state.withLock { state in
+            if state.isClosed || state.pages.count >= pagesMax { return false }
+            state.pages[new.session] = new.page
+            return true
+        }
+        if !isTaken { new.page.close() }
+        return isTaken ? (new.page, new.session) : nil
+    }
+
+    /// Takes away the pages that nobody has used for long; where there is no room, those that are out of use longest.
+    private func clear() -> [LivePage] {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            let idle = state.pages.compactMap { session, page in page.idleSince.map { (session, since: $0) } }
+                .sorted { $0.since < $1.since }
+            let surplus = state.pages.count - pagesMax + 1
+            var old: [LivePage] = []
+            for (number, one) in idle.enumerated() where number < surplus || one.since.duration(to: now) > idleLimit {
+                if let page = state.pages.removeValue(forKey: one.0) { old.append(page) }
+            }
+            return old
+        }
+    }
+
+    var all: [LivePage] { state.withLock { Array($0.pages.values) } }
+
+    func close() {
+        let pages = state.withLock { state in
+            state.isClosed = true
+            defer { state.pages = [:] }
+            return Array(state.pages.values)
+        }
+        for page in pages { page.close() }
+    }
+}

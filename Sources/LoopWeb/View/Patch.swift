@@ -1,0 +1,67 @@
+internal import LoopView
+
+/// One part of a page that has changed, as it is now.
+struct Patch: Equatable, Sendable {
+    /// The element in the document.
+    var id: String
+    var html: String
+
+    init(_ element: Element, _ id: ElementID) {
+        self.id = HTML.documentID(id)
+        html = HTML.render(element, id)
+    }
+
+    /// The smallest parts that lead from one tree to another.
+    static func patches(from old: ViewTree, to new: ViewTree) -> [Patch] {
+        var patches: [Patch] = []
+        collect(old.root, new.root, .root, into: &patches)
+        return patches
+    }
+
+    private static func collect(_ old: Element, _ new: Element, _ id: ElementID, into patches: inout [Patch]) {
+        guard new.isContainer, old.showsTheSame(as: new), old.children.map(\.key) == new.children.map(\.key) else {
+            if old != new { patches.append(Patch(new, id)) }
+            return
+        }
+        for (before, after) in zip(old.children, new.children) {
+            collect(before, after, id.child(after.key), into: &patches)
+        }
+    }
+}
+
+/// What a page hears over its event stream (the WHATWG's "server-sent events").
+enum PageEvent {
+    /// Parts that have changed, and the revision that they lead to.
+    static func parts(_ patches: [Patch], revision: String) -> String {
+        let parts = patches.map { "[\(JSONString.quoted($0.id)),\(JSONString.quoted($0.html))]" }
+        return "id: \(revision)\ndata: {\"parts\":[\(parts.joined(separator: ","))]}\n\n"
+    }
+
+    /// The page is to be loaded anew.
+    static var reload: String { "data: {\"reload\":true}\n\n" }
+
+    /// A sign of life.
+    static var beat: String { ": \n\n" }
+}
+
+enum JSONString {
+    /// A string of JSON, in one line.
+    static func quoted(_ text: String) -> String {
+        let digits = Array("0123456789abcdef")
+        var json = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": json += "\\\""
+            case "\\": json += "\\\\"
+            case "\n": json += "\\n"
+            case "\0"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
+                json += "\\u"
+                for shift in stride(from: 12, through: 0, by: -4) {
+                    json.append(digits[Int(scalar.value >> UInt32(shift) & 15)])
+                }
+            default: json.unicodeScalars.append(scalar)
+            }
+        }
+        return json + "\""
+    }
+}

@@ -1,0 +1,37 @@
+/// An answer of a view's server.
+struct ViewReply: Sendable {
+    var status: Int
+    var headers: [(String, String)]
+    var body: String
+
+    init(status: Int, type: String = "text/plain; charset=utf-8", body: String = "") {
+        self.status = status
+        self.body = body
+        headers = Self.commonHeaders
+        if !body.isEmpty { headers.append(("Content-Type", type)) }
+    }
+
+    /// A line for people.
+    static func text(_ status: Int, _ text: String) -> ViewReply { ViewReply(status: status, body: text + "\n") }
+
+    static func asset(_ text: String, _ type: String) -> ViewReply { ViewReply(status: 200, type: type, body: text) }
+
+    /// After a form was posted: load the page.
+    static var seeOther: ViewReply {
+        var reply = ViewReply(status: 303)
+        reply.headers.append(("Location", "/"))
+        return reply
+    }
+
+    /// Nothing runs or loads but this server's own script and style; nobody frames the page, and none of it is kept.
+    static let commonHeaders = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ]
+}

@@ -1,0 +1,126 @@
+internal import LoopLock
+public import LoopView
+
+/// Shows a view in browsers: a page that is made here, follows the loop live, and whose buttons and fields become actions.
+///
+/// Without scripts in the browser the page works by forms, and shows the state at each load. It listens on this machine
+/// only unless it is told otherwise, and does nothing for other sites' pages.
+///
+/// ```swift
+/// let store = Store(Movies())
+/// let server = try ViewServer(MoviesPage(store: store))        // all browsers see the same
+/// let server = try ViewServer { MoviesPage(store: Store(Movies())) }   // each has its own
+/// print(server.address)
+/// ```
+public final class ViewServer: Sendable {
+    /// How a view is served.
+    public struct Options: Sendable {
+        /// The page's title.
+        public var title = "Loop"
+        /// An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses.
+        public var host = "127.0.0.1"
+        /// Zero lets the system choose.
+        public var port: UInt16 = 0
+        /// The names under which browsers may ask for the page, without ports; a request under another one is refused,
+        /// so that no other site's name can be led here. Empty: this machine's names, and `host`; any, where `host` is
+        /// all addresses.
+        public var allowedHosts: [String] = []
+        /// At most so many updates a second.
+        public var framesPerSecond = 20
+        /// Sessions at a time; beyond, the ones that are out of use longest end.
+        public var sessionsMax = 1000
+        /// How long a session may be out of use before it ends.
+        public var sessionIdleLimit: Duration = .seconds(600)
+        /// Connections at a time, one for each page that is open.
+        public var connectionsMax = 2000
+        /// Threads that answer requests, 1 to 64. What people do runs on them.
+        public var threads = 2
+        /// The largest form that is read, in bytes.
+        public var formBytesMax = 1 << 20
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The port that the server listens on.
+    public let port: UInt16
+    private let host: String
+    private let daemon: Locked<WebDaemon?>
+    private let beats: Task<Void, Never>
+
+    /// Serves one view to all browsers: what one does, all see.
+    /// - Throws: where the address cannot be bound.
+    public convenience init(_ view: some View, options: Options = Options()) throws(SiteServerError) {
+        let tag = SessionName.new()
+        let rate = options.framesPerSecond
+        try self.init(options, isShared: true) { LivePage(view, tag: tag, framesPerSecond: rate) }
+    }
+
+    /// Serves every browser a view of its own, which ends when the browser has been away for long.
+    /// - Parameter view: makes the view, mostly with a store of its own.
+    /// - Throws: where the address cannot be bound.
+    public convenience init(
+        options: Options = Options(), perSession view: @escaping @Sendable () -> some View
+    ) throws(SiteServerError) {
+        let rate = options.framesPerSecond
+        try self.init(options, isShared: false) {
+            LivePage(view(), tag: SessionName.new(), framesPerSecond: rate)
+        }
+    }
+
+    private init(
+        _ options: Options, isShared: Bool, page: @escaping @Sendable () -> LivePage
+    ) throws(SiteServerError) {
+        let shelf = PageShelf(
+            isShared: isShared, pagesMax: options.sessionsMax, idleLimit: options.sessionIdleLimit, make: page)
+        let desk = ViewDesk(
+            title: options.title, origin: OriginCheck(hosts: Self.hosts(options)), shelf: shelf,
+            bodyBytesMax: options.formBytesMax)
+        let settings = WebDaemon.Settings(
+            host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
+            idleLimit: .seconds(60))
+        let started: WebDaemon
+        do throws(SiteServerError) {
+            started = try WebDaemon(settings, desk: desk)
+        } catch {
+            shelf.close()
+            throw error
+        }
+        daemon = Locked(started)
+        port = started.port
+        host = options.host
+        // A browser that is gone is noticed when it is written to.
+        beats = Task.detached { [weak shelf] in
+            while (try? await Task.sleep(for: .seconds(15))) != nil {
+                guard let pages = shelf?.all else { return }
+                for page in pages { page.beat() }
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Where the page is: `http://127.0.0.1:8080/`.
+    public var address: String {
+        switch host {
+        case "0.0.0.0", "::": "http://127.0.0.1:\(port)/"
+        default: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+        }
+    }
+
+    /// Closes all connections and ends the server's threads. A second call does nothing.
+    public func stop() {
+        beats.cancel()
+        daemon.withLock { $0.take() }?.stop()
+    }
+
+    private static func hosts(_ options: Options) -> [String]? {
+        if !options.allowedHosts.isEmpty { return options.allowedHosts }
+        switch options.host {
+        case "0.0.0.0", "::", "": return nil
+        default:
+            let own = options.host.contains(":") ? "[\(options.host)]" : options.host
+            return ["127.0.0.1", "localhost", "[::1]", own]
+        }
+    }
+}

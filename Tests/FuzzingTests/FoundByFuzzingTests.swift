@@ -1,0 +1,81 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import Testing
+
+/// What fuzzing has found, one by one, each with its story.
+@Suite struct `Found by fuzzing` {
+    @Test func `an observer bears transitions with the largest seq there is`() {
+        var observer = ObserverMachine(states: true, transitions: true, at: .zero)
+        func hear(_ seqs: UInt64...) -> [ObserverAction] {
+            let notes = seqs.map {
+                TransitionNote(
+                    seq: Seq($0), time: WallTime(milliseconds: 0), session: SessionID(1), effect: nil, event: [])
+            }
+            observer.receivePublished(
+                PeerFrame(
+                    history: History(1), epoch: Epoch(number: 1, nonce: 1), session: .none, message: .transitions(notes)
+                ), at: .zero)
+            return observer.takeActions()
+        }
+        #expect(hear(.max).count == 1)
+        // What comes next would have a seq that there is not.
+        #expect(hear(3) == [])
+    }
+
+    private func state() -> JournaledState<Counter> {
+        JournaledState(definition: Counter(), coder: CBORCoder(), history: History(1))
+    }
+
+    @Test(
+        arguments: [
+            .event(event(seq: .max)), .event(event(seq: 1 << 62)), .event(event(seq: 0)),
+            .epochBegun(Epoch(number: .max, nonce: 1), WallTime(milliseconds: 0)),
+            .sessionOpened(SessionID(.max), PeerID(high: 1, low: 1)), .skipped(SessionID(1), number: .max),
+            .completed(SessionID(1), number: 1 << 62, EffectID(feedback: 0, seq: Seq(1), index: 0), .none),
+        ] as [Record])
+    func `a record whose numbers leave no room for the next is refused`(record: Record) throws {
+        var state = state()
+        try state.apply(.definition(state.ownDefinition))
+        let before = state.digest().hash
+        #expect(throws: RecordDoesNotFit.self) { try state.apply(record) }
+        #expect(state.digest().hash == before)
+    }
+
+    private static func event(seq: UInt64) -> EventRecord {
+        EventRecord(
+            seq: Seq(seq), time: WallTime(milliseconds: 0), session: SessionID(1), number: 1, effect: nil,
+            attempt: .none, wantsSeq: false, bytes: [0])
+    }
+
+    @Test func `a large array of what an element cannot be costs little more than its bytes`() async {
+        // A map in an array takes a byte, and its place in memory hundreds: no room is made before it was read.
+        await #expect(processExitsWith: .success) {
+            try AddressSpace.limit(toFurther: 512 << 20)
+            let bytes = [0x9a, 0x00, 0x40, 0x00, 0x00] + [UInt8](repeating: 0, count: 4 << 20)
+            #expect(throws: WireError.self) { try CBOR.decode([Wide].self, from: bytes) }
+            #expect(throws: WireError.self) {
+                try CBOR.decode([Wide: Wide].self, from: [0xba, 0, 0x20, 0, 0] + bytes.dropFirst(5))
+            }
+        }
+    }
+}
+
+/// A type whose values are large in memory.
+private struct Wide: Codable, Hashable {
+    var a: [UInt64]
+    // 512 bytes.
+    var b: Eight<Eight<UInt64>>
+}
+
+private struct Eight<Part: Codable & Hashable>: Codable, Hashable {
+    var a: Part, b: Part, c: Part, d: Part, e: Part, f: Part, g: Part, h: Part
+}
+
+private struct Counter: LoopDefinition {
+    static let name = "counter"
+    var initial: Int { 0 }
+    var feedbacks: [Feedback<Int, Int>] { [] }
+    func reduce(_ state: inout Int, _ event: Int) { state &+= event }
+}

@@ -1,0 +1,57 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+/// What an observer's machine makes of frames that arrive in spite of everything; found by simulated observers.
+@Suite struct `G9 an observer shows what exists` {
+    private let loop = LoopID(name: "lamps")
+    private let first = History(1)
+    private let second = History(2)
+    private var observer = ObserverMachine(states: true, transitions: false, at: .zero)
+
+    private func frame(_ history: History, epoch: UInt64, _ message: ToPeer) -> PeerFrame {
+        PeerFrame(history: history, epoch: Epoch(number: epoch, nonce: 7), session: .none, message: message)
+    }
+
+    private func part(_ transfer: UInt64, of seq: UInt64, offset: UInt64, _ bytes: [UInt8]) -> ToPeer {
+        .statePart(StatePart(transfer: transfer, seq: Seq(seq), total: 4, offset: offset, bytes: bytes))
+    }
+
+    private func time(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+    @Test mutating func `parts of two reducer processes are not put together, although both number them from 1`() {
+        observer.receiveReply(frame(first, epoch: 1, part(1, of: 10, offset: 0, [1, 1])), at: time(1))
+        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 1, offset: 2))])
+        // The process has ended; the next one knows the request only by a number that it has given to another state.
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 2, [2, 2])), at: time(2))
+        #expect(observer.takeActions() == [])
+        observer.advance(to: time(3))
+        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, offset: 0))])
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 0, [2, 2])), at: time(4))
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 2, [2, 2])), at: time(4))
+        #expect(observer.takeActions().last == .state(Seq(11), [2, 2, 2, 2]))
+    }
+
+    @Test mutating func `a late frame of a history that was left does not lead back to it`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
+        observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))
+        #expect(observer.takeActions() == [.state(Seq(34), [1]), .state(Seq(34), [2])])
+        observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(34))), at: time(3))
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(35), state: [1])), at: time(3))
+        observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(3))
+        #expect(observer.takeActions() == [])
+    }
+
+    @Test mutating func `a journal that was put back is followed when the other one has been silent for long`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
+        observer.receivePublished(frame(second, epoch: 2, .update(Seq(3), state: [2])), at: time(2))
+        _ = observer.takeActions()
+        // To stand still is not to hear nothing.
+        observer.receivePublished(frame(first, epoch: 3, .update(Seq(34), state: [3])), at: time(60))
+        #expect(observer.takeActions() == [])
+        for second in 61..<75 { observer.advance(to: time(UInt64(second))) }
+        observer.receivePublished(frame(first, epoch: 3, .update(Seq(34), state: [3])), at: time(75))
+        #expect(observer.takeActions() == [.state(Seq(34), [3])])
+    }
+}

@@ -1,0 +1,125 @@
+import LoopCore
+import Testing
+
+/// The names of both generations are there, and each means what the named one means.
+@Suite(.timeLimit(.minutes(1))) struct `Old names` {
+    typealias Form = Feedback<Int?, String>
+
+    /// The wishes of a feedback for 1, 1, 2, nil and 3, each with an event of the same text.
+    private func wishes(_ feedback: Form) -> [String] {
+        var wishes = Wishes(feedback)
+        return wishes.after(1)
+            + [(1, "1"), (2, "2"), (nil, "x"), (3, "3")].flatMap { wishes.after($0, $1) }
+    }
+
+    @Test func `feedbacks without a name mean what those with one mean`() {
+        let pairs: [(Form, Form)] = [
+            (
+                .lensing(state: { $0 }, effects: { (_: Int) in .none }),
+                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                .skippingRepeated(state: { $0 }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                .firstValueAfterNil({ $0 }, effects: { (_: Int) in .none }),
+                .firstValueAfterNil("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                .whenBecomesTrue({ $0 != nil }, effects: { _ in .none }),
+                .whenBecomesTrue("a", state: { $0 != nil }, effect: { _ in .none })
+            ),
+            (
+                .extracting(payload: { Int($0) }, effects: { (_: Int) in .none }),
+                .extracting("a", payload: { Int($0) }, effect: { (_: Int) in .none })
+            ),
+            (
+                .skippingRepeated(events: { Int($0) }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", events: { Int($0) }, effect: { (_: Int) in .none })
+            ),
+            (.middleware(effect: { _, _ in .none }), .middleware("a") { _, _ in .none }),
+            (
+                .react(request: { $0 }, effects: { (_: Int) in .none }),
+                .react("a", request: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                .react(requests: { Set([$0].compactMap { $0 }) }, effects: { (_: Int) in .none }),
+                .react("a", requests: { Set([$0].compactMap { $0 }) }, effect: { (_: Int) in .none })
+            ),
+            (
+                .react(requests: { ["k": $0 ?? 0] }, effects: { (_: Int, _) in .none }),
+                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
+            ),
+            (
+                .react("b", requests: { ["k": $0 ?? 0] }, effect: { (_: Int, _, _) in .none }),
+                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(skippingRepeated: { $0 }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(lensing: { $0 }, effects: { (_: Int) in .none }),
+                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (Feedback(effects: { _ in .none }), .everyState("a") { _ in .none }),
+            (
+                Feedback(predicate: { $0 != nil }, effects: { _ in .none }),
+                .whileTrue("a", state: { $0 != nil }, effect: { _ in .none })
+            ),
+        ]
+        for (old, new) in pairs {
+            #expect(wishes(old) == wishes(new), "\(old.name)")
+            #expect(wishes(old) != [])
+        }
+    }
+
+    @Test func `feedbacks without a name are named for their places`() {
+        let one = Form.lensing(state: { $0 }, effects: { (_: Int) in .none })
+        let other = Form.lensing(state: { $0 }, effects: { (_: Int) in .none })
+        #expect(one.name.hasPrefix("LoopCoreTests/OldNameTests.swift:"))
+        #expect(one.name != other.name)
+    }
+
+    @Test func `sources, inputs, streams and bindings without a name`() async {
+        let numbers = AsyncStream<Int> { continuation in
+            continuation.yield(1)
+            continuation.finish()
+        }
+        let (input, observer) = CountingFeedback.input
+        let log = Log()
+        let loop = counting([
+            .source(numbers, as: { $0 * 100 }), input,
+            .custom { transitions, send in
+                for await transition in transitions where transition.event == 100 { try? await send(20) }
+            },
+            .compacting(state: { $0.filter { $0.value == 123 } }, effects: { _ in .event(1000) }),
+            .compacting(events: { $0.filter { $0 == 1000 } }, effects: { _ in .event(20_000) }),
+            Feedback(events: { $0.filter { $0.value == 21_123 }.map { _ in 300_000 } }),
+            .bind { Bindings(subscriptions: [{ for await state in $0 { log.add("\(state.value)") } }]) },
+        ])
+        observer(3)
+        let state = await first(loop) { $0.value == 321_123 }
+        #expect(state != nil)
+        await log.wait(for: "321123")
+        loop.stop()
+    }
+
+    @Test func `reducers of the first generation return the state`() {
+        let loop = Loop<Int, Int>(initial: 1, reduce: { $0 + $1 })
+        loop.send(2)
+        #expect(loop.state == 3)
+    }
+
+    @Test func `feedbackLoop is system by another name`() async {
+        let states = feedbackLoop(
+            initial: 0, reduce: { $0 + $1 }, feedbacks: [Feedback(predicate: { $0 < 3 }, effects: { _ in .event(1) })])
+        var last = 0
+        for await state in states {
+            last = state
+            if state == 3 { break }
+        }
+        #expect(last == 3)
+    }
+}

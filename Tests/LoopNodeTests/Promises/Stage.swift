@@ -1,0 +1,91 @@
+import LoopCore
+import LoopNode
+import ZMQ
+
+/// Where a loop runs; what it promises is the same.
+enum Runtime: String, CaseIterable, Sendable {
+    /// In this process, as `Loop`.
+    case process
+    /// As a reducer and a worker, with sockets between them.
+    case cluster
+}
+
+/// A loop that runs, in either way.
+final class Stage: Sendable {
+    private enum Place: Sendable {
+        case process(Loop<Tally.State, Int>)
+        case cluster(
+            RemoteLoop<Tally>, ReducerNode<Tally>, run: Task<Outcome?, any Error>, EffectNode<Tally>,
+            Task<NodeEnd, any Error>)
+    }
+
+    let log: PromiseLog
+    private let place: Place
+
+    /// - Parameter feedbacks: run on the worker, where there is one.
+    init(
+        _ runtime: Runtime, initial: Int = 0, _ log: PromiseLog = PromiseLog(), _ feedbacks: [TallyFeedback] = []
+    ) throws {
+        self.log = log
+        let state = Tally.State(value: initial)
+        switch runtime {
+        case .process: place = .process(Loop(Tally(initial: state, log: log, feedbacks: feedbacks)))
+        case .cluster:
+            let tally = Tally(initial: state, log: log, feedbacks: feedbacks.map { $0.on(.workers) })
+            // The endpoint belongs to its context, and each stage has one of its own.
+            let (context, endpoint) = (try ZMQContext(), "inproc://promises")
+            let reducer = try ReducerNode(tally, configuration: .test(endpoint, context))
+            let run = Task { try await reducer.run() }
+            let worker = try EffectNode(tally, configuration: .test(endpoint, context, "worker"))
+            let work = Task { try await worker.run() }
+            let remote = try RemoteLoop(Tally.self, reducer: endpoint, context: context, log: { _ in })
+            place = .cluster(remote, reducer, run: run, worker, work)
+        }
+    }
+
+    /// Sends an event and waits until it was applied.
+    @discardableResult
+    func send(_ event: Int) async throws -> Seq {
+        switch place {
+        case .process(let loop):
+            loop.send(event)
+            return loop.seq
+        case .cluster(let remote, _, _, _, _): return try await remote.confirmed(event)
+        }
+    }
+
+    /// The states that an observer sees from now on, until the loop ends.
+    func states(_ body: (Tally.State) -> Bool) async {
+        switch place {
+        case .process(let loop): for await state in loop.states where !body(state) { return }
+        case .cluster(let remote, _, _, _, _): for await (_, state) in remote.states where !body(state) { return }
+        }
+    }
+
+    /// The events that were reduced.
+    var reduced: [Int] { log.said("reduce").compactMap { Int($0) } }
+
+    /// What the loop came to, once it has ended by itself.
+    var outcome: Outcome? {
+        get async throws {
+            switch place {
+            case .process(let loop):
+                for await _ in loop.states {}
+                return loop.outcome
+            case .cluster(_, _, let run, _, _): return try await run.value
+            }
+        }
+    }
+
+    func end() async throws {
+        switch place {
+        case .process(let loop): loop.stop()
+        case .cluster(let remote, let reducer, let run, let worker, let work):
+            worker.stop()
+            _ = try await work.value
+            await remote.close()
+            reducer.stop()
+            _ = try await run.value
+        }
+    }
+}

@@ -1,2 +1,0 @@
-import LoopView
-import Testing
