@@ -3,6 +3,7 @@
 # Variables of the command line, by the target that takes them; any other is an error.
 TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_test :=
+TAKES_test-tsan :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
@@ -21,7 +22,7 @@ endif
 
 export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
 
-.PHONY: help run test simulate chaos fuzz bench compare build clean
+.PHONY: help run test test-tsan simulate chaos fuzz bench compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -31,6 +32,9 @@ run: build
 
 test:
 	@scripts/test
+
+test-tsan:
+	@scripts/test-tsan
 
 simulate:
 	@scripts/simulate
