@@ -22,7 +22,7 @@ import Testing
         let out = (1...5).map { "- \($0) /page/\($0): out with token 1" }
         #expect(lines() == ["Token 1.", buttons] + out + [divider])
         clock.advance(by: .milliseconds(400))
-        let answers = (1...5).map { "\($0) /page/\($0): /page/\($0), by token 1" }
+        let answers = (1...5).map { "\($0) /page/\($0): read with token 1" }
         #expect(lines().prefix(3) == ["Token 1.", buttons, divider] && Set(lines().dropFirst(3)) == Set(answers))
         clock.advance(by: .seconds(10))
         #expect(tree.perform(.press(try #require(tree.button("Ask")))))

@@ -15,7 +15,7 @@ public struct PlayCatchPage: View {
             case .machine: Text("you        ● machine").strong()
             }
             Button("Throw", action: context.action(for: .throwToMachine)).disabled(context.holder == .machine)
-            Text("\(context.catches) catches").tone(.secondary)
+            Text("Caught: \(context.catches)").tone(.secondary)
         }
     }
 }
