@@ -75,6 +75,12 @@ import Testing
         }
     }
 
+    @Test func `a predicate by its first name starts at every state, and whenBecomesTrue at the edge`() {
+        let isThere: @Sendable (Int?) -> Bool = { $0 != nil }
+        #expect(wishes(Form(predicate: isThere, effects: { _ in .none })).count { $0.hasPrefix("start") } == 4)
+        #expect(wishes(.whenBecomesTrue(isThere, effects: { _ in .none })).count { $0.hasPrefix("start") } == 2)
+    }
+
     @Test func `feedbacks without a name are named for their places`() {
         let one = Form.lensing(state: { $0 }, effects: { (_: Int) in .none })
         let other = Form.lensing(state: { $0 }, effects: { (_: Int) in .none })
