@@ -75,4 +75,17 @@ import Testing
         observer.receivePublished(frame(first, epoch: 3, .update(Seq(13), state: [3])), at: time(20))
         #expect(observer.takeActions() == [.state(Seq(13), [3])])
     }
+
+    @Test mutating func `an epoch that was left for a late frame is followed again when it goes on and on`() {
+        observer.receivePublished(frame(second, epoch: 7, .update(Seq(3), state: [2])), at: time(1))
+        // A history that was over before this observer began, and that it cannot know as such.
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(2))
+        _ = observer.takeActions()
+        var returned: UInt64?
+        for second in 3..<30 as Range<UInt64> where returned == nil {
+            observer.receivePublished(frame(self.second, epoch: 7, .update(Seq(second), state: [2])), at: time(second))
+            if !observer.takeActions().isEmpty { returned = second }
+        }
+        #expect(returned == 15)
+    }
 }

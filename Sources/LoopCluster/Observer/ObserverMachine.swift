@@ -16,6 +16,8 @@ public struct ObserverMachine: Sendable {
     /// How long nothing of this history has come, but for times in which this process stood still.
     private var silence = Duration.zero
     private var epoch = Epoch.none
+    /// An epoch that was left and is heard while the present one is silent, and since when.
+    private var knock: (origin: (history: History, epoch: Epoch), since: MonotonicTime)?
     /// The seq of the state that was last handed out; nil before the first.
     private var seq: Seq?
     /// The newest seq that is known to exist.
@@ -34,6 +36,7 @@ public struct ObserverMachine: Sendable {
     private let repeatInterval = Duration.milliseconds(300)
     /// After so long a silence a history that was left may be the present one again: that of a journal that was put back.
     private let silenceLimit = Duration.seconds(10)
+    private let knockLimit = Duration.seconds(3)
 
     public init(states: Bool, transitions: Bool, at now: MonotonicTime) {
         wantsStates = states
@@ -129,15 +132,22 @@ public struct ObserverMachine: Sendable {
             lastTransition = nil
         }
         silence = .zero
+        knock = nil
         return true
     }
 
     /// Whether another history, or an older epoch, may be followed from here on. What is known comes back where a journal was
-    /// put back: after a silence, and in an epoch of its own.
-    private func mayFollow(_ frame: PeerFrame) -> Bool {
+    /// put back: after a silence, and in an epoch of its own. An epoch that was left comes back only if it is heard for long:
+    /// then it was left by mistake, for a late frame of a history that was over before this observer began.
+    private mutating func mayFollow(_ frame: PeerFrame) -> Bool {
         let isKnown = frame.history == history || left.contains { $0.history == frame.history }
         if !isKnown || breaks(.leftEpochsStayLeft) { return true }
-        return silence >= silenceLimit && !left.contains { $0 == (frame.history, frame.epoch) }
+        guard silence >= silenceLimit else { return false }
+        let origin = (history: frame.history, epoch: frame.epoch)
+        guard left.contains(where: { $0 == origin }) else { return true }
+        if let knock, knock.origin == origin { return now >= knock.since + knockLimit }
+        knock = (origin, now)
+        return false
     }
 
     private mutating func leave() {
