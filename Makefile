@@ -4,6 +4,7 @@
 TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_example := NAME MODE ARGS
 TAKES_test :=
+TAKES_test-tsan :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
@@ -22,7 +23,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
 
-.PHONY: help run example test simulate chaos fuzz bench compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -35,6 +36,9 @@ example:
 
 test:
 	@scripts/test
+
+test-tsan:
+	@scripts/test-tsan
 
 simulate:
 	@scripts/simulate

@@ -129,8 +129,7 @@ let package = Package(
         tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
-            exclude: ["Fixtures"]
-        ),
+            exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
             ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),

@@ -19,5 +19,12 @@ public enum Examples {
         RunnableLoop(
             MovieSearch.self, abstract: MovieSearch.abstract, positionals: [ServerAddress.positional],
             worker: { MovieSearch() }, reducer: { MovieSearch(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(Counter(), abstract: Counter.abstract),
+        RunnableLoop(SignIn(), abstract: SignIn.abstract),
+        RunnableLoop(TrafficLight(), abstract: TrafficLight.abstract),
+        RunnableLoop(Switch(), abstract: Switch.abstract),
+        RunnableLoop(Todo(), abstract: Todo.abstract),
+        RunnableLoop(PlayCatch(), abstract: PlayCatch.abstract),
+        RunnableLoop(TokenRefresh(), abstract: TokenRefresh.abstract),
     ]
 }

@@ -2,13 +2,26 @@
 package typealias CustomBody<State, Event> =
     @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
 
+/// Hears of an effect of the body that has failed, with its request, and sends the event that the feedback makes of it.
+typealias FailureReport = @Sendable (any Sendable, any Error) async -> Void
+
 /// A feedback without requests: a body that follows the transitions, anew each time the feedback is attached.
 package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
-    /// A run of the body that begins with this state; nil where the state has no part for it.
-    package let attach: @Sendable (State, Send<Event>) -> CustomRun<State, Event>?
+    private typealias Begin =
+        @Sendable (State, Send<Event>, @escaping FailureReport) -> CustomRun<State, Event>?
 
-    init(body: @escaping CustomBody<State, Event>) {
-        attach = { state, send in
+    private let begin: Begin
+    /// The event for an effect of the body that has failed; nil: nobody is told.
+    var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
+
+    /// - Parameter body: runs effects of its own, and reports their failures.
+    init(
+        reporting body:
+            @escaping @Sendable (
+                AsyncStream<(state: State, event: Event?)>, Send<Event>, @escaping FailureReport
+            ) async -> Void
+    ) {
+        begin = { state, send, report in
             let (stream, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
             continuation.yield((state, nil))
             return CustomRun(
@@ -16,12 +29,21 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
                     continuation.yield((state, event))
                     return true
                 },
-                finish: { continuation.finish() }, body: { await body(stream, send) })
+                finish: { continuation.finish() }, body: { await body(stream, send, report) })
         }
     }
 
-    private init(attach: @escaping @Sendable (State, Send<Event>) -> CustomRun<State, Event>?) {
-        self.attach = attach
+    init(body: @escaping CustomBody<State, Event>) {
+        self.init(reporting: { transitions, send, _ in await body(transitions, send) })
+    }
+
+    private init(begin: @escaping Begin) { self.begin = begin }
+
+    /// A run of the body that begins with this state; nil where the state has no part for it.
+    package func attach(_ state: State, _ send: Send<Event>) -> CustomRun<State, Event>? {
+        begin(state, send) { [failureEvent] request, error in
+            if let event = failureEvent?(request, error) { try? await send(event) }
+        }
     }
 
     /// The same in a loop whose state has this one as a part, at times or always.
@@ -29,8 +51,8 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
         value: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> CustomFeedback<Whole, WholeEvent> {
-        CustomFeedback<Whole, WholeEvent> { [attach] whole, send in
-            guard let part = value(whole), let run = attach(part, send.pullback(embedEvent)) else { return nil }
+        var whole = CustomFeedback<Whole, WholeEvent> { [begin] whole, send, report in
+            guard let part = value(whole), let run = begin(part, send.pullback(embedEvent), report) else { return nil }
             return CustomRun(
                 tell: { whole, event in
                     guard let part = value(whole) else { return false }
@@ -38,6 +60,8 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
                 },
                 finish: run.finish, body: run.body)
         }
+        if let failureEvent { whole.failureEvent = { failureEvent($0, $1).map(embedEvent) } }
+        return whole
     }
 }
 

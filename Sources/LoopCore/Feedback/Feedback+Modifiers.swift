@@ -59,19 +59,21 @@ extension Feedback {
     /// the requests: `{ (page: Page) in page.host }`.
     public func grouped<Request: Sendable>(by group: @escaping @Sendable (Request) -> String) -> Feedback {
         demand(Request.self, of: "grouped(by:)")
+        precondition(custom == nil, "feedback \(name) follows a stream, so that its effects have no groups")
         var copy = self
         copy.group = { request in (request as? Request).map(group) ?? "" }
         return copy
     }
 
     /// The same feedback, which says by an event that an effect has failed for good. The closure names the type of the
-    /// requests: `{ (page: Page, error) in .failed(page) }`; nil parks the effect.
+    /// requests: `{ (page: Page, error) in .failed(page) }`; nil parks the effect, or, in `compacting`, forgets it.
     public func failing<Request: Sendable>(
         _ event: @escaping @Sendable (Request, any Error) -> Event?
     ) -> Feedback {
         demand(Request.self, of: "failing")
         var copy = self
         copy.failureEvent = { request, error in (request as? Request).flatMap { event($0, error) } }
+        copy.custom?.failureEvent = copy.failureEvent
         return copy
     }
 

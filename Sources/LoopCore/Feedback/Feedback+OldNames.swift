@@ -44,7 +44,7 @@ extension Feedback {
         state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
-    ) -> Feedback {
+    ) -> Feedback where Requests.Element: Sendable {
         .compacting(place(file, line, column), state: state, effect: effects)
     }
 
@@ -53,7 +53,7 @@ extension Feedback {
         events: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
-    ) -> Feedback {
+    ) -> Feedback where Requests.Element: Sendable {
         .compacting(place(file, line, column), events: events, effect: effects)
     }
 

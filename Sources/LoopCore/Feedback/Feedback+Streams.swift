@@ -12,25 +12,37 @@ extension Feedback {
     }
 
     /// Runs an effect for each element of a sequence that is made of the states; the effect before it is cancelled, and
-    /// what that still sends is refused. An error of an effect ends that effect alone.
+    /// what that still sends is refused. An error ends that effect alone, and becomes the event that `failing` makes of it;
+    /// no effect is tried again, parked or limited, since its request is no function of the state.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         _ name: String, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
-    ) -> Feedback {
-        .custom(name) { transitions, send in
-            await runLatest(of: transform(FollowedStates(transitions)), send, effect)
+    ) -> Feedback where Requests.Element: Sendable {
+        .latest(name, of: Requests.Element.self) { transitions, send, report in
+            await runLatest(of: transform(FollowedStates(transitions)), send, report, effect)
         }
     }
 
     /// Runs an effect for each element of a sequence that is made of the events; the effect before it is cancelled, and
-    /// what that still sends is refused. An error of an effect ends that effect alone.
+    /// what that still sends is refused. An error ends that effect alone, and becomes the event that `failing` makes of it;
+    /// no effect is tried again, parked or limited, since its request is no function of the state.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         _ name: String, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
-    ) -> Feedback {
-        .custom(name) { transitions, send in
-            await runLatest(of: transform(FollowedEvents(transitions)), send, effect)
+    ) -> Feedback where Requests.Element: Sendable {
+        .latest(name, of: Requests.Element.self) { transitions, send, report in
+            await runLatest(of: transform(FollowedEvents(transitions)), send, report, effect)
         }
+    }
+
+    private static func latest<Request: Sendable>(
+        _ name: String, of type: Request.Type,
+        _ body:
+            @escaping @Sendable (
+                AsyncStream<(state: State, event: Event?)>, Send<Event>, @escaping FailureReport
+            ) async -> Void
+    ) -> Feedback {
+        Feedback(name: name, custom: CustomFeedback(reporting: body), requestType: RequestType(type))
     }
 
     /// Binds the loop to what is outside of it: each subscription follows the states, each sequence brings events. All

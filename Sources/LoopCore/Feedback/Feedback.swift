@@ -18,8 +18,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     /// The event for an effect that has failed for good; nil: the effect is parked.
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends.
-    package let custom: CustomFeedback<State, Event>?
-    /// The type of the requests, for modifiers that name it again; nil for `custom`.
+    package var custom: CustomFeedback<State, Event>?
+    /// The type of the requests, for modifiers that name it again; nil for `custom`. `compacting` has one, and no query.
     package let requestType: RequestType?
     /// What a combined feedback consists of; nil for every other.
     package let parts: [Feedback]?
@@ -69,6 +69,10 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     }
 
     package init(name: String, custom: @escaping CustomBody<State, Event>) {
+        self.init(name: name, custom: CustomFeedback(body: custom), requestType: nil)
+    }
+
+    init(name: String, custom: CustomFeedback<State, Event>, requestType: RequestType?) {
         self.name = name
         placement = .local
         policy = EffectPolicy()
@@ -77,8 +81,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         requestCoding = nil
         group = nil
         failureEvent = nil
-        self.custom = CustomFeedback(body: custom)
-        requestType = nil
+        self.custom = custom
+        self.requestType = requestType
         parts = nil
     }
 }

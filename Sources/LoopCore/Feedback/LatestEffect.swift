@@ -8,15 +8,17 @@ func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Eleme
     }
 }
 
-/// Runs an effect for each request, one at a time: the next one cancels the one before it.
+/// Runs an effect for each request, one at a time: the next one cancels the one before it. One that fails reports that,
+/// unless it has been cancelled.
 func runLatest<Requests: AsyncSequence, Event: Sendable>(
-    of requests: Requests, _ send: Send<Event>, _ effect: (Requests.Element) -> Effect<Event>
-) async {
+    of requests: Requests, _ send: Send<Event>, _ report: @escaping FailureReport,
+    _ effect: (Requests.Element) -> Effect<Event>
+) async where Requests.Element: Sendable {
     var current: LatestEffect?
     var iterator = requests.makeAsyncIterator()
     while let request = try? await iterator.next() {
         current?.cancel()
-        current = LatestEffect(effect(request), send)
+        current = LatestEffect(effect(request), send) { await report(request, $0) }
     }
     // The requests have ended, the effect has not; the feedback's end ends both.
     if let current {
@@ -33,7 +35,9 @@ private struct LatestEffect: Sendable {
     let task: Task<Void, Never>
     private let isLive: Locked<Bool>
 
-    init<Event: Sendable>(_ effect: Effect<Event>, _ send: Send<Event>) {
+    init<Event: Sendable>(
+        _ effect: Effect<Event>, _ send: Send<Event>, failed: @escaping @Sendable (any Error) async -> Void
+    ) {
         let isLive = Locked(true)
         self.isLive = isLive
         let gated = Send<Event> { event, confirmed throws(SendRefusal) in
@@ -48,7 +52,9 @@ private struct LatestEffect: Sendable {
                 case .events(let events): for event in events { try await gated(event) }
                 case .run(let body): try await body(gated)
                 }
-            } catch {}
+            } catch {
+                if isLive.withLock({ $0 }), !Task.isCancelled { await failed(error) }
+            }
         }
     }
 

@@ -20,6 +20,23 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
     system(initial: initial, reduce: reduce, feedbacks: feedbacks)
 }
 
+/// The same for a closure that changes the state.
+public func system<State: Sendable, Event: Sendable>(
+    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>]
+) -> ColdStates<State> {
+    ColdStates {
+        let loop = Loop<State, Event>(initial: initial, reducer: reducer, feedbacks: feedbacks)
+        return (loop, loop.states)
+    }
+}
+
+/// The same for a closure that changes the state; another name of `system`.
+public func feedbackLoop<State: Sendable, Event: Sendable>(
+    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>]
+) -> ColdStates<State> {
+    system(initial: initial, reducer: reducer, feedbacks: feedbacks)
+}
+
 /// A sequence of states that brings its own loop to each iteration.
 public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
     public typealias Element = State

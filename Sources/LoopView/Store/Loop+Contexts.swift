@@ -24,6 +24,9 @@ public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendabl
 
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), sender: sender) }
 
+    /// The same contexts for a reader who needs the latest only: of those that it has not taken, the newest waits.
+    public var latest: Contexts { Contexts(states: states.latest, sender: sender) }
+
     /// Iterates over contexts.
     public struct Iterator: AsyncIteratorProtocol {
         var states: AsyncStream<State>.Iterator

@@ -91,6 +91,43 @@ import Testing
         holder.hold(nil)
     }
 
+    @Test func `5 what readers of states send is reduced afterwards, and all see one sequence`() async {
+        let loop = counting()
+        let states = loop.states
+        await withTaskGroup(of: [Int].self) { group in
+            // Two that send at even values, so that one value may be answered twice, and two that watch.
+            for sends in [true, true, false, false] {
+                let mine = states.makeAsyncIterator()
+                group.addTask {
+                    var (mine, seen) = (mine, [Int]())
+                    while let state = await mine.next(), state.value < 100 {
+                        seen.append(state.value)
+                        if sends { loop.send(1) }
+                    }
+                    return seen
+                }
+            }
+            for await seen in group { #expect(seen == Array(0..<100)) }
+        }
+        loop.stop()
+    }
+
+    @Test func `what is sent while the loop starts is reduced when every feedback has seen the initial state`() async {
+        let log = Log()
+        let input = Input<Int>()
+        input.send(1)
+        let loop = counting([
+            .input("input", input), .whileTrue("first", state: { $0.value < 5 }) { _ in .events(10) },
+            .everyState("last") { state in
+                log.add("\(state.value)")
+                return .none
+            },
+        ])
+        _ = await first(loop) { $0.events.count == 2 }
+        #expect(log.lines.first == "0")
+        #expect(log.lines.sorted() == ["0", "10", "11"] || log.lines.sorted() == ["0", "1", "11"])
+    }
+
     @Test func `6 sends from many threads are neither lost nor doubled`() async {
         let loop = counting()
         var states = loop.states.makeAsyncIterator()
@@ -213,6 +250,51 @@ import Testing
             for await state in states where state == 3 { break }
         }
         #expect(log.lines == ["0", "1", "2", "0", "1", "2"])
+    }
+
+    @Test func `11 a loop starts once, when it is made, and is shared by all who watch`() async {
+        let log = Log()
+        let loop = counting([
+            .everyState("effect") { state in
+                log.add("\(state.value)")
+                return .none
+            }
+        ])
+        #expect(log.lines == ["0"])
+        var (one, other) = (loop.states.makeAsyncIterator(), loop.states.makeAsyncIterator())
+        loop.send(3)
+        for expected in [0, 3] {
+            #expect(await one.next()?.value == expected)
+            #expect(await other.next()?.value == expected)
+        }
+        #expect(log.lines == ["0", "3"])
+    }
+
+    @Test func `11 a cold loop ends with its iteration`() async {
+        let log = Log()
+        let states = system(
+            initial: 0, reduce: { (state: Int, event: Int) in state + event },
+            feedbacks: [.everyState("lasting") { _ in .lasting("it", log) }])
+        for await _ in states {
+            await log.wait(for: "run it")
+            break
+        }
+        await log.wait(for: "cancel it")
+    }
+
+    @Test func `12 subscribing from inside an observer gets the current snapshot`() async {
+        let loop = counting()
+        loop.send(4)
+        var seen: [Int] = []
+        for await state in loop.states {
+            loop.send(1)
+            for await inner in loop.states {
+                seen += [state.value, inner.value]
+                break
+            }
+            if state.value == 6 { break }
+        }
+        #expect(seen == [4, 5, 5, 6, 6, 7])
     }
 
     @Test func `12 subscribing from inside an effect gets the current snapshot`() async {

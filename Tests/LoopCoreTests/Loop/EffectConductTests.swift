@@ -14,6 +14,14 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     }
 }
 
+/// A million events in a release build. A build for debugging takes 15 µs for each: with all of them, each of the two tests would
+/// last 15 seconds.
+#if DEBUG
+    private let flood = 100_000
+#else
+    private let flood = 1_000_000
+#endif
+
 /// What bodies may do that nobody hopes for.
 @Suite(.timeLimit(.minutes(1))) struct `Effects of every conduct` {
     @Test func `one that ends in the middle has sent what it has sent, and is not started again`() async {
@@ -97,7 +105,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     }
 
     @Test func `those that send without end are held up while many events wait, and lose none`() async {
-        let count = 100_000
+        let count = flood
         let loop = Loop<[Int], Int>(
             initial: [0, 0],
             reducer: { state, event in
@@ -114,11 +122,11 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
         #expect(loop.seq == Seq(UInt64(count)))
     }
 
-    @Test func `a hundred thousand events at once are reduced in order`() {
+    @Test func `one that gives a flood of events at once has them reduced in order`() {
         let loop = Loop<Int, Int>(
             initial: 0, reducer: { state, event in if event == state { state += 1 } },
-            feedbacks: [.skippingRepeated("all", state: { _ in 0 }) { (_: Int) in .events(of: Array(0..<100_000)) }])
-        #expect(loop.state == 100_000)
+            feedbacks: [.skippingRepeated("all", state: { _ in 0 }) { (_: Int) in .events(of: Array(0..<flood)) }])
+        #expect(loop.state == flood)
     }
 
     @Test func `one that never ends lives as long as the loop, and keeps it from nothing`() async {
@@ -144,5 +152,95 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
         await log.wait(for: "cancelled")
         #expect(remains == nil)
         log.add("never")
+    }
+
+    @Test func `one of a stream that throws becomes the event that its feedback makes of it, and the next one runs`()
+        async
+    {
+        let loop = counting([
+            .compacting("latest", state: { $0.map(\.value).filter { [1, 111].contains($0) } }) { value in
+                .run { send in
+                    if value == 1 { throw Broken() }
+                    try await send(1000)
+                }
+            }
+            .failing { (value: Int, error) in error is Broken ? 10 * value : nil },
+            // The same as a feedback of a part, and with a modifier of the whole.
+            CountingFeedback.compacting("events", events: { $0.filter { $0 == 1 } }) { _ in .run { _ in throw Broken() }
+            }
+            .failing { (event: Int, _) in event }
+            .pullback(value: \.self, embedEvent: { 100 * $0 }, extractEvent: { $0 }),
+        ])
+        loop.send(1)
+        let state = await first(loop) { $0.value == 1111 }
+        #expect(state.map { Set($0.events) } == ["1", "10", "100", "1000"])
+        loop.stop()
+    }
+
+    @Test func `one of a stream that throws and has no event for it ends alone`() async {
+        let log = Log()
+        let loop = counting([
+            .compacting("latest", events: { $0 }) { event in
+                .run { send in
+                    log.add("run \(event)")
+                    if event == 1 { throw Broken() }
+                    if event == 2 { try await send(10) }
+                }
+            },
+            .extractingAndKeeping("other", payload: { $0 == 1 ? $0 : nil }) { (_: Int) in .lasting("other", log) },
+        ])
+        loop.send(1)
+        await log.wait(for: "run 1")
+        loop.send(2)
+        #expect(await first(loop) { $0.value == 13 } != nil)
+        #expect(!log.lines.contains("cancel other"))
+        #expect(loop.parked == [])
+        loop.stop()
+        await log.wait(for: "cancel other")
+    }
+
+    @Test func `one of a stream that has been replaced reports no failure`() async {
+        let log = Log()
+        let loop = counting([
+            .compacting("latest", events: { $0.filter { $0 < 10 } }) { (event: Int) in
+                .run { _ in
+                    log.add("run \(event)")
+                    if event == 2 { return }
+                    await log.wait(for: "go on")
+                    log.add("throws")
+                    throw Broken()
+                }
+            }
+            .failing { (event: Int, _) in 100 * event },
+            .custom("last") { transitions, send in
+                for await (_, event) in transitions where event == 2 {
+                    await log.wait(for: "throws")
+                    try? await send(20)
+                }
+            },
+        ])
+        loop.send(1)
+        await log.wait(for: "run 1")
+        loop.send(2)
+        await log.wait(for: "run 2")
+        log.add("go on")
+        #expect(await first(loop) { $0.events.contains("20") }?.events == ["1", "2", "20"])
+        loop.stop()
+    }
+
+    @Test func `a reader of the latest states takes the newest of those that wait, and ends with the loop`() async {
+        let loop = counting()
+        var (all, latest) = (loop.states.makeAsyncIterator(), loop.states.latest.makeAsyncIterator())
+        var part = loop.scoped(to: \.value, event: { (event: Int) in event }).states.latest.makeAsyncIterator()
+        for _ in 0..<1000 { loop.send(1) }
+        #expect(await latest.next()?.value == 1000)
+        #expect(await part.next() == 1000)
+        loop.send(1)
+        loop.stop()
+        #expect(await latest.next()?.value == 1001)
+        #expect(await latest.next() == nil)
+        #expect(await part.next() == 1001)
+        for expected in 0...1001 { #expect(await all.next()?.value == expected) }
+        #expect(await all.next() == nil)
     }
 }

@@ -65,6 +65,42 @@ import Testing
             ),
             (Feedback(effects: { _ in .none }), .everyState("a") { _ in .none }),
             (
+                Feedback(skippingRepeatedState: { $0 }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(query: { $0 }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(skippingRepeatedEvents: { Int($0) }, effects: { (_: Int) in .none }),
+                .skippingRepeated("a", events: { Int($0) }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(extractingPayload: { Int($0) }, effects: { (_: Int) in .none }),
+                .extracting("a", payload: { Int($0) }, effect: { (_: Int) in .none })
+            ),
+            (
+                .lensing(event: { Int($0) }, effects: { (_: Int) in .none }),
+                .extracting("a", payload: { Int($0) }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(firstValueAfterNil: { $0 }, effects: { (_: Int) in .none }),
+                .firstValueAfterNil("a", state: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                Feedback(whenBecomesTrue: { $0 != nil }, effects: { _ in .none }),
+                .whenBecomesTrue("a", state: { $0 != nil }, effect: { _ in .none })
+            ),
+            (
+                .react(query: { $0 }, effects: { (_: Int) in .none }),
+                .react("a", request: { $0 }, effect: { (_: Int) in .none })
+            ),
+            (
+                .react(query: { Set([$0].compactMap { $0 }) }, effects: { (_: Int) in .none }),
+                .react("a", requests: { Set([$0].compactMap { $0 }) }, effect: { (_: Int) in .none })
+            ),
+            (
                 Feedback(predicate: { $0 != nil }, effects: { _ in .none }),
                 .whileTrue("a", state: { $0 != nil }, effect: { _ in .none })
             ),
@@ -73,6 +109,12 @@ import Testing
             #expect(wishes(old) == wishes(new), "\(old.name)")
             #expect(wishes(old) != [])
         }
+    }
+
+    @Test func `a predicate by its first name starts at every state, and whenBecomesTrue at the edge`() {
+        let isThere: @Sendable (Int?) -> Bool = { $0 != nil }
+        #expect(wishes(Form(predicate: isThere, effects: { _ in .none })).count { $0.hasPrefix("start") } == 4)
+        #expect(wishes(.whenBecomesTrue(isThere, effects: { _ in .none })).count { $0.hasPrefix("start") } == 2)
     }
 
     @Test func `feedbacks without a name are named for their places`() {
@@ -104,6 +146,34 @@ import Testing
         #expect(state != nil)
         await log.wait(for: "321123")
         loop.stop()
+    }
+
+    @Test func `sources and streams by the names of their initializers`() async {
+        let numbers = AsyncStream<Int> { continuation in
+            continuation.yield(1)
+            continuation.finish()
+        }
+        let loop = counting([
+            Feedback(source: numbers, as: { $0 * 100 }),
+            Feedback(compacting: { $0.filter { $0.value == 100 } }, effects: { _ in .event(1000) }),
+            Feedback(compactingState: { $0.filter { $0.value == 1100 } }, effects: { _ in .event(20_000) }),
+            Feedback(compactingEvents: { $0.filter { $0 == 20_000 } }, effects: { _ in .event(300_000) }),
+        ])
+        #expect(await first(loop) { $0.value == 321_100 } != nil)
+        loop.stop()
+    }
+
+    @Test func `cold loops of a reducer that changes the state`() async {
+        let isShort: @Sendable (Int) -> Bool = { $0 < 3 }
+        let up = [Feedback<Int, Int>(predicate: isShort, effects: { _ in .event(1) })]
+        for states in [
+            system(initial: 0, reducer: { $0 += $1 }, feedbacks: up),
+            feedbackLoop(initial: 0, reducer: { $0 += $1 }, feedbacks: up),
+        ] {
+            var iterator = states.makeAsyncIterator()
+            while let state = await iterator.next(), state < 3 {}
+            #expect(await states.first { $0 == 3 } == 3)
+        }
     }
 
     @Test func `reducers of the first generation return the state`() {

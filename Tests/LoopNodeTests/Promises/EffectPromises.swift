@@ -1,5 +1,8 @@
 import LoopCore
+import LoopNode
+import LoopView
 import Testing
+import ZMQ
 
 private struct Broken: Error {}
 
@@ -296,5 +299,40 @@ private struct Broken: Error {}
         await log.wait(for: "start b2", count: 2)
         #expect(log.said("start") == ["a2", "b2", "a2", "b2"])
         try await stage.end()
+    }
+
+    @Test(arguments: Runtime.allCases)
+    func `29 who follows the states and sends contributes what he sends and nothing else`(
+        runtime: Runtime
+    ) async throws {
+        let stage = try Stage(runtime)
+        // Across processes that is what a custom feedback is to be.
+        let follower = Task {
+            var answered = false
+            await stage.states { state in
+                if state.value == 1, !answered {
+                    answered = true
+                    stage.store().send(event: 10)
+                }
+                return state.value != 16
+            }
+        }
+        try await stage.send(1)
+        await stage.states { $0.value != 11 }
+        try await stage.send(5)
+        await follower.value
+        #expect(stage.reduced == [1, 10, 5])
+        try await stage.end()
+    }
+
+    @Test func `29 a reducer node refuses a custom feedback and says what to do instead`() throws {
+        let tally = Tally(
+            initial: Tally.State(value: 0), log: PromiseLog(), feedbacks: [.custom("watch") { _, _ in }])
+        let error = #expect(throws: NodeError.self) {
+            try ReducerNode(tally, configuration: .test("inproc://custom", ZMQContext()))
+        }
+        let text = error?.description ?? ""
+        #expect(text.contains("\"watch\""))
+        #expect(text.contains("RemoteLoop"))
     }
 }

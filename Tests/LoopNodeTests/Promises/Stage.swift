@@ -1,5 +1,7 @@
 import LoopCore
 import LoopNode
+import LoopView
+import Observation
 import ZMQ
 
 /// Where a loop runs; what it promises is the same.
@@ -24,14 +26,17 @@ final class Stage: Sendable {
 
     /// - Parameter feedbacks: run on the worker, where there is one.
     init(
-        _ runtime: Runtime, initial: Int = 0, _ log: PromiseLog = PromiseLog(), _ feedbacks: [TallyFeedback] = []
+        _ runtime: Runtime, initial: Int = 0, _ log: PromiseLog = PromiseLog(), _ feedbacks: [TallyFeedback] = [],
+        reducer: Reducer<Tally.State, Int> = Tally.adding
     ) throws {
         self.log = log
         let state = Tally.State(value: initial)
         switch runtime {
-        case .process: place = .process(Loop(Tally(initial: state, log: log, feedbacks: feedbacks)))
+        case .process:
+            place = .process(Loop(Tally(initial: state, log: log, feedbacks: feedbacks, reducer: reducer)))
         case .cluster:
-            let tally = Tally(initial: state, log: log, feedbacks: feedbacks.map { $0.on(.workers) })
+            let tally = Tally(
+                initial: state, log: log, feedbacks: feedbacks.map { $0.on(.workers) }, reducer: reducer)
             // The endpoint belongs to its context, and each stage has one of its own.
             let (context, endpoint) = (try ZMQContext(), "inproc://promises")
             let reducer = try ReducerNode(tally, configuration: .test(endpoint, context))
@@ -62,6 +67,14 @@ final class Stage: Sendable {
         }
     }
 
+    /// A store over the loop, wherever it runs.
+    func store() -> Store<Tally.State, Int> {
+        switch place {
+        case .process(let loop): Store(loop)
+        case .cluster(let remote, _, _, _, _): Store(remote, showing: Tally.State(value: 0))
+        }
+    }
+
     /// The events that were reduced.
     var reduced: [Int] { log.said("reduce").compactMap { Int($0) } }
 
@@ -87,5 +100,17 @@ final class Stage: Sendable {
             reducer.stop()
             _ = try await run.value
         }
+    }
+}
+
+/// Waits until what is read, which must be observable, is as wanted.
+func until<Value: Sendable>(
+    _ read: @escaping @Sendable () -> Value, _ isWanted: @escaping @Sendable (Value) -> Bool
+) async {
+    while true {
+        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let value = withObservationTracking(read) { _ = change.yield() }
+        if isWanted(value) { return }
+        for await _ in changes { break }
     }
 }

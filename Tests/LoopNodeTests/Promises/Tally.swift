@@ -5,6 +5,8 @@ struct Tally: LoopDefinition {
     struct State: Codable, Equatable, Sendable {
         var value: Int
         var events: [Int] = []
+        /// A part that is not always there.
+        var guest: Int?
     }
 
     typealias Event = Int
@@ -16,9 +18,13 @@ struct Tally: LoopDefinition {
     let initial: State
     let log: PromiseLog
     let feedbacks: [Feedback<State, Int>]
+    var reducer = Self.adding
+
+    /// Adds every event to the value.
+    static let adding = Reducer<State, Int> { state, event in state.value += event }
 
     func reduce(_ state: inout State, _ event: Int) {
-        state.value += event
+        reducer(&state, event)
         state.events.append(event)
         log.add("reduce \(event)")
     }

@@ -2,7 +2,6 @@ import LoopCore
 import LoopNode
 import LoopView
 import LoopWire
-import Observation
 import Testing
 import ZMQ
 
@@ -88,17 +87,5 @@ import ZMQ
         }
 
         var feedbacks: [Feedback<State, Event>] { [] }
-    }
-}
-
-/// Waits until what is read, which must be observable, is as wanted.
-private func until<Value: Sendable>(
-    _ read: @escaping @Sendable () -> Value, _ isWanted: @escaping @Sendable (Value) -> Bool
-) async {
-    while true {
-        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let value = withObservationTracking(read) { _ = change.yield() }
-        if isWanted(value) { return }
-        for await _ in changes { break }
     }
 }

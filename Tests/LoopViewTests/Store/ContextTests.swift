@@ -44,6 +44,18 @@ import Testing
         #expect(await contexts.next() == nil)
     }
 
+    @Test func `the latest of the contexts that wait is the newest`() async {
+        let loop = Counter.loop()
+        var contexts = loop.contexts.latest.makeAsyncIterator()
+        for _ in 0..<10 { loop.send(.add(1)) }
+        let context = await contexts.next()
+        #expect(context?.count == 10)
+        context?.send(event: .add(5))
+        #expect(await contexts.next()?.count == 15)
+        loop.stop()
+        #expect(await contexts.next() == nil)
+    }
+
     @Test func `38 a binding reads the snapshot and sends an event`() {
         let log = Log<Counter.Event>()
         let context = Context<Counter, Counter.Event>(state: Counter(name: "a"), send: { log.add($0) })

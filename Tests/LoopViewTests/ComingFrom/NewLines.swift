@@ -1,0 +1,133 @@
+import LoopCore
+import LoopView
+
+// The lines that the pages of docs/coming-from put beside those of other libraries, as they compile.
+
+typealias SearchFeedback = Feedback<Search, SearchEvent>
+
+/// Feedbacks by the names that other libraries gave them.
+func feedbacksByOldNames() -> [SearchFeedback] {
+    [
+        .lensing(state: \.query, effects: search),
+        .skippingRepeated(state: \.query, effects: search),
+        .firstValueAfterNil(\.query, effects: search),
+        .whenBecomesTrue(\.isLoading, effects: load),
+        .compacting(state: { $0.compactMap(\.query) }, effects: search),
+        .extracting(payload: \.typed, effects: search),
+        .skippingRepeated(events: \.typed, effects: search),
+        .compacting(events: { $0.compactMap(\.typed) }, effects: search),
+        .middleware(effect: { state, event in event == .submit ? load(state) : .none }),
+        .react(request: \.query, effects: search),
+        .react(requests: \.photos, effects: show),
+        .react(requests: \.downloads, effects: download),
+        .each("downloads", requests: \.downloads, effect: show),
+        .custom { transitions, send in
+            for await (state, event) in transitions where event == .submit {
+                try? await send(.found([state.text]))
+            }
+        },
+        .bind {
+            Bindings(
+                subscriptions: [{ for await state in $0 { screen.draw(state.text) } }],
+                events: [{ try? await $0(.tick) }])
+        },
+        .skippingRepeated(state: \.query, effects: search).autoconnect(followingChangesIn: \.isOnline),
+        .everyState("log", effect: { _ in .none }),
+        .whileTrue("load", state: \.isLoading, effect: load),
+        .skippingRepeated("search", state: \.query, effect: search),
+        .skippingRepeated("far search", state: \.query, on: .workers, effect: search),
+        .extractingAndKeeping("typed", payload: \.typed, effect: search),
+    ]
+}
+
+/// Those that follow something outside of the loop.
+func feedbacksOfSources(_ ticks: AsyncStream<Void>) -> [SearchFeedback] {
+    let (input, observer) = SearchFeedback.input
+    observer(.tick)
+    let keys = Input<SearchEvent>()
+    keys.send(.tick)
+    return [
+        .source(ticks, as: { _ in .tick }),
+        .source("clock") { send in try await send(.tick) },
+        input,
+        .input("keys", keys),
+        Feedback(events: { $0.filter(\.isLoading).map { _ in .tick } }),
+    ]
+}
+
+/// The first generation's.
+func feedbacksByFirstNames(_ ticks: AsyncStream<Void>) -> [SearchFeedback] {
+    [
+        Feedback(skippingRepeated: \.query, effects: search),
+        Feedback(lensing: \.query, effects: search),
+        Feedback(predicate: \.isLoading, effects: load),
+        Feedback(effects: load),
+        Feedback(compacting: { $0.compactMap(\.query) }, effects: search),
+        Feedback(query: \.query, effects: search),
+        Feedback(compactingState: { $0.compactMap(\.query) }, effects: search),
+        Feedback(compactingEvents: { $0.compactMap(\.typed) }, effects: search),
+        Feedback(skippingRepeatedState: \.query, effects: search),
+        Feedback(skippingRepeatedEvents: \.typed, effects: search),
+        Feedback(extractingPayload: \.typed, effects: search),
+        Feedback(firstValueAfterNil: \.query, effects: search),
+        Feedback(whenBecomesTrue: \.isLoading, effects: load),
+        Feedback(source: ticks, as: { _ in .tick }),
+        .lensing(event: \.typed, effects: search),
+        .react(query: \.query, effects: search),
+        .react(query: \.photos, effects: show),
+    ]
+}
+
+/// Loops that are shared, and loops that are made for each subscriber.
+func loops(_ feedbacks: [SearchFeedback]) async {
+    let loop = Loop(initial: Search(), reducer: reduce, feedbacks: feedbacks)
+    let first = Loop(initial: Search(), reduce: next, feedbacks: feedbacks)
+    loop.send(.type("swift"))
+    screen.draw(loop.state.text + first.state.text)
+    loop.mutate(keyPath: \.text, value: "swift")
+    for await state in loop.states { if state.text == "swift" { break } }
+    for await state in loop.states.latest { if state.text == "swift" { break } }
+    for await state in loop.states.removingDuplicates() { if state.text == "swift" { break } }
+    for await context in loop.contexts { if context.text == "swift" { break } }
+    for await state in system(initial: Search(), reduce: next, feedbacks: feedbacks) { if state.text == "" { break } }
+    for await state in feedbackLoop(initial: Search(), reduce: next, feedbacks: []) { if state.text == "" { break } }
+    for await state in feedbackLoop(initial: Search(), reducer: reduce, feedbacks: []) { if state.text == "" { break } }
+    for await state in system(initial: Search(), reducer: reduce, feedbacks: []) { if state.text == "" { break } }
+    loop.stop()
+}
+
+/// Scopes of a loop.
+func scopes(_ loop: Loop<Search, SearchEvent>) -> [String] {
+    let detail = loop.scoped(to: \.detail, event: SearchEvent.detail)
+    let typing = loop.scoped(event: SearchEvent.type)
+    let quiet = loop.ignoringInput()
+    let open = loop.scoped(toOptional: \.detail, event: SearchEvent.detail)
+    typing.send("loop")
+    return [typing.state.text, detail.state?.title ?? "-", quiet.state.text, open?.state.title ?? "-"]
+}
+
+/// Reducers and feedbacks of a part, and several as one.
+func composed() -> (Reducer<Search, SearchEvent>, [SearchFeedback]) {
+    let liking = Reducer<Detail, DetailEvent> { detail, event in detail.isLiked = event == .liked }
+    let reducer = Reducer.combine(
+        Reducer(reduce),
+        liking.optional().pullback(value: \.detail, event: CasePath(SearchEvent.detail)),
+        liking.optional().pullback(value: \.detail, event: { (event: SearchEvent) in event.detail }))
+    let asking = ["a", "b", "c"].map { name in
+        Feedback<Detail, DetailEvent>.extracting(
+            name, payload: { $0 == .like ? true : nil }, effect: { _ in .event(.liked) })
+    }
+    let sending = Feedback<Search, DetailEvent>.source("likes") { send in try await send(.like) }
+    return (
+        reducer.logging { _ in },
+        [
+            .combine(
+                asking[0].pullback(optionalValue: \.detail, embedEvent: SearchEvent.detail, extractEvent: \.detail),
+                .everyState("states", effect: { _ in .none })),
+            asking[1].optional().pullback(value: \.detail, event: CasePath(SearchEvent.detail)),
+            asking[2].pullback(
+                value: { $0.detail ?? Detail() }, embedEvent: SearchEvent.detail, extractEvent: \.detail),
+            sending.mapEvent(SearchEvent.detail),
+        ]
+    )
+}
