@@ -1,3 +1,4 @@
+import Glibc
 import LoopNode
 import Testing
 
@@ -36,5 +37,42 @@ import Testing
             ["movies", "--mode", "cluster", "--journal", "/nowhere/at.all", "--until", "Nosferatu", "--for", "60s"])
         #expect(await example.process.wait() == .exited(2))
         #expect(example.output.contains { $0.contains("/nowhere/at.all") })
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `leaves nothing running, whatever ends it`(signal: Int32) async throws {
+        let example = try ExampleProcess(
+            command: "exec loop-example movies --mode cluster --for 60s --until 'no such film' </dev/null")
+        while !example.output.contains("- Nosferatu  1922") { try await Task.sleep(for: .milliseconds(5)) }
+        // loopctl, the reducer and two workers have the reducer's address on their command lines.
+        let loopctl = try #require(Self.processes().first { $0.parent == example.process.processID })
+        let words = loopctl.words.split(separator: " ")
+        let address = try #require(words.first { $0.hasPrefix("ipc://") })
+        #expect(Self.processes().filter { $0.words.contains(address) }.count == 4)
+        kill(example.process.processID, signal)
+        #expect(await example.process.wait() == (signal == SIGKILL ? .signaled(SIGKILL) : .exited(0)))
+        // The kernel ends the children of a killed process at once, but not in the same instant.
+        while Self.processes().contains(where: { $0.words.contains(address) }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// The processes of this machine: parent and command line.
+    private static func processes() -> [(parent: Int32, words: String)] {
+        var all: [(parent: Int32, words: String)] = []
+        guard let folder = opendir("/proc") else { return [] }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard Int32(name) != nil else { continue }
+            let stat = RepositoryText.contents("/proc/\(name)/stat")
+            let words = RepositoryText.contents("/proc/\(name)/cmdline").replacing("\0", with: " ")
+            guard let close = stat.lastIndex(of: ")") else { continue }
+            let fields = stat[stat.index(after: close)...].split(separator: " ")
+            if fields.count > 1, let parent = Int32(fields[1]) { all.append((parent, words)) }
+        }
+        return all
     }
 }

@@ -138,6 +138,7 @@ import Testing
     @Test(arguments: [
         ("FOO=1 run", "unknown variable FOO for make run; see make help"),
         ("WORKERS=2 test", "unknown variable WORKERS for make test; see make help"),
+        ("MODUS=web example", "unknown variable MODUS for make example; see make help"),
         ("SITE=x", "unknown variable SITE for make help; see make help"),
     ])
     func `are not started by make with a variable that they do not take`(words: String, line: String) throws {

@@ -7,16 +7,21 @@ final class ExampleProcess: Sendable {
     private let lines: Locked<[String]>
 
     /// - Parameter input: what it reads; nothing follows.
-    init(_ arguments: [String], input: [String] = []) throws {
+    convenience init(_ arguments: [String], input: [String] = []) throws {
+        let typed = input.map { "\($0)\\n" }.joined()
+        let words = arguments.map { "'\($0)'" }.joined(separator: " ")
+        try self.init(command: "printf '\(typed)' | loop-example \(words)")
+    }
+
+    /// - Parameter command: as a shell takes it.
+    init(command: String) throws {
         let lines = Locked<[String]>([])
         self.lines = lines
-        let typed = input.map { "\($0)\\n" }.joined()
-        // A child's input is empty, so a shell types.
+        var environment = ProcessEnvironment.current
+        environment["PATH"] = "\(Self.folder):\(environment["PATH"] ?? "/usr/bin:/bin")"
         process = try ChildProcess(
             .init(
-                "/bin/sh",
-                ["-c", "printf '\(typed)' | exec \"$0\" \"$@\"", "\(Self.folder)/loop-example"] + arguments
-                    + ["--data", RepositoryData.folder],
+                "/bin/sh", ["-c", command], environment: environment, directory: RepositoryText.root,
                 output: .lines { _, line in lines.withLock { $0.append(line) } }, ownGroup: true))
     }
 
