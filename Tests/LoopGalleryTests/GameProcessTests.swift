@@ -27,4 +27,16 @@ import Testing
             [play.name, "--mode", mode, "--until", play.until, "--for", "60s"], input: play.lines)
         #expect(await example.process.wait() == .exited(0), "\(example.output.suffix(20))")
     }
+
+    /// Each frame was held back until the next line came: to flush the output, the program waited for its input.
+    @Test func `show what a line does while the next one is waited for`() async throws {
+        let example = try ExampleProcess(
+            command: """
+                folder=$(mktemp -d) && mkfifo $folder/input && exec 3<>$folder/input && rm -r $folder
+                printf '+\\n+\\n' >&3
+                loop-example counter --until ' 2 ' <&3
+                """)
+        #expect(await example.process.wait() == .exited(0))
+        #expect(example.output.contains("[ - ]  2  [ + ]  [ Reset ]"))
+    }
 }

@@ -78,3 +78,21 @@ extension Feedback {
         pullback(optionalValue: { isOn($0) ? $0 : nil }, embedEvent: { $0 }, extractEvent: { $0 })
     }
 }
+
+extension Array {
+    /// The same feedbacks, such as those of a definition, in a loop whose state has theirs as a part, and whose events have
+    /// theirs as a case.
+    public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
+        value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+    ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {
+        map { $0.pullback(value: value, event: event) }
+    }
+
+    /// The same feedbacks in a loop whose state has theirs as a case. When the case is left, their effects are cancelled;
+    /// when it is entered again, they begin anew.
+    public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
+        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+    ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {
+        map { $0.pullback(value: value, event: event) }
+    }
+}

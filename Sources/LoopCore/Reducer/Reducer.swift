@@ -10,6 +10,13 @@ public struct Reducer<State, Event>: Sendable {
         self.body = { state, event in state = body(state, event) }
     }
 
+    /// The reducer of a definition, for a loop that has that one as a part. What a transition tells beside state and event
+    /// does not reach it.
+    public init<Definition: LoopDefinition>(_ definition: Definition)
+    where Definition.State == State, Definition.Event == Event {
+        body = { state, event in definition.reduce(&state, event) }
+    }
+
     public func callAsFunction(_ state: inout State, _ event: Event) { body(&state, event) }
 
     /// Runs all of them, in order, on the same state: one event, one new state.

@@ -35,10 +35,8 @@ public struct Switch: LoopDefinition {
 
     private var reducer: Reducer<State, Event> {
         .combine(
-            Reducer { [light] in light.reduce(&$0, $1) }
-                .pullback(value: CasePath(State.light), event: CasePath(Event.light)),
-            Reducer { [stopwatch] in stopwatch.reduce(&$0, $1) }
-                .pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch)),
+            Reducer(light).pullback(value: CasePath(State.light), event: CasePath(Event.light)),
+            Reducer(stopwatch).pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch)),
             Reducer { [light, stopwatch] state, event in
                 guard event == .flip else { return }
                 switch state {
@@ -49,9 +47,7 @@ public struct Switch: LoopDefinition {
     }
 
     public var feedbacks: [Feedback<State, Event>] {
-        light.feedbacks.map { $0.pullback(value: CasePath(State.light), event: CasePath(Event.light)) }
-            + stopwatch.feedbacks.map {
-                $0.pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch))
-            }
+        light.feedbacks.pullback(value: CasePath(State.light), event: CasePath(Event.light))
+            + stopwatch.feedbacks.pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch))
     }
 }

@@ -6,11 +6,14 @@ public protocol ItemServer: Sendable {
     func save(_ item: Todo.Item, key: String) async throws
 }
 
-/// A server in memory. Unless it is told otherwise, each third of its answers is lost.
+/// A server in memory, which loses each third of its answers unless it is told otherwise.
+///
+/// It knows what comes again by its key, and what comes late by the number of its edit: the body of an effect that was
+/// cancelled can still be on its way, from another worker, when the newer one has been kept.
 public actor StubItemServer: ItemServer {
     /// What is kept, by the number of the item.
     public private(set) var items: [Int: Todo.Item] = [:]
-    /// How often something was kept.
+    /// How many edits it was told of.
     public private(set) var saves = 0
     /// How often a save came again that had been done.
     public private(set) var repeats = 0
@@ -28,7 +31,8 @@ public actor StubItemServer: ItemServer {
             repeats += 1
             return
         }
-        items[item.id] = item
         saves += 1
+        if let kept = items[item.id], kept.edit > item.edit { return }
+        items[item.id] = item
     }
 }

@@ -44,7 +44,8 @@ public actor StubTokenServer: TokenServer {
 
     private func next(after old: TokenRefresh.Token) -> TokenRefresh.Token {
         refreshes += 1
-        meet(TokenRefresh.Token(old.number + 1))
+        // The number comes from a request; none is to bring the service down.
+        meet(TokenRefresh.Token(old.number &+ 1))
         return newest
     }
 

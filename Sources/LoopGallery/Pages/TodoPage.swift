@@ -20,12 +20,10 @@ public struct TodoPage: View {
             List(context.rows, id: \.item.id) { row in
                 let item = row.item
                 Row {
-                    Toggle(
-                        "\(item.id)",
-                        isOn: Binding(get: { item.isDone }, set: { _ in context.send(event: .toggle(item.id)) }))
+                    Toggle("\(item.id)", isOn: context.binding(of: item.isDone, event: .toggle(item.id)))
                     TextField(
                         "Title of \(item.id)",
-                        text: Binding(get: { item.title }, set: { context.send(event: .rename(item.id, $0)) }))
+                        text: context.binding(of: item.title, event: { .rename(item.id, $0) }))
                     sync(row.sync, isCurrent: item.id == current)
                 }
             }

@@ -33,7 +33,6 @@ public enum GalleryProgram {
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
-        fflush(nil)
         exit(code)
     }
 
@@ -44,10 +43,14 @@ public enum GalleryProgram {
             hint: "there are: \(Gallery.all.map(\.name).joined(separator: ", "))")
     }
 
-    /// A line of the output, at once.
+    /// A line of the output, at once. Not by `print`: to flush all files would be to wait for whoever reads the input.
     static func line(_ text: String) {
-        print(text)
-        fflush(nil)
+        var bytes = Array("\(text)\n".utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno != EINTR { return }
+            bytes = bytes.dropFirst(max(0, count))
+        }
     }
 }
 

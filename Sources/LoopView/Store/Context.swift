@@ -63,6 +63,19 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
         binding(for: keyPath) { _ in event }
     }
 
+    /// Shows a value that was made of the snapshot, such as one of an entry in a list; writing sends the event that `event`
+    /// makes of the new value.
+    public func binding<Value: Sendable>(
+        of value: Value, event: @escaping @Sendable (Value) -> Event
+    ) -> Binding<Value> {
+        Binding(get: { value }, set: { [sender] in sender.send(event($0)) })
+    }
+
+    /// Shows a value that was made of the snapshot; writing sends `event`, whatever the new value is.
+    public func binding<Value: Sendable>(of value: Value, event: Event) -> Binding<Value> {
+        binding(of: value) { _ in event }
+    }
+
     /// Reads the snapshot; writing changes the field through the loop's queue, past the reducer. Over a remote loop, only
     /// for fields that its definition registers (`RegisteredFields`).
     public func binding<Value: Sendable>(

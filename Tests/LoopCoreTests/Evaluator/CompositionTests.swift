@@ -43,6 +43,44 @@ import Testing
         #expect(whole == Whole(part: nil))
     }
 
+    @Test func `31 33 a whole definition is a part by its reducer and its feedbacks`() {
+        struct Halving: LoopDefinition {
+            static let name = "halving"
+            let initial = 0
+            func reduce(_ state: inout Int, _ event: Int) { state = event }
+            var feedbacks: [Feedback<Int, Int>] {
+                let even = { @Sendable (state: Int) in state > 0 && state.isMultiple(of: 2) ? state : nil }
+                let odd = { @Sendable (state: Int) in state.isMultiple(of: 2) ? nil : state }
+                return [
+                    .skippingRepeated("even", state: even) { .event($0 / 2) },
+                    .skippingRepeated("odd", state: odd) { .event($0 - 1) },
+                ]
+            }
+        }
+        struct Whole: Sendable {
+            var halves = 7
+            var others = 0
+        }
+        enum WholeEvent: Sendable {
+            case halve(Int)
+            case other
+        }
+        let halve = CasePath(WholeEvent.halve)
+        let halving = Reducer(Halving()).pullback(value: \Whole.halves, event: halve)
+        let other = Reducer<Whole, WholeEvent> { state, event in
+            if case .other = event { state.others += 1 }
+        }
+        let loop = Loop<Whole, WholeEvent>(
+            initial: Whole(), reducer: .combine(halving, other),
+            feedbacks: Halving().feedbacks.pullback(value: \.halves, event: halve))
+        #expect(loop.state.halves == 0)
+        loop.send(.halve(12))
+        loop.send(.other)
+        #expect(loop.state.halves == 0 && loop.state.others == 1)
+        // 7: 6, 3, 2, 1, 0; 12: 12, 6, 3, 2, 1, 0; and the event that is none of the part's.
+        #expect(loop.seq == Seq(5 + 6 + 1))
+    }
+
     @Test func `32 foreign events are invisible and cancel nothing`() {
         var wishes = Wishes<Whole, Event>(
             Feedback<Part, Int>.extracting("a", payload: { $0 }) { (_: Int) in .none }

@@ -179,4 +179,33 @@ import Testing
         clock.run()
         #expect(loop.state.status == .signedIn)
     }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func `what is said of a name is said of the one in the field, whatever fails`(seed: UInt64) throws {
+        let cluster = SimulatedCluster(SignIn(), seed: seed)
+        cluster.answer("pause") { (_: String, effect: inout SimulatedEffect<SignIn.Event>) in
+            effect.pause(.milliseconds(300))
+            effect.send(.pausedTyping)
+        }
+        // Names with an even number of letters are free.
+        cluster.answer("check") { (name: String, effect: inout SimulatedEffect<SignIn.Event>) in
+            effect.pause(upTo: .seconds(2))
+            effect.send(.checked(isFree: name.count.isMultiple(of: 2)))
+        }
+        cluster.client(every: .milliseconds(900)) { random in
+            .typeName(String(repeating: "a", count: Int.random(in: 0...20, using: &random)))
+        }
+        cluster.invariant("an answer is to the name that is there") { state in
+            switch state.check {
+            case .free: state.userName.count.isMultiple(of: 2)
+            case .taken: !state.userName.count.isMultiple(of: 2)
+            case .none: state.userName.isEmpty
+            case .typing, .asking: !state.userName.isEmpty
+            case .failed: false
+            }
+        }
+        let end = try cluster.run()
+        // Whoever stops typing gets his answer.
+        #expect(end.state.userName.isEmpty ? end.state.check == .none : [.free, .taken].contains(end.state.check))
+    }
 }

@@ -72,4 +72,31 @@ import Testing
         clock.advance(by: .milliseconds(1))
         #expect(loop.state == .stopwatch(.init(seconds: 1)))
     }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func `no timer outlives its child, whatever fails`(seed: UInt64) throws {
+        let cluster = SimulatedCluster(Switch(), seed: seed)
+        for colour in TrafficLight.State.allCases {
+            cluster.answer(colour.rawValue) { (_: TrafficLight.State, effect: inout SimulatedEffect) in
+                effect.pause(.seconds(1))
+                effect.send(.light(.next))
+            }
+        }
+        cluster.answer("second") { (_: Int, effect: inout SimulatedEffect<Switch.Event>) in
+            effect.pause(.seconds(1))
+            effect.send(.stopwatch(.tick))
+        }
+        cluster.client(every: .milliseconds(1700)) { _ in .flip }
+        let end = try cluster.run()
+        // Only timers send the children's events: one that comes to the other child has outlived its own.
+        var isLight = true
+        for event in end.events {
+            switch event {
+            case .flip: isLight.toggle()
+            case .light: #expect(isLight)
+            case .stopwatch: #expect(!isLight)
+            }
+        }
+        #expect(end.events.count > 10)
+    }
 }

@@ -138,4 +138,16 @@ import Testing
         // The third and the sixth answer were lost; the server knows the keys of those that come again.
         #expect(await server.repeats == 2)
     }
+
+    @Test func `the server keeps the newest edit, whichever comes last, and knows what comes again`() async throws {
+        let server = StubItemServer(line: StubLine(latency: .zero))
+        let milk = Todo.Item(id: 1, title: "milk", edit: 1)
+        let oats = Todo.Item(id: 1, title: "oat milk", edit: 2)
+        try await server.save(oats, key: "b")
+        try await server.save(milk, key: "a")
+        try await server.save(oats, key: "b")
+        #expect(await server.items == [1: oats])
+        #expect(await server.saves == 2)
+        #expect(await server.repeats == 1)
+    }
 }

@@ -68,6 +68,16 @@ import Testing
         #expect(log.entries == [.rename("b"), .close])
     }
 
+    @Test func `38 a binding of an entry shows the entry and sends an event`() {
+        let log = Log<Counter.Event>()
+        let context = Context<Counter, Counter.Event>(state: Counter(), send: { log.add($0) })
+        let names = ["a", "b"].map { name in context.binding(of: name, event: { .rename(name + $0) }) }
+        names[1].value = "c"
+        #expect(names.map(\.value) == ["a", "b"])
+        context.binding(of: true, event: .close).value = false
+        #expect(log.entries == [.rename("bc"), .close])
+    }
+
     @Test func `38 an action is a closure that sends`() {
         let log = Log<Counter.Event>()
         let action = Context<Counter, Counter.Event>(state: Counter(), send: { log.add($0) }).action(for: .add(2))
