@@ -2,6 +2,7 @@
 
 # Variables of the command line, by the target that takes them; any other is an error.
 TAKES_run := SITE WORKERS REPORT ARGS
+TAKES_example := NAME MODE ARGS
 TAKES_test :=
 TAKES_test-tsan :=
 TAKES_simulate := SEEDS FIRST_SEED
@@ -20,15 +21,18 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
+export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
 
-.PHONY: help run test test-tsan simulate chaos fuzz bench compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench compare build clean
 
 help:
 	@cat scripts/help.txt
 
 run: build
 	@scripts/run
+
+example:
+	@scripts/example
 
 test:
 	@scripts/test

@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
         .executable(name: "loopctl", targets: ["loopctl"]),
+        .executable(name: "loop-example", targets: ["loop-example"]),
     ],
     targets: [
         // C libraries: module maps and inline shims.
@@ -77,11 +78,17 @@ let package = Package(
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
-        library("LoopExamples", ["LoopCore", "LoopNode", "LoopFetch", "LoopOptions"]),
+        library("LoopExamples", ["LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
         library(
             "LoopCommands",
             ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ"]),
+        // How the examples are shown and served: pages, a server with faults, the program that runs them.
+        library(
+            "LoopGallery",
+            [
+                "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopOptions", "LoopWeb", "LoopExamples",
+            ]),
 
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
@@ -91,6 +98,7 @@ let package = Package(
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
+        executable("loop-example", ["LoopGallery"]),
         executable("loop-simulate", ["LoopTesting"]),
         executable("loop-chaos", ["LoopChaos"]),
 
@@ -120,11 +128,17 @@ let package = Package(
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
         tests(
-            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopWeb", "LoopWire"], exclude: ["Fixtures"]
-        ),
+            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
+            exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
             ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),
+        tests(
+            "LoopGalleryTests",
+            [
+                "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
+                "LoopTesting", "LoopGallery", "loop-reducer", "loop-effect", "loopctl", "loop-example",
+            ]),
         tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",

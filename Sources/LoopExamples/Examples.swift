@@ -10,5 +10,21 @@ public enum Examples {
         RunnableLoop(
             Ledger.self, abstract: Ledger.abstract, positionals: [Ledger.pages], worker: { Ledger() },
             reducer: { Ledger($0) }),
+        RunnableLoop(
+            Movies.self, abstract: Movies.abstract, positionals: [ServerAddress.positional], worker: { Movies() },
+            reducer: { Movies(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(
+            Favourites.self, abstract: Favourites.abstract, positionals: [ServerAddress.positional],
+            worker: { Favourites() }, reducer: { Favourites(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(
+            MovieSearch.self, abstract: MovieSearch.abstract, positionals: [ServerAddress.positional],
+            worker: { MovieSearch() }, reducer: { MovieSearch(server: $0[ServerAddress.positional]) }),
+        RunnableLoop(Counter(), abstract: Counter.abstract),
+        RunnableLoop(SignIn(), abstract: SignIn.abstract),
+        RunnableLoop(TrafficLight(), abstract: TrafficLight.abstract),
+        RunnableLoop(Switch(), abstract: Switch.abstract),
+        RunnableLoop(Todo(), abstract: Todo.abstract),
+        RunnableLoop(PlayCatch(), abstract: PlayCatch.abstract),
+        RunnableLoop(TokenRefresh(), abstract: TokenRefresh.abstract),
     ]
 }

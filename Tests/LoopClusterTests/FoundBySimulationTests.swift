@@ -68,4 +68,61 @@ import Testing
         for _ in 0..<10 { granted += second.say(second.heartbeat(other), from: bob, after: 400) }
         #expect(granted.grants.map(\.effect) == [grant.effect])
     }
+
+    @Test func `an attempt does not go on behind a later one, also where the record that took it away is lost`() throws
+    {
+        var first = try ReducerBench()
+        let early = first.join(alice)
+        let sender = first.join(client, capacity: 0)
+        let one = try #require(try first.send(sender, from: 1, .light("a", 1)).grants.first)
+        let late = first.join(bob)
+        // Alice is silent for so long that her effect goes to Bob.
+        var regrants: [Grant] = []
+        for _ in 0..<60 where regrants.isEmpty {
+            regrants = first.say(first.heartbeat(late), from: bob, after: 500).grants
+        }
+        let two = try #require(regrants.first { $0.effect == one.effect })
+        #expect(two.attempt > one.attempt)
+        _ = first.push(first.batch(late, from: 1, [try first.event(.note, of: (two.effect, two.attempt))]))
+
+        let kept = first.records.filter { if case .attemptEnded = $0 { false } else { true } }
+        #expect(kept.count < first.records.count)
+        var second = try ReducerBench(replaying: kept)
+        #expect(claim(one, of: alice, early, at: &second) == [])
+        // Who held the later one goes on.
+        #expect(claim(two, of: bob, late, at: &second) == [two.attempt])
+    }
+
+    @Test func `an effect is not taken for another one that had its number in a part of the journal that is lost`()
+        throws
+    {
+        var first = try ReducerBench()
+        let worker = first.join(alice)
+        let sender = first.join(client, capacity: 0)
+        let lost = try #require(try first.send(sender, from: 1, .light("a", 1)).grants.first)
+        let kept = first.records.filter { if case .event = $0 { false } else { true } }
+        var second = try ReducerBench(replaying: kept)
+        _ = second.join(client, capacity: 0)
+        #expect(try second.send(sender, from: 1, .light("b", 2)).grants == [])
+        var third = try ReducerBench(replaying: second.records)
+        #expect(claim(lost, of: alice, worker, at: &third) == [])
+        var granted: [Grant] = []
+        // The grace for claims comes first.
+        for _ in 0..<10 { granted += third.say(third.heartbeat(worker), from: alice, after: 400).grants }
+        #expect(granted.map(\.effect) == [lost.effect])
+        #expect(granted.first?.request != lost.request)
+    }
+
+    /// A worker greets again and claims what it runs.
+    /// - Returns: the attempts that it may go on with.
+    private func claim(
+        _ grant: Grant, of peer: PeerID, _ session: SessionID, at bench: inout ReducerBench
+    ) -> [Attempt]? {
+        _ = bench.say(.greet(ReducerBench.greeting(peer)), from: peer)
+        let claim = ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)
+        for case .assignments(let assignments) in bench.say(.claim(session, bench.machine.epoch, [claim]), from: peer)
+            .messages(to: peer)
+        { return assignments.grants.map(\.attempt) }
+        return nil
+    }
 }

@@ -54,4 +54,25 @@ import Testing
         observer.receivePublished(frame(first, epoch: 3, .update(Seq(34), state: [3])), at: time(75))
         #expect(observer.takeActions() == [.state(Seq(34), [3])])
     }
+
+    @Test mutating func `a frame of an epoch that was left never leads back to it`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
+        observer.receivePublished(frame(second, epoch: 1, .update(Seq(3), state: [2])), at: time(2))
+        observer.receivePublished(frame(second, epoch: 2, .update(Seq(4), state: [3])), at: time(2))
+        _ = observer.takeActions()
+        for second in 3..<20 { observer.advance(to: time(UInt64(second))) }
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(35), state: [1])), at: time(20))
+        observer.receivePublished(frame(second, epoch: 1, .update(Seq(5), state: [2])), at: time(20))
+        #expect(observer.takeActions() == [])
+    }
+
+    @Test mutating func `an older copy of the journal that goes on under fewer epochs is followed after a silence`() {
+        observer.receivePublished(frame(first, epoch: 5, .update(Seq(34), state: [5])), at: time(1))
+        _ = observer.takeActions()
+        observer.receivePublished(frame(first, epoch: 3, .update(Seq(12), state: [3])), at: time(2))
+        #expect(observer.takeActions() == [])
+        for second in 3..<20 { observer.advance(to: time(UInt64(second))) }
+        observer.receivePublished(frame(first, epoch: 3, .update(Seq(13), state: [3])), at: time(20))
+        #expect(observer.takeActions() == [.state(Seq(13), [3])])
+    }
 }

@@ -9,7 +9,7 @@ enum LoopBench {
             .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess,
             .encoding, .decoding,
         ]
-        + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.journalAppends + [.journalReads] + CaseGroup.dictionaries
 
     static func main() async {
         do {

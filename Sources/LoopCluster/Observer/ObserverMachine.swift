@@ -11,8 +11,8 @@ public struct ObserverMachine: Sendable {
     private let wantsStates: Bool
     private let wantsTransitions: Bool
     private var history = History.none
-    /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
-    private var left: [History] = []
+    /// Epochs that were followed before, the newest last: frames of them may still arrive, over older connections.
+    private var left: [(history: History, epoch: Epoch)] = []
     /// How long nothing of this history has come, but for times in which this process stood still.
     private var silence = Duration.zero
     private var epoch = Epoch.none
@@ -27,6 +27,7 @@ public struct ObserverMachine: Sendable {
     private var lastTransition: Seq?
     private var now: MonotonicTime
     private var actions: [ObserverAction] = []
+    package var brokenRules = BrokenRules()
 
     /// How long an update may take after the tick that announced it, before it is fetched.
     private let patience = Duration.milliseconds(150)
@@ -111,29 +112,43 @@ public struct ObserverMachine: Sendable {
 
     /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
     private mutating func follows(_ frame: PeerFrame) -> Bool {
-        if frame.history != history {
-            if left.contains(frame.history), silence < silenceLimit { return false }
-            left.removeAll { $0 == frame.history }
-            if history != .none { left = left.suffix(7) + [history] }
+        if frame.history == history && (frame.epoch.number >= epoch.number || breaks(.olderEpochsAreDropped)) {
+            if frame.epoch != epoch { leave() }
+            // Transfers are numbered by each reducer process for itself.
+            if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { transfer = nil }
+            epoch = frame.epoch
+        } else {
+            guard mayFollow(frame) else { return false }
+            leave()
             history = frame.history
-            silence = .zero
             epoch = frame.epoch
             seq = nil
             newest = .initial
             behindSince = nil
             transfer = nil
             lastTransition = nil
-            return true
         }
-        guard frame.epoch.number >= epoch.number else { return false }
-        // Transfers are numbered by each reducer process for itself.
-        if frame.epoch != epoch { transfer = nil }
-        epoch = frame.epoch
         silence = .zero
         return true
     }
 
+    /// Whether another history, or an older epoch, may be followed from here on. What is known comes back where a journal was
+    /// put back: after a silence, and in an epoch of its own.
+    private func mayFollow(_ frame: PeerFrame) -> Bool {
+        let isKnown = frame.history == history || left.contains { $0.history == frame.history }
+        if !isKnown || breaks(.leftEpochsStayLeft) { return true }
+        return silence >= silenceLimit && !left.contains { $0 == (frame.history, frame.epoch) }
+    }
+
+    private mutating func leave() {
+        guard history != .none else { return }
+        left = left.suffix(15) + [(history, epoch)]
+    }
+
+    private func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+
     private mutating func notice(_ seq: Seq) {
+        guard !breaks(.ticksShowGaps) else { return }
         newest = max(newest, seq)
         if let known = self.seq, known >= newest {
             behindSince = nil

@@ -38,7 +38,7 @@ extension ReducerCore {
             grantsCount += 1
             let attempt =
                 breaks(.attemptsAreUnique)
-                ? Attempt(epoch: 1, count: live.floor.count + 1)
+                ? Attempt(epoch: 1, count: live.floor.count &+ 1)
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
             owners[effect] = Ownership(session: session, attempt: attempt)
             self.members[session]?.effects.insert(effect)
@@ -50,7 +50,7 @@ extension ReducerCore {
     func grantMessage(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect) -> Grant {
         Grant(
             effect: effect, attempt: attempt, version: live.version, failures: live.failures,
-            isResumed: live.floor > .none, request: live.request)
+            isResumed: live.wasGranted, request: live.request)
     }
 
     mutating func watchTimeout(of effect: EffectID, _ attempt: Attempt) {
@@ -111,7 +111,7 @@ extension ReducerCore {
         guard !unclaimed.isEmpty, awaited.isEmpty || now.monotonic >= graceEnds else { return }
         for effect in unclaimed.sorted() {
             guard let live = core.effects[effect] else { continue }
-            let upTo = Attempt(epoch: core.epoch.number, count: 0)
+            let upTo = JournaledCore.allAttempts(before: core.epoch)
             if breaks(.voidsAreDurable) {
                 core.voidWithoutRecord(effect, upTo: upTo)
             } else {

@@ -73,6 +73,12 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case suspectsAreTriedAgain
     /// 8: an event in which the process ended twice is set aside.
     case poisonIsSetAside
+    /// 5: parts of a state from two epochs are not put together.
+    case transfersEndWithTheirEpoch
+    /// 1: a history or epoch that an observer has left is not followed again by a late frame.
+    case leftEpochsStayLeft
+    /// 5: the common tick shows that an update was lost.
+    case ticksShowGaps
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -134,7 +134,7 @@ extension LiveEffect {
     init(from reader: inout ByteReader) throws(WireError) {
         let version = Seq(try reader.u64())
         let group = try reader.flag() ? try reader.string() : nil
-        self.init(request: Array(try reader.prefixed()), version: version, group: group)
+        self.init(request: Array(try reader.prefixed()), version: version, group: group, floor: .none)
         let code = try reader.u8()
         switch code {
         case 1: status = .open

@@ -94,6 +94,7 @@ extension JournaledCore {
         time = record.time
         startsCount = 0
         consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
+        if let effect = record.effect { void(effect, before: record.attempt) }
         return changes.isEmpty ? [] : takeChanges()
     }
 
@@ -115,7 +116,8 @@ extension JournaledCore {
                 startsCount &+= 1
                 let feedback = table[id.feedback]
                 effects[id] = LiveEffect(
-                    request: feedback?.encode(request, loop.coder), version: seq, group: feedback?.group?(request))
+                    request: feedback?.encode(request, loop.coder), version: seq, group: feedback?.group?(request),
+                    floor: Attempt(epoch: epoch.number, count: 0))
                 live.append(.started(id))
             case .update(let id, let request):
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
@@ -142,6 +144,15 @@ extension JournaledCore {
     mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
         guard let floor = effects[effect]?.floor, attempt > floor else { return }
         effects[effect]?.floor = attempt
+    }
+
+    /// What an attempt commits ends those before it, also where the records that took them away are lost.
+    private mutating func void(_ effect: EffectID, before attempt: Attempt) {
+        let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
+        guard let index = effects.index(forKey: effect), effects.values[index].floor < last, attempt.count > 0 else {
+            return
+        }
+        effects.values[index].floor = last
     }
 
     private mutating func finish(_ end: AttemptEnd) {

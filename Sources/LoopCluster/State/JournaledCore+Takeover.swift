@@ -99,4 +99,7 @@ extension JournaledCore {
 
     /// Not below any attempt of an epoch or those before it.
     static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
+
+    /// Not below any attempt of the epochs before one.
+    static func allAttempts(before epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number &- 1, count: .max) }
 }

@@ -18,17 +18,22 @@ package struct LiveEffect: Equatable, Sendable {
     /// The group whose limits it counts against.
     package internal(set) var group: String?
     package var status: Status
-    /// Attempts up to this one are void.
-    package var floor = Attempt.none
+    /// Attempts up to this one are void. Those of epochs before the effect's own were of another effect, which had its number
+    /// in a part of the journal that is lost.
+    package var floor: Attempt
     package var failures: UInt32 = 0
     package var retryAt: WallTime?
 
-    init(request: [UInt8]?, version: Seq, group: String?) {
+    init(request: [UInt8]?, version: Seq, group: String?, floor: Attempt) {
+        self.floor = floor
         self.request = request ?? []
         self.version = version
         self.group = group
         status = request == nil ? .parked(Self.unsendable) : .open
     }
+
+    /// Whether an attempt was granted before, which may have done a part of the work.
+    var wasGranted: Bool { floor.count > 0 }
 
     static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"
 }

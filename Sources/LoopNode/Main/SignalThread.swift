@@ -3,10 +3,10 @@ import LoopLock
 import ZMQ
 
 /// Waits for SIGTERM and SIGINT on a thread of its own: the first asks for a clean stop, the second ends the process.
-final class SignalThread: Sendable {
+package final class SignalThread: Sendable {
     private let ended: Wakeup
 
-    init(_ signals: SignalWatch, onFirst: @escaping @Sendable () -> Void) throws {
+    package init(_ signals: SignalWatch, onFirst: @escaping @Sendable () -> Void) throws {
         let ended = try Wakeup()
         self.ended = ended
         _ = try NodeThread("loop-signals") {
@@ -25,5 +25,5 @@ final class SignalThread: Sendable {
         }
     }
 
-    func end() { ended.signal() }
+    package func end() { ended.signal() }
 }

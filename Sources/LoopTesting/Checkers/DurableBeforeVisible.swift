@@ -20,6 +20,7 @@ struct DurableBeforeVisible: Checker {
             self = DurableBeforeVisible(checkCount: checkCount)
             self.history = history
         case .journaled(let journaled): note(journaled.record)
+        case .lost(let lost): forget(lost)
         case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
             try check(frame)
         default: break
@@ -43,6 +44,15 @@ struct DurableBeforeVisible: Checker {
             if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
         default: break
         }
+    }
+
+    /// What is no longer in the journal must not show any more. Who was granted what it cannot know either.
+    private mutating func forget(_ lost: [JournaledRecord]) {
+        for journaled in lost.reversed() {
+            if let (session, number) = journaled.record.entry { watermarks[session] = number - 1 }
+            if case .event(let event) = journaled.record { seq = event.seq.value - 1 }
+        }
+        granted = [:]
     }
 
     private mutating func check(_ frame: PeerFrame) throws(Violation) {

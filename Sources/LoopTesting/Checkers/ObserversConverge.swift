@@ -28,7 +28,7 @@ struct ObserversConverge<Work: Workload>: Counting {
 
     mutating func observe(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
-        case .began: if !observers.isEmpty, model.seq > .initial { gone.append(model.chronicle) }
+        case .began: if !observers.isEmpty { gone.append(model.chronicle) }
         case .left(.publish(_, let frame)): try check(frame, model)
         case .watches(let peer, let states): observers[peer] = Watching(states: states)
         case .died(let peer): observers[peer] = nil

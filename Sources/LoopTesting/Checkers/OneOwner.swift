@@ -9,8 +9,12 @@ struct OneOwner: Checker {
     private(set) var checkCount = 0
     private var commits: [EffectID: Commit] = [:]
     private var floors: [EffectID: Attempt] = [:]
+    /// Attempts of which an entry was refused: what comes behind the hole must not commit. An earlier attempt may, where the
+    /// records that took it away are lost.
+    private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
     private var epoch = Epoch.none
+    private var history = History.none
     /// The record that took an attempt away may be one of those that were lost.
     private var hasLostRecords = false
 
@@ -29,9 +33,11 @@ struct OneOwner: Checker {
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
-        case .began:
+        case .began(let begun):
+            history = begun
             commits = [:]
             floors = [:]
+            refused = []
         case .ran(let peer, let history, let grant):
             checkCount += 1
             let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
@@ -66,13 +72,13 @@ struct OneOwner: Checker {
                     throw Violation(
                         .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
                 }
-                // What comes behind a hole must not commit.
-                floors[effect] = max(floors[effect] ?? .none, entry.attempt)
+                refused.insert(Run(history: history, effect: effect, attempt: entry.attempt))
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }
         case .epochBegun(let epoch, _): self.epoch = epoch
-        case .historyBegun:
+        case .historyBegun(let begun, _):
+            history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
         default: break
         }
@@ -86,7 +92,8 @@ struct OneOwner: Checker {
         if entry.effect != effect || entry.attempt != attempt {
             throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
         }
-        if attempt <= floors[effect] ?? .none {
+        let run = Run(history: history, effect: effect, attempt: attempt)
+        if attempt <= floors[effect] ?? .none || refused.contains(run) {
             throw Violation(.oneOwner, "attempt \(attempt) of \(effect) commits, but was taken away")
         }
         var commit = commits[effect] ?? Commit(attempt: attempt, session: session, next: 0)

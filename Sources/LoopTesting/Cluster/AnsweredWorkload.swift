@@ -145,7 +145,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     }
 
     func advice(on promise: Promise) -> String? {
-        guard promise == .replayIsExact else { return nil }
+        guard promise == .replayIsExact || promise == .observersConverge else { return nil }
         return
             "reduce, the queries and the coding of \(Definition.self) must be functions of their arguments: look for the"
             + " order of a Set or a Dictionary, for random numbers and times that are not the transition's, and for globals"

@@ -5,8 +5,9 @@ import LoopWire
 /// Those who only watch: the shipped observer's machine beside a peer's, on the same sockets. (The same order as `PeerShell`.)
 extension ClusterEngine {
     func watch(_ watched: SimulationPlan.Watched, _ peer: Peer) throws(Violation) {
-        let machine = ObserverMachine(
+        var machine = ObserverMachine(
             states: watched.includesStates, transitions: watched.includesTransitions, at: time(peer))
+        machine.brokenRules = brokenRules
         peer.watched = watched
         peer.observer = machine
         peer.topics = machine.topics(of: loop)

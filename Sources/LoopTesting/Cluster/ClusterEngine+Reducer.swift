@@ -100,7 +100,9 @@ extension ClusterEngine {
 
     /// Whoever hears nothing of the reducer loses its effects in a bounded time, also where the reducer hears of it.
     private func checkLease(of session: SessionID, _ count: Int) throws(Violation) {
-        let peer = present.first { $0.isAlive && $0.role == .worker && $0.machine.session == session }
+        let peer = present.first {
+            $0.isAlive && $0.role == .worker && $0.machine.session == session && $0.machine.history == history
+        }
         let bound = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
         guard let peer, now > max(reducerBeganAt, reducerFrozenUntil, peer.heardAt) + bound else { return }
         throw Violation(

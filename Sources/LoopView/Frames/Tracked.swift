@@ -16,7 +16,14 @@ struct Tracked<Value: Sendable> {
     }
 
     /// What it gives now.
-    func read() -> Value { withObservationTracking(expression) { [wake] in _ = wake.yield() } }
+    func read() -> Value {
+        let log = ReadingLog()
+        let value = ReadingLog.$current.withValue(log) {
+            withObservationTracking(expression) { [wake] in _ = wake.yield() }
+        }
+        if log.isOutdated { wake.yield() }
+        return value
+    }
 
     /// Waits until something has changed since the last reading, at once where it has already. False: the task was
     /// cancelled.

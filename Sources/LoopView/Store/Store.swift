@@ -19,6 +19,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     private let readProblem: @Sendable () -> StoreProblem?
     private let forget: @Sendable () -> Void
     let sender: Sender<State, Event>
+    private let tellings = Tellings()
     /// What must live as long as this store does: its loop, its follower, the store of which it is a part.
     private let owned: [any AnyObject & Sendable]
 
@@ -108,18 +109,21 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     /// The latest state that is known here; over a remote loop a placeholder while `connection` is `.connecting`.
     public var state: State {
+        ReadingLog.current?.look(at: tellings)
         access(keyPath: \.state)
         return read()
     }
 
     /// How well the loop is known.
     public var connection: StoreConnection {
+        ReadingLog.current?.look(at: tellings)
         access(keyPath: \.connection)
         return readConnection()
     }
 
     /// The last wish that the loop did not fulfil, until `forgetProblem()`. A loop in this process has none.
     public var problem: StoreProblem? {
+        ReadingLog.current?.look(at: tellings)
         access(keyPath: \.problem)
         return readProblem()
     }
@@ -150,9 +154,14 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: Telling
 
-    func tellState() { withMutation(keyPath: \.state) {} }
-    private func tellConnection() { withMutation(keyPath: \.connection) {} }
-    private func tellProblem() { withMutation(keyPath: \.problem) {} }
+    func tellState() { tell(\.state) }
+    private func tellConnection() { tell(\.connection) }
+    private func tellProblem() { tell(\.problem) }
+
+    private func tell<Member>(_ keyPath: KeyPath<Store, Member>) {
+        tellings.add()
+        withMutation(keyPath: keyPath) {}
+    }
 }
 
 /// The older name of `Store`.

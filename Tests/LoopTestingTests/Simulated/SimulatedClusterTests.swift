@@ -140,7 +140,8 @@ import Testing
         let cluster = Self.orchard(Orchard(treeCount: 0, fickleness: kind), seed: seed)
         for tree in 5..<40 { cluster.send(.planted(tree), at: .milliseconds(200 * tree)) }
         let failure = try #require(#expect(throws: SimulationFailure.self) { try cluster.run() })
-        #expect(failure.promise == "G8")
+        // Whichever is asked first to make a state again: a replay, or what an observer shows.
+        #expect(["G8", "G9"].contains(failure.promise))
         #expect(failure.reason.contains("the order of a Set or a Dictionary"))
     }
 

@@ -1,5 +1,7 @@
 import LoopCore
+import LoopLock
 import LoopView
+import Observation
 import Testing
 
 @Suite struct `Frames of a view` {
@@ -35,6 +37,32 @@ import Testing
         store.send(event: .add(1))
         clock.advance(to: .seconds(2))
         #expect(await frames.next()?.plainText() == "2")
+    }
+
+    @Test func `40 a change that is told before all of a frame is drawn is followed by another frame`() async {
+        // Observation itself watches only what has been drawn to the end.
+        let isFirst = Locked(true)
+        let told = Monitor(false)
+        withObservationTracking {
+            _ = store.state
+        } onChange: {
+            told.withLock { $0 = true }
+            told.broadcast()
+        }
+        let page = Widget(viewModel: store) { [store] context in
+            if isFirst.withLock({ was in
+                defer { was = false }
+                return was
+            }) {
+                let _: Void = store.send(event: .add(1))
+                let _: Void = told.wait(until: { $0 })
+            }
+            Text("\(context.count)")
+        }
+        var frames = Frames(of: page, perSecond: 1000, clock: clock).makeAsyncIterator()
+        #expect(await frames.next()?.plainText() == "0")
+        clock.advance(to: .seconds(1))
+        #expect(await frames.next()?.plainText() == "1")
     }
 
     @Test func `40 while events come from many threads, the last frame shows the latest state`() async {

@@ -45,6 +45,7 @@ struct Role {
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
         case "journal": try JournalRole.run(self)
+        case "dictionary": try DictionaryRole.run(self)
         default: throw BenchmarkError.usage("there is no role \(name)")
         }
     }

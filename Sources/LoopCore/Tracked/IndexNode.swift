@@ -1,0 +1,175 @@
+/// A node of the hash trie: a branch with as many children as `TrieShape` says, or a bucket with a table of words, probed linearly.
+///
+/// Both are one class, so that a child needs no dynamic cast; a branch's words are references that it owns.
+@usableFromInline
+final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
+    @usableFromInline
+    struct Header {
+        /// How many words of a bucket are taken.
+        @usableFromInline var count: Int
+        /// A bucket's capacity, a power of two, less one; negative for a branch.
+        @usableFromInline var mask: Int
+
+        @inlinable
+        init(count: Int, mask: Int) {
+            self.count = count
+            self.mask = mask
+        }
+
+        @inlinable var isBranch: Bool { mask < 0 }
+    }
+
+    @usableFromInline typealias Parts = (header: UnsafeMutablePointer<Header>, words: UnsafeMutablePointer<UInt64>)
+
+    /// A bucket that is larger becomes a branch, unless the hash has no more bits to tell its keys apart.
+    @usableFromInline static let bucketCapacityMax = 512
+    @usableFromInline static let depthMax = Int(IndexWord.hashBits) / TrieShape.bits
+
+    @inlinable
+    deinit {
+        let (header, words) = parts
+        guard header.pointee.isBranch else { return }
+        Self.children(words).deinitialize(count: TrieShape.width)
+    }
+
+    // MARK: Memory
+
+    /// Valid while the node is held.
+    @inlinable
+    var parts: Parts { withUnsafeMutablePointers { ($0, $1) } }
+
+    /// The parts of a branch's child.
+    @inlinable
+    static func parts(_ words: UnsafeMutablePointer<UInt64>, child: Int) -> Parts {
+        Unmanaged.passUnretained(children(words)[child])._withUnsafeGuaranteedRef { $0.parts }
+    }
+
+    /// A branch's memory, which is bound to the references that it holds.
+    @inlinable
+    static func children(_ words: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<IndexNode> {
+        UnsafeMutableRawPointer(words).assumingMemoryBound(to: IndexNode.self)
+    }
+
+    @usableFromInline
+    static func bucket(capacity: Int) -> IndexNode {
+        let node = make(Header(count: 0, mask: capacity - 1), capacity: capacity)
+        node.parts.words.initialize(repeating: 0, count: capacity)
+        return node
+    }
+
+    private static func make(_ header: Header, capacity: Int) -> IndexNode {
+        unsafeDowncast(create(minimumCapacity: capacity) { _ in header }, to: IndexNode.self)
+    }
+
+    private static func bindChildren(_ branch: IndexNode) -> UnsafeMutablePointer<IndexNode> {
+        UnsafeMutableRawPointer(branch.parts.words).bindMemory(to: IndexNode.self, capacity: TrieShape.width)
+    }
+
+    @usableFromInline
+    func copy() -> IndexNode {
+        let (header, words) = parts
+        let size = header.pointee.isBranch ? TrieShape.width : header.pointee.mask + 1
+        let node = Self.make(header.pointee, capacity: size)
+        if header.pointee.isBranch {
+            Self.bindChildren(node).initialize(from: Self.children(words), count: TrieShape.width)
+        } else {
+            node.parts.words.initialize(from: words, count: size)
+        }
+        return node
+    }
+
+    // MARK: Changing
+
+    @usableFromInline
+    static func insert(_ word: UInt64, into node: inout IndexNode, depth: Int) {
+        let isUnique = isKnownUniquelyReferenced(&node)
+        var (header, words) = node.parts
+        if !header.pointee.isBranch, (header.pointee.count + 1) * 4 > (header.pointee.mask + 1) * 3 {
+            node = node.enlarged(depth)
+            (header, words) = node.parts
+        } else if !isUnique {
+            node = node.copy()
+            (header, words) = node.parts
+        }
+        if header.pointee.isBranch {
+            let child = home(word, depth, TrieShape.mask)
+            return insert(word, into: &children(words)[child], depth: depth + 1)
+        }
+        put(word, into: header, words, depth)
+    }
+
+    private static func put(
+        _ word: UInt64, into header: UnsafeMutablePointer<Header>, _ words: UnsafeMutablePointer<UInt64>, _ depth: Int
+    ) {
+        var place = home(word, depth, header.pointee.mask)
+        while words[place] != 0 { place = (place + 1) & header.pointee.mask }
+        words[place] = word
+        header.pointee.count += 1
+    }
+
+    /// Where a word would like to stand in a bucket at this depth.
+    @inline(__always)
+    private static func home(_ word: UInt64, _ depth: Int, _ mask: Int) -> Int {
+        Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(TrieShape.bits * depth)) & mask
+    }
+
+    /// A larger bucket with the same words, or a branch of buckets.
+    private func enlarged(_ depth: Int) -> IndexNode {
+        let (header, words) = parts
+        let capacity = header.pointee.mask + 1
+        if capacity < Self.bucketCapacityMax || depth >= Self.depthMax {
+            return rehashed(capacity * 2, depth)
+        }
+        let branch = Self.make(Header(count: 0, mask: -1), capacity: TrieShape.width)
+        let children = Self.bindChildren(branch)
+        for child in 0..<TrieShape.width { (children + child).initialize(to: .bucket(capacity: 128)) }
+        for place in 0..<capacity where words[place] != 0 {
+            Self.insert(words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)
+        }
+        return branch
+    }
+
+    private func rehashed(_ capacity: Int, _ depth: Int) -> IndexNode {
+        let (header, words) = parts
+        let bucket = Self.bucket(capacity: capacity)
+        let (newHeader, newWords) = bucket.parts
+        for place in 0...header.pointee.mask where words[place] != 0 {
+            Self.put(words[place], into: newHeader, newWords, depth)
+        }
+        return bucket
+    }
+
+    @usableFromInline
+    static func remove(_ word: UInt64, from node: inout IndexNode, depth: Int) {
+        if !isKnownUniquelyReferenced(&node) { node = node.copy() }
+        let (header, words) = node.parts
+        if header.pointee.isBranch {
+            let child = home(word, depth, TrieShape.mask)
+            return remove(word, from: &children(words)[child], depth: depth + 1)
+        }
+        let mask = header.pointee.mask
+        var hole = home(word, depth, mask)
+        while words[hole] != word {
+            precondition(words[hole] != 0, "the key index does not hold the ordinal \(IndexWord.ordinal(word))")
+            hole = (hole + 1) & mask
+        }
+        closeHole(hole, words, mask, depth)
+        header.pointee.count -= 1
+        if mask > 7, header.pointee.count * 8 < mask { node = node.rehashed((mask + 1) / 2, depth) }
+    }
+
+    /// Moves up the words behind a hole that would otherwise not be found from their home any more.
+    private static func closeHole(_ hole: Int, _ words: UnsafeMutablePointer<UInt64>, _ mask: Int, _ depth: Int) {
+        var hole = hole
+        var place = (hole + 1) & mask
+        while words[place] != 0 {
+            let distance = (place - home(words[place], depth, mask)) & mask
+            if distance >= (place - hole) & mask {
+                words[hole] = words[place]
+                hole = place
+            }
+            place = (place + 1) & mask
+        }
+        words[hole] = 0
+    }
+}

@@ -1,0 +1,125 @@
+/// A key and its value, side by side in a leaf.
+@usableFromInline
+struct OrderEntry<Key, Value> {
+    @usableFromInline var key: Key
+    @usableFromInline var value: Value
+
+    @inlinable
+    init(key: Key, value: Value) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// A leaf of the order tree: the entries of 8 successive ordinals, as far as they are there, without gaps.
+@usableFromInline
+final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key, Value>> {
+    @usableFromInline typealias Entry = OrderEntry<Key, Value>
+
+    @inlinable
+    deinit {
+        _ = withUnsafeMutablePointers { header, entries in entries.deinitialize(count: header.pointee.count) }
+    }
+
+    /// Valid while the leaf is held.
+    @inlinable
+    var parts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>) {
+        withUnsafeMutablePointers { ($0, $1) }
+    }
+
+    @inlinable
+    static func make(capacity: Int) -> OrderLeaf {
+        let leaf = create(minimumCapacity: capacity) { _ in OrderLeafHeader(bitmap: 0, capacity: UInt16(capacity)) }
+        return unsafeDowncast(leaf, to: OrderLeaf.self)
+    }
+
+    /// A leaf of the same entries with room for `capacity`.
+    @inlinable
+    func copy(capacity: Int) -> OrderLeaf {
+        let (header, entries) = parts
+        let leaf = Self.make(capacity: capacity)
+        let (newHeader, newEntries) = leaf.parts
+        newEntries.initialize(from: entries, count: header.pointee.count)
+        newHeader.pointee.bitmap = header.pointee.bitmap
+        return leaf
+    }
+
+    /// Puts an entry behind all others.
+    @inlinable
+    func append(_ entry: consuming Entry, slot: Int) {
+        let (header, entries) = parts
+        (entries + header.pointee.count).initialize(to: entry)
+        header.pointee.bitmap |= 1 << UInt16(slot)
+    }
+
+    /// Closes the gap of an entry that was moved out.
+    @inlinable
+    func close(slot: Int) {
+        let (header, entries) = parts
+        let rank = header.pointee.rank(slot)
+        let behind = header.pointee.count - rank - 1
+        (entries + rank).moveInitialize(from: entries + rank + 1, count: behind)
+        header.pointee.bitmap &= ~(1 << UInt16(slot))
+    }
+}
+
+@usableFromInline
+struct OrderLeafHeader {
+    /// Which of the ordinals are there.
+    @usableFromInline var bitmap: UInt16
+    @usableFromInline var capacity: UInt16
+
+    @inlinable
+    init(bitmap: UInt16, capacity: UInt16) {
+        self.bitmap = bitmap
+        self.capacity = capacity
+    }
+
+    @inlinable var count: Int { bitmap.nonzeroBitCount }
+
+    /// How many entries are before this slot.
+    @inlinable
+    func rank(_ slot: Int) -> Int { (bitmap & (1 << UInt16(slot) &- 1)).nonzeroBitCount }
+
+}
+
+/// An inner node of the order tree: up to 8 children, which are branches or leaves as the level says.
+@usableFromInline
+final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
+    @inlinable
+    deinit {
+        _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: TrieShape.width) }
+    }
+
+    /// Valid while the branch is held. The header counts the children.
+    @inlinable
+    var parts: (count: UnsafeMutablePointer<Int>, children: UnsafeMutablePointer<AnyObject?>) {
+        withUnsafeMutablePointers { ($0, $1) }
+    }
+
+    @usableFromInline
+    static func make() -> OrderBranch {
+        let branch = unsafeDowncast(create(minimumCapacity: TrieShape.width) { _ in 0 }, to: OrderBranch.self)
+        branch.parts.children.initialize(repeating: nil, count: TrieShape.width)
+        return branch
+    }
+
+    @usableFromInline
+    func copy() -> OrderBranch {
+        let (count, children) = parts
+        let branch = unsafeDowncast(
+            Self.create(minimumCapacity: TrieShape.width) { _ in count.pointee }, to: OrderBranch.self)
+        branch.parts.children.initialize(from: children, count: TrieShape.width)
+        return branch
+    }
+}
+
+/// How wide the nodes of both trees are. Copying a node retains its children and entries, most of which are not in the
+/// processor's cache in a large dictionary, so that narrow nodes make the first change after a copy cheap; wide ones would
+/// make the paths shorter.
+@usableFromInline
+enum TrieShape {
+    @inlinable static var bits: Int { 3 }
+    @inlinable static var width: Int { 1 << bits }
+    @inlinable static var mask: Int { width - 1 }
+}

@@ -1,0 +1,166 @@
+/// The entries of a `TrackedDictionary` in the order of their insertion: a persistent radix tree over ordinals, which
+/// are given out ascending. A copy shares all nodes; a change copies the nodes on its path that others hold as well.
+@usableFromInline
+struct OrderTree<Key, Value> {
+    @usableFromInline typealias Leaf = OrderLeaf<Key, Value>
+    @usableFromInline typealias Entry = OrderEntry<Key, Value>
+    @usableFromInline typealias Slot = UnsafeMutablePointer<AnyObject?>
+
+    @usableFromInline var root: AnyObject?
+    /// How many levels of branches are above the leaves.
+    @usableFromInline var height = 0
+    /// The ordinal of the next entry.
+    @usableFromInline var next = 0
+    @usableFromInline var count = 0
+
+    @inlinable
+    init(next: Int = 0) { self.next = next }
+
+    // MARK: Reading
+
+    /// The entry of an ordinal that is there; valid while the tree is held and not changed.
+    @inlinable
+    func entry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
+        guard let root else { preconditionFailure("an empty dictionary has no entry \(ordinal)") }
+        var node = Unmanaged.passUnretained(root)
+        var shift = TrieShape.bits * height
+        while shift > 0 {
+            node = node._withUnsafeGuaranteedRef {
+                let branch = unsafeDowncast($0, to: OrderBranch.self)
+                return Unmanaged.passUnretained(
+                    branch.parts.children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped)
+            }
+            shift -= TrieShape.bits
+        }
+        return node._withUnsafeGuaranteedRef {
+            let (header, entries) = unsafeDowncast($0, to: Leaf.self).parts
+            return entries + header.pointee.rank(ordinal & TrieShape.mask)
+        }
+    }
+
+    // MARK: Changing
+
+    /// The place of the leaf of an ordinal that is there, and nobody else's.
+    @inlinable
+    mutating func uniqueLeaf(at ordinal: Int) -> Leaf {
+        var shift = TrieShape.bits * height
+        return withUnsafeMutablePointer(to: &root) { slot in
+            var slot = slot
+            while shift > 0 {
+                slot = Self.uniqueBranch(slot).parts.children + (ordinal >> shift & TrieShape.mask)
+                shift -= TrieShape.bits
+            }
+            return Self.uniqueLeaf(slot)
+        }
+    }
+
+    /// The entry of an ordinal that is there, to be changed.
+    @inlinable
+    mutating func uniqueEntry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
+        let (header, entries) = uniqueLeaf(at: ordinal).parts
+        return entries + header.pointee.rank(ordinal & TrieShape.mask)
+    }
+
+    @inlinable
+    static func uniqueBranch(_ slot: Slot) -> OrderBranch {
+        if !isKnownUniquelyReferenced(&slot.pointee) {
+            slot.pointee = slot.pointee.map { unsafeDowncast($0, to: OrderBranch.self).copy() } ?? .make()
+        }
+        return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self)
+    }
+
+    @inlinable
+    static func uniqueLeaf(_ slot: Slot) -> Leaf {
+        if !isKnownUniquelyReferenced(&slot.pointee) {
+            let leaf = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+            slot.pointee = leaf.copy(capacity: leaf.parts.header.pointee.count)
+        }
+        return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+    }
+
+    /// Puts an entry behind all others, and says at which ordinal.
+    @inlinable
+    mutating func append(_ entry: consuming Entry) -> Int {
+        let ordinal = next
+        next += 1
+        count += 1
+        while ordinal >> (TrieShape.bits * (height + 1)) != 0 {
+            if let low = root {
+                let branch = OrderBranch.make()
+                branch.parts.children.pointee = low
+                branch.parts.count.pointee = 1
+                root = branch
+            }
+            height += 1
+        }
+        leafForAppending(ordinal).append(entry, slot: ordinal & TrieShape.mask)
+        return ordinal
+    }
+
+    @inlinable
+    mutating func leafForAppending(_ ordinal: Int) -> Leaf {
+        var shift = TrieShape.bits * height
+        return withUnsafeMutablePointer(to: &root) { slot in
+            var slot = slot
+            while shift > 0 {
+                let (count, children) = Self.uniqueBranch(slot).parts
+                slot = children + (ordinal >> shift & TrieShape.mask)
+                if slot.pointee == nil { count.pointee += 1 }
+                shift -= TrieShape.bits
+            }
+            if slot.pointee == nil {
+                slot.pointee = Leaf.make(capacity: TrieShape.width)
+            } else if !isKnownUniquelyReferenced(&slot.pointee) || Self.isFull(slot) {
+                slot.pointee = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).copy(
+                    capacity: TrieShape.width)
+            }
+            return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+        }
+    }
+
+    @inlinable
+    static func isFull(_ slot: Slot) -> Bool {
+        let header = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).parts.header
+        return header.pointee.count == Int(header.pointee.capacity)
+    }
+
+    /// Removes the entry of an ordinal that is there.
+    @inlinable
+    mutating func remove(at ordinal: Int) -> Entry {
+        let entry = uniqueEntry(at: ordinal).move()
+        close(ordinal)
+        return entry
+    }
+
+    /// Closes the gap of an entry that was moved out of its unique leaf.
+    @inlinable
+    mutating func close(_ ordinal: Int) {
+        count -= 1
+        // The leaf that is being filled keeps its room.
+        let isFilling = ordinal >> TrieShape.bits == next >> TrieShape.bits
+        withUnsafeMutablePointer(to: &root) { Self.close(ordinal, $0, TrieShape.bits * height, isFilling) }
+        if count == 0 { self = OrderTree() }
+    }
+
+    @inlinable
+    static func close(_ ordinal: Int, _ slot: Slot, _ shift: Int, _ isFilling: Bool) {
+        if shift == 0 {
+            let leaf = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+            leaf.close(slot: ordinal & TrieShape.mask)
+            let header = leaf.parts.header.pointee
+            if header.bitmap == 0 {
+                slot.pointee = nil
+            } else if !isFilling, header.count * 4 <= Int(header.capacity) {
+                slot.pointee = leaf.copy(capacity: header.count)
+            }
+            return
+        }
+        let (count, children) = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self).parts
+        let child = children + (ordinal >> shift & TrieShape.mask)
+        close(ordinal, child, shift - TrieShape.bits, isFilling)
+        if child.pointee == nil {
+            count.pointee -= 1
+            if count.pointee == 0 { slot.pointee = nil }
+        }
+    }
+}

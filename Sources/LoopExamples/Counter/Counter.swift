@@ -1,0 +1,31 @@
+public import LoopCore
+
+/// A number that goes up and down: a state, events, a reducer, and nothing that goes on by itself.
+public struct Counter: LoopDefinition {
+    public struct State: Codable, Equatable, Sendable {
+        public var count = 0
+
+        public init(count: Int = 0) { self.count = count }
+    }
+
+    public enum Event: Codable, Equatable, Sendable {
+        case increment, decrement, reset
+    }
+
+    public static let name = "counter"
+    public static let abstract = "A number that goes up and down: the smallest loop there is."
+
+    public var initial = State()
+
+    public init() {}
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .increment: state.count += 1
+        case .decrement: state.count -= 1
+        case .reset: state.count = 0
+        }
+    }
+
+    public var feedbacks: [Feedback<State, Event>] { [] }
+}

@@ -1,0 +1,62 @@
+public import LoopCore
+
+/// A parent of two children: the list of ``Movies`` and the ``MovieCard`` that is open. It hears its child's event when the
+/// star is pressed, and keeps the favourites. Closing the card cancels what the card had going on.
+public struct Favourites: LoopDefinition {
+    public struct State: Codable, Equatable, Sendable {
+        public var list: Movies.State
+        /// The film that is open.
+        public var card: MovieCard.State?
+        /// In the order in which they became favourites.
+        public var favourites: [Movies.Movie] = []
+
+        public init(server: String) { list = Movies.State(server: server) }
+
+        public func isFavourite(_ movie: Movies.Movie) -> Bool { favourites.contains { $0.id == movie.id } }
+    }
+
+    /// What has happened.
+    public enum Event: Codable, Equatable, Sendable {
+        case list(Movies.Event)
+        case card(MovieCard.Event)
+        case open(Movies.Movie)
+        case close
+    }
+
+    public static let name = "favourites"
+    public static let abstract = "A parent hears what happens in its child: films, one of them open, and favourites."
+
+    /// The root of the server, with its closing slash.
+    public let server: String
+
+    public init(server: String = "") { self.server = server }
+
+    public var initial: State { State(server: server) }
+
+    public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
+
+    /// The children's reducers, and then the parent's, which sees their events too.
+    private static let reducer = Reducer<State, Event>.combine(
+        Movies.reducer.pullback(value: \.list, event: CasePath(Event.list)),
+        MovieCard.reducer.optional().pullback(value: \.card, event: CasePath(Event.card)),
+        Reducer { state, event in
+            switch event {
+            case .open(let movie):
+                state.card = MovieCard.State(
+                    server: state.list.server, movie: movie, isFavourite: state.isFavourite(movie))
+            case .close: state.card = nil
+            case .card(.toggleFavourite):
+                guard let card = state.card else { return }
+                state.favourites.removeAll { $0.id == card.movie.id }
+                if card.isFavourite { state.favourites.append(card.movie) }
+            case .list, .card: break
+            }
+        })
+
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            Movies.feedback.pullback(value: \.list, event: CasePath(Event.list)),
+            MovieCard.feedback.optional().pullback(value: \.card, event: CasePath(Event.card)),
+        ]
+    }
+}

@@ -1,0 +1,63 @@
+public import LoopCore
+
+/// One film that is looked at closely: the child in ``Favourites``. It knows nothing of its parent.
+public enum MovieCard {
+    /// What a server knows of a film.
+    public struct Facts: Codable, Equatable, Sendable {
+        public var director: String
+        public var country: String
+
+        public init(director: String, country: String) {
+            self.director = director
+            self.country = country
+        }
+    }
+
+    /// How far the facts are.
+    public enum Details: Codable, Equatable, Sendable {
+        case loading
+        case known(Facts)
+        case failed(String)
+    }
+
+    public struct State: Codable, Equatable, Sendable {
+        public let server: String
+        public let movie: Movies.Movie
+        public var isFavourite: Bool
+        public var details = Details.loading
+
+        public init(server: String, movie: Movies.Movie, isFavourite: Bool) {
+            self.server = server
+            self.movie = movie
+            self.isFavourite = isFavourite
+        }
+
+        /// Where the facts are, while they are wanted.
+        public var wanted: String? { details == .loading ? "\(server)movie/\(movie.id)" : nil }
+    }
+
+    /// What has happened.
+    public enum Event: Codable, Equatable, Sendable {
+        case loaded(Facts)
+        case failed(String)
+        case retry
+        /// Somebody has pressed the star.
+        case toggleFavourite
+    }
+
+    public static let reducer = Reducer<State, Event> { state, event in
+        switch event {
+        case .loaded(let facts): state.details = .known(facts)
+        case .failed(let reason): state.details = .failed(reason)
+        case .retry: state.details = .loading
+        case .toggleFavourite: state.isFavourite.toggle()
+        }
+    }
+
+    /// Fetches the facts, on a worker.
+    public static let feedback = Feedback<State, Event>
+        .skippingRepeated("facts", state: \.wanted, on: .workers) { (url: String) in
+            .task { .loaded(try await JSONResource.get(url, as: Facts.self)) }
+        }
+        .failing { (_: String, error) in .failed("\(error)") }
+}

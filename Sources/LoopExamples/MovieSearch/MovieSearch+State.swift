@@ -1,0 +1,85 @@
+extension MovieSearch {
+    /// What is going on.
+    public enum Status: Codable, Equatable, Sendable {
+        /// Nothing, until somebody types or wants more.
+        case idle
+        /// The next page is being fetched.
+        case loading
+        /// A try has failed, and why; there will be another.
+        case postponed(String)
+        /// No try is left, and why.
+        case failed(String)
+    }
+
+    public struct State: Codable, Equatable, Sendable {
+        public let server: String
+        /// What is typed.
+        public var text = ""
+        /// What is looked for.
+        public var query = ""
+        /// The newest page of the results.
+        public var batch = Movies.Batch(number: 0, count: 1)
+        public var movies: [Movies.Movie] = []
+        public var status = Status.idle
+
+        public init(server: String) { self.server = server }
+
+        /// Whether there are pages beyond the newest.
+        public var hasMore: Bool { !isBlank && batch.number < batch.count }
+
+        /// Whether nothing is looked for.
+        public var isBlank: Bool { query.allSatisfy(\.isWhitespace) }
+
+        /// What is typed and not looked for yet.
+        public var typing: String? { text == query ? nil : text }
+
+        /// The page to be fetched now. The same while one try follows another.
+        public var nextPage: PageRequest? {
+            switch status {
+            case .loading, .postponed: PageRequest(server: server, query: query, number: batch.number + 1)
+            case .idle, .failed: nil
+            }
+        }
+
+        /// Looks for something else.
+        mutating func begin(_ query: String) {
+            self.query = query
+            batch = Movies.Batch(number: 0, count: 1)
+            movies = []
+            status = isBlank ? .idle : .loading
+        }
+    }
+
+    /// One page of the results to fetch.
+    public struct PageRequest: Codable, Equatable, Sendable {
+        public var server: String
+        public var query: String
+        public var number: Int
+
+        public init(server: String, query: String, number: Int) {
+            self.server = server
+            self.query = query
+            self.number = number
+        }
+
+        /// Where the page is.
+        public var url: String { "\(server)search/\(PathSegment(query))/\(number)" }
+    }
+
+    /// What has happened.
+    public enum Event: Codable, Equatable, Sendable {
+        /// The text is another one now.
+        case typed(String)
+        /// Nobody has typed for a while; the text then.
+        case rested(String)
+        case loaded(Movies.Answer)
+        /// A try has failed, and there will be another unless it was the last.
+        case postponed(String)
+        /// No try is left.
+        case failed(String)
+        /// Somebody has come to the end of the list.
+        case more
+        /// Somebody wants the page that failed once more.
+        case retry
+    }
+}

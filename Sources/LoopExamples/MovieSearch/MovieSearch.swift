@@ -1,0 +1,71 @@
+public import LoopCore
+
+/// A search with pages: what is typed is looked for once typing rests, no more often than a rate allows, and a server that
+/// asks for patience gets it.
+///
+/// Three things keep the server at ease, and none of them is in the reducer: the pause after a keystroke is an effect that
+/// the next keystroke cancels, the rate is the feedback's policy, and so is the back-off after 429, 5xx or a lost connection.
+public struct MovieSearch: LoopDefinition {
+    public static let name = "search"
+    public static let abstract = "Search films as you type, page by page, with a rate limit and back-off."
+
+    /// How long typing has to rest.
+    public static let rest = Duration.milliseconds(300)
+
+    /// The root of the server, with its closing slash.
+    public let server: String
+    private let clock: any Clock<Duration>
+
+    /// - Parameter clock: by which typing rests.
+    public init(server: String = "", clock: any Clock<Duration> = ContinuousClock()) {
+        self.server = server
+        self.clock = clock
+    }
+
+    public var initial: State { State(server: server) }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .typed(let text): state.text = text
+        case .rested(let query): state.begin(query)
+        case .more: if state.status == .idle, state.hasMore { state.status = .loading }
+        case .retry: if case .failed = state.status { state.status = .loading }
+        case .loaded(let answer):
+            state.batch = answer.batch
+            state.movies += answer.movies
+            state.status = .idle
+        case .postponed(let reason): state.status = .postponed(reason)
+        case .failed(let reason): state.status = .failed(reason)
+        }
+    }
+
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .skippingRepeated("rest", state: \.typing) { [clock] (text: String) in
+                .task {
+                    try await clock.sleep(for: Self.rest)
+                    return .rested(text)
+                }
+            },
+            .skippingRepeated("page", state: \.nextPage, on: .workers, policy: Self.policy) { (page: PageRequest) in
+                .run { send in try await Self.fetch(page, send) }
+            }
+            .failing { (_: PageRequest, error) in .failed("\(error)") },
+        ]
+    }
+
+    /// Five starts a second, and five tries, each later than the one before; later still where the server asks for it.
+    static let policy = EffectPolicy(
+        retry: .exponential(max: 5, first: .milliseconds(500), longest: .seconds(10)),
+        rate: RateLimit(perSecond: 5, burst: 2))
+
+    @Sendable private static func fetch(_ page: PageRequest, _ send: Send<Event>) async throws {
+        do {
+            try await send(.loaded(try await JSONResource.get(page.url, as: Movies.Answer.self)))
+        } catch let failure as ServerFailure where failure.isTransient {
+            // For people; the policy hears of it too.
+            try await send(.postponed(failure.description))
+            throw failure
+        }
+    }
+}

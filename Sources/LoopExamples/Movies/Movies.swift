@@ -1,0 +1,42 @@
+public import LoopCore
+
+/// A list of films without an end: page after page from a server, failures that are shown, and another try.
+///
+/// The state is the newest batch's number, the films so far, and what is going on. There is a next page to fetch only while
+/// the status is `loading`; that is the whole of the paging.
+public struct Movies: LoopDefinition {
+    public static let name = "movies"
+    public static let abstract = "Page through films of a server, with failures and another try."
+
+    /// The root of the server, with its closing slash.
+    public let server: String
+
+    public init(server: String = "") { self.server = server }
+
+    public var initial: State { State(server: server) }
+
+    public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
+
+    public var feedbacks: [Feedback<State, Event>] { [Self.feedback] }
+
+    /// What an event changes; for loops of which this one is a part too.
+    public static let reducer = Reducer<State, Event> { state, event in
+        switch (event, state.status) {
+        case (.loaded(let answer), .loading):
+            state.batch = answer.batch
+            state.movies += answer.movies
+            state.status = .idle
+        case (.failed(let reason), .loading): state.status = .failed(reason)
+        case (.more, .idle) where state.hasMore: state.status = .loading
+        case (.retry, .failed): state.status = .loading
+        default: break
+        }
+    }
+
+    /// Fetches the next page while there is one to fetch, on a worker. A failure is an event, and left to people.
+    public static let feedback = Feedback<State, Event>
+        .skippingRepeated("page", state: \.nextPage, on: .workers) { (page: PageRequest) in
+            .task { .loaded(try await JSONResource.get(page.url, as: Answer.self)) }
+        }
+        .failing { (_: PageRequest, error) in .failed("\(error)") }
+}

@@ -1,0 +1,59 @@
+public import LoopCore
+
+/// A person and a machine play catch.
+///
+/// Both players are whoever sends events: the person is outside, behind a button or a command line; the machine is a feedback
+/// that throws back whenever it has the ball. In a cluster it is a worker. When the worker dies with the ball in its hand,
+/// the state still says that the machine has it, so that another worker throws it back.
+public struct PlayCatch: LoopDefinition {
+    public enum Player: String, Codable, Sendable {
+        case person, machine
+    }
+
+    public struct State: Codable, Equatable, Sendable {
+        /// Who has the ball.
+        public var holder = Player.person
+        /// How often it was caught.
+        public var catches = 0
+
+        public init() {}
+
+        var isMachinesTurn: Bool { holder == .machine }
+    }
+
+    /// Somebody throws the ball to somebody.
+    public enum Event: Codable, Equatable, Sendable {
+        case throwToMachine, throwToPerson
+    }
+
+    public static let name = "play-catch"
+    public static let abstract = "A person and a machine throw a ball; the machine is a feedback."
+
+    public var initial = State()
+    /// How long the machine holds the ball.
+    public var hold = Duration.seconds(1)
+    private let clock: any Clock<Duration>
+
+    public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
+
+    /// Only who has the ball can throw it.
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch (event, state.holder) {
+        case (.throwToMachine, .person): state.holder = .machine
+        case (.throwToPerson, .machine): state.holder = .person
+        case (.throwToMachine, .machine), (.throwToPerson, .person): return
+        }
+        state.catches += 1
+    }
+
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .whenBecomesTrue("machine", state: \.isMachinesTurn, on: .workers) { [clock, hold] _ in
+                .task {
+                    try await clock.sleep(for: hold)
+                    return .throwToPerson
+                }
+            }
+        ]
+    }
+}

@@ -1,0 +1,86 @@
+public import LoopCore
+
+/// A form with a user name that is looked up while somebody types, and that can be submitted once.
+///
+/// Neither the pause after the last key nor the answers of the directory have to be told apart from older ones: when the
+/// state asks for something else, the effect is cancelled, and what it still sends is refused.
+///
+/// There is no password in it. What is in a state is in the journal, and in front of everybody who observes the loop.
+public struct SignIn: LoopDefinition {
+    public enum Event: Codable, Equatable, Sendable {
+        // Of whoever fills in the form.
+        case typeName(String)
+        case acceptTerms(Bool)
+        case submit
+
+        // Of the effects.
+        /// Nothing was typed for a moment.
+        case pausedTyping
+        case checked(isFree: Bool)
+        case checkFailed(String)
+        case submitted(isWelcome: Bool)
+        case submitFailed(String)
+    }
+
+    public static let name = "sign-in"
+    public static let abstract = "A form whose user name is checked while it is typed, and that is submitted once."
+
+    public var initial = State()
+    /// How long nothing must be typed before the name is checked.
+    public var pause = Duration.milliseconds(300)
+    private let directory: any UserDirectory
+    private let clock: any Clock<Duration>
+
+    public init(directory: any UserDirectory = StubUserDirectory(), clock: any Clock<Duration> = ContinuousClock()) {
+        self.directory = directory
+        self.clock = clock
+    }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .typeName(let name):
+            guard state.status.isEditable, name != state.userName else { return }
+            state.userName = name
+            state.check = name.isEmpty ? .none : .typing
+            state.status = .editing
+        case .acceptTerms(let hasAccepted):
+            if state.status.isEditable { state.hasAcceptedTerms = hasAccepted }
+        case .submit:
+            if state.canSubmit { state.status = .submitting }
+        case .pausedTyping: state.check = .asking
+        case .checked(let isFree): state.check = isFree ? .free : .taken
+        case .checkFailed(let reason): state.check = .failed(reason)
+        case .submitted(isWelcome: true): state.status = .signedIn
+        case .submitted(isWelcome: false):
+            state.check = .taken
+            state.status = .failed("somebody else was faster")
+        case .submitFailed(let reason): state.status = .failed(reason)
+        }
+    }
+
+    /// The pause is measured where the state is; only names that are worth asking about go to a worker.
+    ///
+    /// A worker that dies while it submits leaves a submission that another one repeats under the same key: the directory
+    /// answers the second as it has answered the first. While it is under way, the form stands still.
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .skippingRepeated("pause", state: \.nameBeingTyped) { [clock, pause] (_: String) in
+                .task {
+                    try await clock.sleep(for: pause)
+                    return .pausedTyping
+                }
+            },
+            .skippingRepeated("check", state: \.nameToCheck, on: .workers, retry: Self.retry) { [directory] name in
+                .task { .checked(isFree: try await directory.isFree(name)) }
+            }
+            .failing { (_: String, error) in .checkFailed("\(error)") },
+            .skippingRepeated("submit", state: \.nameToSubmit, on: .workers, retry: Self.retry) {
+                [directory] name, context in
+                .task { .submitted(isWelcome: try await directory.signIn(name, key: context.idempotencyKey)) }
+            }
+            .failing { (_: String, error) in .submitFailed("\(error)") },
+        ]
+    }
+
+    private static let retry = Retry.exponential(max: 3)
+}

@@ -1,0 +1,37 @@
+/// Who knows the names of the users.
+public protocol UserDirectory: Sendable {
+    /// Whether nobody has this name.
+    /// - Throws: anything, where there is no answer.
+    func isFree(_ name: String) async throws -> Bool
+
+    /// Signs somebody in under this name.
+    /// - Parameter key: the same at every try of one submission, so that a repeated one is answered like the first.
+    /// - Returns: false where somebody else was faster.
+    /// - Throws: anything, where there is no answer.
+    func signIn(_ name: String, key: String) async throws -> Bool
+}
+
+/// A directory in memory.
+public actor StubUserDirectory: UserDirectory {
+    /// The key of the submission by which each name was taken; the first three were there before.
+    private var owners = ["ada": "", "grace": "", "edsger": ""]
+    private let line: StubLine
+
+    public init(line: StubLine = StubLine(latency: .milliseconds(400))) { self.line = line }
+
+    public func isFree(_ name: String) async throws -> Bool {
+        try await line.ask { await self.owner(of: name) == nil }
+    }
+
+    public func signIn(_ name: String, key: String) async throws -> Bool {
+        try await line.ask { await self.claim(name, key: key) == key }
+    }
+
+    private func owner(of name: String) -> String? { owners[name] }
+
+    private func claim(_ name: String, key: String) -> String {
+        let owner = owners[name] ?? key
+        owners[name] = owner
+        return owner
+    }
+}

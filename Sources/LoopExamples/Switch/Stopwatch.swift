@@ -1,0 +1,41 @@
+public import LoopCore
+
+/// Counts seconds for as long as somebody looks.
+public struct Stopwatch: LoopDefinition {
+    public struct State: Codable, Equatable, Sendable {
+        public var seconds = 0
+
+        public init(seconds: Int = 0) { self.seconds = seconds }
+    }
+
+    public enum Event: Codable, Equatable, Sendable {
+        case tick, reset
+    }
+
+    public static let name = "stopwatch"
+
+    public var initial = State()
+    /// What the seconds are measured by.
+    public let clock: any Clock<Duration>
+
+    public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .tick: state.seconds += 1
+        case .reset: state.seconds = 0
+        }
+    }
+
+    /// Each second asks for the one after it.
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .skippingRepeated("second", state: \.seconds) { [clock] (_: Int) in
+                .task {
+                    try await clock.sleep(for: .seconds(1))
+                    return .tick
+                }
+            }
+        ]
+    }
+}

@@ -1,0 +1,57 @@
+public import LoopCore
+
+/// Either a traffic light or a stopwatch: two loops, of which only one is there at a time.
+///
+/// The state is an enum with a case for each child. Reducers and feedbacks of the children come in by case paths and know
+/// nothing of each other, nor of being children. When a case is left, its timers are cancelled, and what they have sent and
+/// was not reduced yet is dropped; when it is entered again, the child begins anew.
+public struct Switch: LoopDefinition {
+    public enum State: Codable, Equatable, Sendable {
+        case light(TrafficLight.State)
+        case stopwatch(Stopwatch.State)
+    }
+
+    public enum Event: Codable, Equatable, Sendable {
+        case light(TrafficLight.Event)
+        case stopwatch(Stopwatch.Event)
+        /// Whoever looks wants to see the other one.
+        case flip
+    }
+
+    public static let name = "switch"
+    public static let abstract = "A traffic light or a stopwatch, one at a time; leaving one cancels its timers."
+
+    public var initial: State
+    private let light: TrafficLight
+    private let stopwatch: Stopwatch
+
+    public init(clock: any Clock<Duration> = ContinuousClock()) {
+        light = TrafficLight(clock: clock)
+        stopwatch = Stopwatch(clock: clock)
+        initial = .light(light.initial)
+    }
+
+    public func reduce(_ state: inout State, _ event: Event) { reducer(&state, event) }
+
+    private var reducer: Reducer<State, Event> {
+        .combine(
+            Reducer { [light] in light.reduce(&$0, $1) }
+                .pullback(value: CasePath(State.light), event: CasePath(Event.light)),
+            Reducer { [stopwatch] in stopwatch.reduce(&$0, $1) }
+                .pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch)),
+            Reducer { [light, stopwatch] state, event in
+                guard event == .flip else { return }
+                switch state {
+                case .light: state = .stopwatch(stopwatch.initial)
+                case .stopwatch: state = .light(light.initial)
+                }
+            })
+    }
+
+    public var feedbacks: [Feedback<State, Event>] {
+        light.feedbacks.map { $0.pullback(value: CasePath(State.light), event: CasePath(Event.light)) }
+            + stopwatch.feedbacks.map {
+                $0.pullback(value: CasePath(State.stopwatch), event: CasePath(Event.stopwatch))
+            }
+    }
+}

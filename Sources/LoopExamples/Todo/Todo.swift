@@ -1,0 +1,65 @@
+public import LoopCore
+
+/// A list of things to do that is kept on a server, one item after the other.
+///
+/// What is to be told to the server is a set of at most one item: the one that has waited longest. Whoever edits an item
+/// while it is being told ends that, and the newer text is told instead.
+///
+/// The server learns of each edit at least once. A worker that dies after it has told one leaves an effect that runs again
+/// elsewhere, under the same idempotency key, so that the server knows it for the same one.
+public struct Todo: LoopDefinition {
+    public enum Event: Codable, Equatable, Sendable {
+        // Of whoever has things to do.
+        case typeTitle(String)
+        /// The title that was typed is to be an item.
+        case add
+        case rename(Int, String)
+        case toggle(Int)
+        /// Those that the server did not answer for are to be told again.
+        case syncAgain
+
+        // Of the effect.
+        case synced(Item)
+        case syncFailed(Item, String)
+    }
+
+    public static let name = "todo"
+    public static let abstract = "Things to do, kept on a server: the oldest change first, one at a time."
+
+    public var initial = State()
+    private let server: any ItemServer
+
+    public init(server: any ItemServer = StubItemServer()) { self.server = server }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .typeTitle(let title): state.draft = title
+        case .add:
+            guard !state.draft.isEmpty else { return }
+            state.add(state.draft)
+            state.draft = ""
+        case .rename(let id, let title): state.edit(id) { $0.title = title }
+        case .toggle(let id): state.edit(id) { $0.isDone.toggle() }
+        case .syncAgain:
+            for index in state.rows.indices where state.rows[index].sync != .done { state.rows[index].sync = .waiting }
+        case .synced(let item): state.note(.done, of: item)
+        case .syncFailed(let item, let reason): state.note(.failed(reason), of: item)
+        }
+    }
+
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .react("sync", requests: \.toSync, on: .workers, retry: .exponential(max: 3)) { [server] item, context in
+                .task {
+                    try await server.save(item, key: context.idempotencyKey)
+                    return .synced(item)
+                }
+            }
+            .failing { (item: Item, error) in .syncFailed(item, "\(error)") }
+        ]
+    }
+
+    public func progress(of state: State) -> Progress? {
+        Progress(done: state.rows.count { $0.sync == .done }, found: state.rows.count, unit: "items kept")
+    }
+}

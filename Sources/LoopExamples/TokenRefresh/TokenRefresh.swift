@@ -1,0 +1,65 @@
+public import LoopCore
+
+/// Many requests to a service that wants a token, and one refresh for all of them when it is used up.
+///
+/// That there is one refresh is a matter of the state: the session either has a token or is being refreshed, and the calls
+/// that were refused meanwhile wait in it. No lock, no queue, no task that others wait for.
+///
+/// A worker that dies with a call or with the refresh leaves an effect that runs again elsewhere; a refresh of the same old
+/// token gives the same new one.
+public struct TokenRefresh: LoopDefinition {
+    /// What the service says to a call.
+    public enum Answer: Codable, Equatable, Sendable {
+        case page(String)
+        /// 401: the token is no longer good.
+        case unauthorized
+    }
+
+    public enum Event: Codable, Equatable, Sendable {
+        /// Somebody wants a page.
+        case ask(String)
+
+        // Of the effects.
+        case answered(Job, Answer)
+        case callFailed(Job, String)
+        case refreshed(Token)
+        case refreshFailed(String)
+    }
+
+    public static let name = "token-refresh"
+    public static let abstract = "Many requests share one refresh of their token."
+
+    public var initial = State()
+    private let server: any TokenServer
+
+    public init(server: any TokenServer = StubTokenServer()) { self.server = server }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .ask(let path): state.ask(path)
+        case .answered(let job, .page(let text)): state.end(job.call, text)
+        case .answered(let job, .unauthorized): state.refuse(job)
+        case .callFailed(let job, let reason): state.end(job.call, reason)
+        case .refreshed(let token): state.refreshed(token)
+        case .refreshFailed(let reason): state.refreshFailed(reason)
+        }
+    }
+
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .skippingRepeated("refresh", state: \.refresh, on: .workers, retry: Self.retry) { [server] refresh in
+                .task { .refreshed(try await server.token(after: refresh.old)) }
+            }
+            .failing { (_: Refresh, error) in .refreshFailed("\(error)") },
+            .react("call", requests: \.jobs, on: .workers, retry: Self.retry) { [server] job in
+                .task { .answered(job, try await server.page(job.path, token: job.token)) }
+            }
+            .failing { (job: Job, error) in .callFailed(job, "\(error)") },
+        ]
+    }
+
+    /// A call that as many tokens do not open is not to be opened.
+    static let refusalsMax = 3
+    static let logMax = 12
+    private static let retry = Retry.exponential(max: 3)
+}

@@ -1,0 +1,57 @@
+/// A service that answers whoever shows a token, and that gives out tokens.
+public protocol TokenServer: Sendable {
+    /// The page, or what is wrong with the token.
+    /// - Throws: anything, where there is no answer.
+    func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer
+
+    /// A token in place of one that is used up; nil: of none. For the same one it is the same.
+    /// - Throws: anything, where there is no answer.
+    func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token
+}
+
+/// A service in memory, whose tokens are good for a few seconds.
+public actor StubTokenServer: TokenServer {
+    /// How often it was asked for a token.
+    public private(set) var refreshes = 0
+    private var newest = TokenRefresh.Token(0)
+    private let lifetime: Duration
+    private let line: StubLine
+    private let elapsed: @Sendable () -> Duration
+    private var expiry = Duration.zero
+
+    public init<C: Clock<Duration>>(
+        latency: Duration = .milliseconds(400), lifetime: Duration = .seconds(5), losing: Int? = nil,
+        clock: C = ContinuousClock()
+    ) {
+        line = StubLine(latency: latency, losing: losing, clock: clock)
+        self.lifetime = lifetime
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+    }
+
+    public func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer {
+        try await line.ask { await self.isGood(token) ? .page("\(path), by token \(token)") : .unauthorized }
+    }
+
+    public func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token {
+        try await line.ask { await self.next(after: old ?? TokenRefresh.Token(0)) }
+    }
+
+    private func isGood(_ token: TokenRefresh.Token) -> Bool {
+        meet(token)
+        return token == newest && elapsed() < expiry
+    }
+
+    private func next(after old: TokenRefresh.Token) -> TokenRefresh.Token {
+        refreshes += 1
+        meet(TokenRefresh.Token(old.number + 1))
+        return newest
+    }
+
+    /// A token that is newer than all before begins its life, also where another process has given it out.
+    private func meet(_ token: TokenRefresh.Token) {
+        guard token.number > newest.number else { return }
+        newest = token
+        expiry = elapsed() + lifetime
+    }
+}

@@ -1,0 +1,50 @@
+public import LoopCore
+
+/// A traffic light: red, green, yellow, each for a second, for ever.
+///
+/// One feedback for each colour: "while I am on, wait a second, then ask for the next". Nothing else holds the timers
+/// together: the next colour ends the wait of the one before and begins its own.
+public struct TrafficLight: LoopDefinition {
+    /// The colour that is on.
+    public enum State: String, Codable, CaseIterable, Sendable {
+        case red, green, yellow
+    }
+
+    public enum Event: String, Codable, Sendable {
+        case next
+    }
+
+    public static let name = "traffic-light"
+    public static let abstract = "Red, green, yellow, each for a second, for ever: one feedback for each colour."
+
+    public var initial = State.red
+    /// What the seconds are measured by.
+    public let clock: any Clock<Duration>
+
+    public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
+
+    public func reduce(_ state: inout State, _ event: Event) {
+        switch state {
+        case .red: state = .green
+        case .green: state = .yellow
+        case .yellow: state = .red
+        }
+    }
+
+    /// The timers are where the state is. A reducer that starts again finds the colour in its journal and waits that
+    /// colour's second once more.
+    public var feedbacks: [Feedback<State, Event>] {
+        [
+            .whenBecomesTrue("red", state: { $0 == .red }, effect: nextAfterASecond),
+            .whenBecomesTrue("green", state: { $0 == .green }, effect: nextAfterASecond),
+            .whenBecomesTrue("yellow", state: { $0 == .yellow }, effect: nextAfterASecond),
+        ]
+    }
+
+    @Sendable private func nextAfterASecond(_: State) -> Effect<Event> {
+        .task { [clock] in
+            try await clock.sleep(for: .seconds(1))
+            return .next
+        }
+    }
+}

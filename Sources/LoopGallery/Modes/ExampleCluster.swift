@@ -1,0 +1,64 @@
+internal import Glibc
+internal import LoopLock
+internal import LoopNode
+
+/// The processes of an example in a cluster: what `loopctl up` starts, a reducer and its workers, at an address of their
+/// own. Nothing of them is left when this process ends, however it ends.
+final class ExampleCluster: Sendable {
+    /// It could not be started.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Where the reducer is found.
+    let endpoint: String
+    private let folder: String
+    private let process: ChildProcess
+    private let said: Locked<[String]>
+
+    /// - Parameters:
+    ///   - arguments: the loop's own.
+    ///   - journal: a file, or `memory`.
+    /// - Throws: ``Failure``, or what the system refuses.
+    init(_ loop: String, workers: Int, journal: String, arguments: [String]) throws {
+        let programs = ProcessEnvironment.executable.map {
+            String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex))
+        }
+        let loopctl = "\(programs ?? ".")/loopctl"
+        guard ProcessEnvironment.find(loopctl) != nil else {
+            throw Failure(description: "there is no program \(loopctl); build it by `make build`")
+        }
+        var template = Array("\(ProcessEnvironment.current["TMPDIR"] ?? "/tmp")/loop-example.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(description: "no temporary folder can be made: \(String(cString: strerror(errno)))")
+        }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        endpoint = "ipc://\(folder)/reducer"
+        let said = Locked<[String]>([])
+        self.said = said
+        process = try ChildProcess(
+            .init(
+                loopctl,
+                ["up", loop, "--workers", String(workers), "--bind", endpoint, "--journal", journal] + arguments,
+                output: .lines { _, line in
+                    said.withLock { lines in
+                        lines.append(line)
+                        if lines.count > 100 { lines.removeFirst() }
+                    }
+                }, ownGroup: true))
+    }
+
+    /// The last lines that its processes said.
+    var lines: [String] { said.withLock { $0 } }
+
+    /// Waits until it has ended by itself.
+    func wait() async -> ProcessExit { await process.wait() }
+
+    /// Ends it, and waits until nothing of it is left.
+    func stop() async {
+        process.send(SIGTERM)
+        _ = await process.wait()
+        for name in ["reducer", "reducer.pub", "reducer.pull"] { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+}

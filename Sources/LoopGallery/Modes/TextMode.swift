@@ -1,0 +1,71 @@
+internal import LoopView
+
+/// Shows a view as a log of plain text, and takes lines that act on it: where there is no terminal, and for scripts.
+struct TextMode: Sendable {
+    /// Why it ended.
+    enum End: Equatable, Sendable {
+        /// The text that was waited for is shown.
+        case shown
+        /// The time is over, with the lines that could not be done.
+        case timeOver(waiting: [String])
+        /// Somebody asked for the end.
+        case stopped
+    }
+
+    private enum Mail: Sendable {
+        case tree(ViewTree)
+        case line(String)
+        case linesEnded
+        case timeOver
+    }
+
+    /// The end comes when this is shown and all lines are done; nil: when the time is over.
+    var until: String?
+    /// How long it goes on after its last line.
+    var limit: Duration
+    var framesPerSecond = 20
+    /// Where frames go.
+    var print: @Sendable (String) -> Void
+
+    /// Runs until its end, or until its task is cancelled.
+    func run(_ view: some View, lines: AsyncStream<String>) async -> End {
+        let (mail, post) = AsyncStream.makeStream(of: Mail.self)
+        let frames = Frames(of: view, perSecond: framesPerSecond)
+        return await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await tree in frames { post.yield(.tree(tree)) } }
+            group.addTask {
+                for await line in lines { post.yield(.line(line)) }
+                post.yield(.linesEnded)
+            }
+            var session = TextSession()
+            var tree = ViewTree.empty
+            var end = End.stopped
+            for await next in mail {
+                let reaction: TextSession.Reaction
+                switch next {
+                case .tree(let new):
+                    tree = new
+                    reaction = session.show(new)
+                case .line(let line): reaction = session.take(line)
+                case .linesEnded:
+                    group.addTask { [limit] in
+                        if (try? await Task.sleep(for: limit)) != nil { post.yield(.timeOver) }
+                    }
+                    continue
+                case .timeOver:
+                    end = .timeOver(waiting: session.waiting)
+                    post.finish()
+                    continue
+                }
+                if let text = reaction.text { print(text + "\n---") }
+                if let action = reaction.action { tree.perform(action) }
+                if let until, reaction.action == nil, session.waiting.isEmpty, session.text.contains(until) {
+                    end = .shown
+                    break
+                }
+            }
+            group.cancelAll()
+            return end
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Glibc
+internal import LoopNode
+internal import LoopOptions
+
+/// The program `loop-example`: runs one of the gallery's examples.
+public enum GalleryProgram {
+    /// Runs a command line, and returns the code to exit with.
+    /// - Parameters:
+    ///   - arguments: the words after the program's name.
+    ///   - environment: all variables.
+    public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
+        do {
+            switch try GalleryOptions.command.parse(arguments, environment: environment) {
+            case .text(let text):
+                line(text)
+                return 0
+            case .arguments(let parsed):
+                guard let name = parsed[GalleryOptions.name] else {
+                    for example in Gallery.all { line("\(example.name.padded(to: 14))\(example.abstract)") }
+                    return 0
+                }
+                return try await ExampleRun(example(name), parsed).run()
+            }
+        } catch let error as UsageError {
+            StandardError.line("loop-example: \(error)")
+            return 64
+        } catch {
+            StandardError.line("loop-example: \(error)")
+            return 2
+        }
+    }
+
+    /// Runs this process's own command line, and exits.
+    public static func main() async -> Never {
+        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        fflush(nil)
+        exit(code)
+    }
+
+    private static func example(_ name: String) throws(UsageError) -> GalleryExample {
+        if let example = Gallery.all.first(where: { $0.name == name }) { return example }
+        throw UsageError(
+            message: "there is no example '\(name)'",
+            hint: "there are: \(Gallery.all.map(\.name).joined(separator: ", "))")
+    }
+
+    /// A line of the output, at once.
+    static func line(_ text: String) {
+        print(text)
+        fflush(nil)
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

@@ -1,0 +1,21 @@
+/// How often a server may be asked: so many requests a second, and some at once after a pause.
+struct RequestRate: Equatable, Sendable {
+    private let interval: Duration
+    private let burst: Int
+    /// When as many requests as the burst allows would all have been earned back; nil before the first.
+    private var fullAt: ContinuousClock.Instant?
+
+    init(perSecond: Double, burst: Int) {
+        interval = .seconds(1 / perSecond)
+        self.burst = burst
+    }
+
+    /// Takes one request. Nil: it may be answered; else how long to wait before another try.
+    mutating func take(at now: ContinuousClock.Instant) -> Duration? {
+        let next = max(fullAt ?? now, now) + interval
+        let wait = now.duration(to: next) - interval * burst
+        guard wait <= .zero else { return wait }
+        fullAt = next
+        return nil
+    }
+}

@@ -1,0 +1,49 @@
+internal import Glibc
+internal import LoopNode
+internal import LoopWire
+
+/// The data that the examples' server has.
+public enum StubData {
+    /// One film, as `movies.json` has it.
+    struct Film: Codable, Equatable, Sendable {
+        var id: Int
+        var title: String
+        var year: Int
+        var director: String
+        var country: String
+    }
+
+    /// The folder of the data is not there, or holds something else.
+    public struct Unreadable: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The films of `movies.json`.
+    /// - Throws: ``Unreadable``.
+    static func movies(in folder: String) throws(Unreadable) -> [Film] {
+        let path = "\(folder)/movies.json"
+        guard let file = fopen(path, "re") else {
+            throw Unreadable(description: "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        do {
+            return try CBOR.decode([Film].self, from: CBOR.fromJSON(text: String(decoding: bytes, as: UTF8.self)))
+        } catch {
+            throw Unreadable(description: "\(path) is no list of films: \(error)")
+        }
+    }
+
+    /// The folder that has the data: below the working directory, or below a folder above this program. Nil: nowhere.
+    public static var folder: String? {
+        var places = ["."]
+        var place = ProcessEnvironment.executable ?? ""
+        while let slash = place.lastIndex(of: "/"), slash > place.startIndex {
+            place = String(place[..<slash])
+            places.append(place)
+        }
+        return places.map { "\($0)/Examples/Data" }.first { access("\($0)/movies.json", R_OK) == 0 }
+    }
+}

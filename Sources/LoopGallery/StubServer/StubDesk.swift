@@ -1,0 +1,87 @@
+internal import LoopExamples
+internal import LoopLock
+internal import LoopWeb
+internal import LoopWire
+
+/// Answers the requests to a ``StubServer``.
+final class StubDesk: Sendable {
+    private struct Moving {
+        var faults: FaultPlan
+        var searches: RequestRate
+    }
+
+    /// Films on a page.
+    static let pageLength = 12
+    /// How long a slow answer takes.
+    static let slowness = Duration.seconds(3)
+
+    private let movies: [StubData.Film]
+    private let moving: Locked<Moving>
+
+    init(movies: [StubData.Film], faults: FaultPlan, searches: RequestRate) {
+        self.movies = movies
+        moving = Locked(Moving(faults: faults, searches: searches))
+    }
+
+    /// - Parameter path: percent-encoded.
+    func answer(_ path: String, at now: ContinuousClock.Instant) -> SiteServer.Override {
+        let words = path.split(separator: "/").map { Self.decoded($0) }
+        let answer: SiteServer.Override
+        switch (words.first, words.count) {
+        case ("movies", 2): answer = page(words[1], of: movies)
+        case ("movie", 2):
+            answer = Int(words[1]).flatMap { id in movies.first { $0.id == id } }.map(Self.json) ?? .status(404)
+        case ("search", 3):
+            if let wait = moving.withLock({ $0.searches.take(at: now) }) {
+                return .status(429, retryAfterSeconds: max(1, Int(wait.components.seconds) + 1))
+            }
+            answer = page(words[2], of: found(words[1]))
+        default: return .status(404)
+        }
+        switch moving.withLock({ $0.faults.next() }) {
+        case nil: return answer
+        case .slow: return answer.after(Self.slowness)
+        case .error: return .status(500)
+        case .busy: return .status(429, retryAfterSeconds: 1)
+        case .drop: return .drop
+        }
+    }
+
+    private func page(_ number: String, of films: [StubData.Film]) -> SiteServer.Override {
+        let count = max(1, (films.count + Self.pageLength - 1) / Self.pageLength)
+        guard let number = Int(number), (1...count).contains(number) else { return .status(404) }
+        let onPage = films.dropFirst((number - 1) * Self.pageLength).prefix(Self.pageLength)
+        return Self.json(
+            Movies.Answer(
+                batch: Movies.Batch(number: number, count: count),
+                movies: onPage.map { Movies.Movie(id: $0.id, title: $0.title, year: $0.year) }))
+    }
+
+    /// The films that have every word in their title, director or year.
+    private func found(_ query: String) -> [StubData.Film] {
+        let words = query.lowercased().split(separator: " ")
+        return movies.filter { film in
+            let text = "\(film.title) \(film.director) \(film.year)".lowercased()
+            return words.allSatisfy { text.contains($0) }
+        }
+    }
+
+    private static func json(_ value: some Encodable) -> SiteServer.Override {
+        guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .status(500) }
+        return .text(text, contentType: "application/json")
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+internal import LoopWeb
+
+/// A small HTTP server with what the examples ask for, over data in the repository, and with faults on request.
+///
+/// | path | answer |
+/// |---|---|
+/// | `/movies/3` | the third page of all films |
+/// | `/movie/17` | one film with all that is known of it |
+/// | `/search/kind%20hearts/1` | the first page of the films whose title or director has these words; at a rate |
+///
+/// Documents are JSON. `/search` answers 429 with `Retry-After` to who asks more often than its rate allows.
+public final class StubServer: Sendable {
+    /// What an example wants of the server.
+    public enum Service: Sendable {
+        /// Films: pages, details, search.
+        case movies
+    }
+
+    private let server: SiteServer
+
+    /// Starts to serve on this machine's loopback.
+    /// - Parameters:
+    ///   - data: the folder of the data, which has `movies.json`.
+    ///   - port: zero lets the system choose.
+    ///   - searchesPerSecond: how often the search may be asked.
+    /// - Throws: ``StubData/Unreadable`` where the data cannot be read; what the system says where it cannot listen.
+    public init(
+        data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
+    ) throws {
+        let desk = StubDesk(
+            movies: try StubData.movies(in: data), faults: faults,
+            searches: RequestRate(perSecond: searchesPerSecond, burst: 3))
+        var options = SiteServer.Options()
+        options.listsFolders = false
+        options.handler = { path, _ in desk.answer(path, at: .now) }
+        server = try SiteServer(folder: data, port: port, options: options)
+    }
+
+    /// The server's root, with its closing slash.
+    public var address: String { "http://127.0.0.1:\(server.port)/" }
+
+    /// How often each path was asked for.
+    public var requests: [String: Int] { server.requests }
+
+    /// Closes all connections. A second call does nothing.
+    public func stop() { server.stop() }
+}

@@ -1,0 +1,5 @@
+import LoopExamples
+
+enum RunnableLoopNames {
+    static let all = Examples.all.map(\.name)
+}

@@ -1,0 +1,121 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `Differences of states` {
+    struct Page: Codable, Equatable, Sendable {
+        var title = ""
+        var links: TrackedDictionary<Int, Int> = [:]
+    }
+
+    struct Site: Codable, Equatable, Sendable {
+        var name = "a"
+        var count = 0
+        var pages: TrackedDictionary<String, Page> = [:]
+        var ranks: TrackedDictionary<Int, Int>?
+        var parts: [String: TrackedDictionary<Int, String>] = [:]
+        var lists: [TrackedDictionary<Int, Int>] = []
+        var sets: Set<TrackedDictionary<Int, Int>> = []
+    }
+
+    @Test(arguments: 1...20) func `made on the old state they give the new one, byte for byte`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var here = Site()
+        var there = here
+        for step in 0..<60 {
+            let old = here
+            for _ in 0..<Int.random(in: 0..<12, using: &random) { change(&here, &random) }
+            let delta = try Delta.encode(from: old, to: here)
+            // The other side has read its state from bytes, now and then anew: it shares nothing with this one.
+            if step % 7 == 0 { there = try CBOR.decode(Site.self, from: CBOR.encode(there)) }
+            try Delta.apply(delta, to: &there)
+            #expect(there == here, "seed \(seed), step \(step)")
+            #expect(try CBOR.encode(there) == CBOR.encode(here), "seed \(seed), step \(step)")
+        }
+    }
+
+    private func change(_ site: inout Site, _ random: inout SeededRandom) {
+        let key = Int.random(in: 0..<40, using: &random)
+        switch Int.random(in: 0..<13, using: &random) {
+        case 0: site.name += "b"
+        case 1: site.count += 1
+        case 2..<5: site.pages["\(key)", default: Page()].title += "t"
+        case 5: site.pages["\(key)"]?.links[key] = 1
+        case 6: site.pages["\(key)"] = nil
+        case 7: site.ranks = site.ranks == nil ? [1: 1] : key == 0 ? nil : site.ranks
+        case 8: site.ranks?[key] = key
+        case 9: site.parts["\(key % 4)", default: [:]][key] = "p"
+        case 10: site.parts["\(key % 4)"] = key < 10 ? nil : [2: "new"]
+        case 11: site.lists.append([key: key])
+        default: site.sets = [[key: key], [2: 1, 1: 2]]
+        }
+    }
+
+    @Test func `a dictionary itself can be the state`() throws {
+        let old = TrackedDictionary((0..<1000).map { ($0, $0) })
+        var new = old
+        new[5] = 6
+        var state = old
+        let delta = try Delta.encode(from: old, to: new)
+        #expect(try CBOR.diagnose(delta) == "[[], [], [5, 6], []]")
+        try Delta.apply(delta, to: &state)
+        #expect(state == new)
+    }
+
+    @Test func `they are as large as the change, not as the state`() throws {
+        var site = Site()
+        for key in 0..<20_000 { site.pages["page \(key)"] = Page(title: "\(key)") }
+        let old = site
+        site.pages["page 77"]?.title = "other"
+        site.pages["page 78"] = nil
+        site.pages["new"] = Page()
+        #expect(try Delta.encode(from: old, to: site).count < 200)
+        #expect(try Delta.encode(from: site, to: site).count < 100)
+    }
+
+    @Test func `a difference to another state is refused, and leaves the state as it is`() throws {
+        let old: TrackedDictionary = [1: 1, 2: 2, 3: 3, 4: 4]
+        var new = old
+        new[2] = nil
+        new[1] = 0
+        new[9] = 9
+        let delta = try Delta.encode(from: old, to: new)
+        for other: TrackedDictionary in [[:], [1: 1, 3: 3], [2: 2], [1: 1, 2: 2, 9: 9]] {
+            var state = other
+            #expect(throws: WireError.self) { try Delta.apply(delta, to: &state) }
+            #expect(state == other)
+        }
+    }
+
+    @Test func `damaged and truncated differences are errors, or give a state`() throws {
+        var site = Site()
+        for key in 0..<50 { site.pages["\(key)"] = Page(title: "\(key)") }
+        let old = site
+        site.pages["7"]?.title = "other"
+        site.pages["8"] = nil
+        site.pages["new"] = Page(links: [1: 2])
+        site.parts["a"] = [1: "b"]
+        let delta = try Delta.encode(from: old, to: site)
+        for length in delta.indices {
+            var state = old
+            #expect(throws: WireError.self) { try Delta.apply(Array(delta[..<length]), to: &state) }
+            #expect(state == old)
+        }
+        var random = SeededRandom(seed: 1)
+        for place in delta.indices {
+            for bit in 0..<8 {
+                var bytes = delta
+                bytes[place] ^= 1 << bit
+                if bit == 7, let other = bytes.indices.randomElement(using: &random) { bytes[other] &+= 1 }
+                var state = old
+                do { try Delta.apply(bytes, to: &state) } catch { #expect(state == old) }
+                _ = try CBOR.encode(state)
+            }
+        }
+        for bytes: [UInt8] in [[0x80], [0x81, 0xF6], [0x82, 0xF6, 1], [0x84, 0x80, 0x80, 0x81, 1, 0x80]] {
+            var state: TrackedDictionary = [1: 1]
+            _ = try? Delta.apply(bytes, to: &state)
+            #expect(state == [:] || state == [1: 1])
+        }
+    }
+}
