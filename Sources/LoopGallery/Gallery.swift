@@ -13,5 +13,22 @@ public enum Gallery {
         GalleryExample(
             MovieSearch.self, abstract: MovieSearch.abstract, server: .movies,
             definition: { MovieSearch(server: $0) }, page: { SearchPage(store: $0) }),
+        GalleryExample(
+            Counter.self, abstract: Counter.abstract, definition: { _ in Counter() },
+            page: { CounterPage(store: $0) }),
+        GalleryExample(
+            SignIn.self, abstract: SignIn.abstract, definition: { _ in SignIn() }, page: { SignInPage(store: $0) }),
+        GalleryExample(
+            TrafficLight.self, abstract: TrafficLight.abstract, definition: { _ in TrafficLight() },
+            page: { TrafficLightPage(store: $0) }),
+        GalleryExample(
+            Switch.self, abstract: Switch.abstract, definition: { _ in Switch() }, page: { SwitchPage(store: $0) }),
+        GalleryExample(Todo.self, abstract: Todo.abstract, definition: { _ in Todo() }, page: { TodoPage(store: $0) }),
+        GalleryExample(
+            PlayCatch.self, abstract: PlayCatch.abstract, definition: { _ in PlayCatch() },
+            page: { PlayCatchPage(store: $0) }),
+        GalleryExample(
+            TokenRefresh.self, abstract: TokenRefresh.abstract, definition: { _ in TokenRefresh() },
+            page: { TokenRefreshPage(store: $0) }),
     ]
 }

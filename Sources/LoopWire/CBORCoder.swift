@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// The coder of every node: deterministic CBOR.
+/// The coder of every node: deterministic CBOR; types that are ``WireCodable`` write and read themselves.
 public struct CBORCoder: ValueCoder {
     public init() {}
 

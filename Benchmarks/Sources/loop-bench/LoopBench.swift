@@ -7,9 +7,8 @@ enum LoopBench {
     static let groups: [CaseGroup] =
         [
             .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess,
-            .encoding, .decoding,
         ]
-        + CaseGroup.journalAppends + [.journalReads] + CaseGroup.dictionaries
+        + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {
         do {

@@ -24,6 +24,8 @@ extension Todo {
         case done
         /// It was told, and did not answer.
         case failed(String)
+
+        public var hasFailed: Bool { if case .failed = self { true } else { false } }
     }
 
     /// A line of the list.

@@ -30,7 +30,7 @@ public actor StubTokenServer: TokenServer {
     }
 
     public func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer {
-        try await line.ask { await self.isGood(token) ? .page("\(path), by token \(token)") : .unauthorized }
+        try await line.ask { await self.isGood(token) ? .page("read with token \(token)") : .unauthorized }
     }
 
     public func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token {

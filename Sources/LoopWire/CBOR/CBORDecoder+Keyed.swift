@@ -1,34 +1,51 @@
 /// The entries of a map with text keys, asked for in any order.
 struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let core: DecodingCore
-    let item: CBORIndex.Item
+    /// Of the document that this was made for.
+    private let ownCore: DecodingCore
+    /// What is known about `Key`; nil where there was no room for it.
+    private let keys: UnsafeMutablePointer<DecodingKeys>?
+    /// Which of the kept boxes this is in, where the map is found then; −1 if it is in none and has its own.
+    private let box: Int32
+    private let ownItem: CBORIndex.Item
+
+    init(core: DecodingCore, keys: UnsafeMutablePointer<DecodingKeys>?, box: Int32, ownItem: CBORIndex.Item) {
+        ownCore = core
+        self.keys = keys
+        self.box = box
+        self.ownItem = ownItem
+    }
+
+    private var core: DecodingCore {
+        @inline(__always) get {
+            guard box >= 0, let keys else { return ownCore }
+            return DecodingCore(state: ownCore.state, serial: keys.pointee.boxes[Int(box)].serial)
+        }
+    }
+
+    private var item: CBORIndex.Item {
+        @inline(__always) get {
+            guard box >= 0, let keys else { return ownItem }
+            return keys.pointee.boxes[Int(box)].item
+        }
+    }
 
     var codingPath: [any CodingKey] { core.codingPath(of: item) }
 
     /// Every text key that `Key` knows.
-    var allKeys: [Key] {
-        guard var (key, count) = try? core.open(item, major: 5, [String: Any].self, "a map") else { return [] }
-        var keys: [Key] = []
-        while count > 0 {
-            if let name = try? core.string(key), let known = Key(stringValue: name) { keys.append(known) }
-            key = core.index.after(core.index.after(key))
-            count -= 1
-        }
-        return keys
-    }
+    var allKeys: [Key] { core.allKeys(Key.self, in: item, keys) }
 
-    func contains(_ key: Key) -> Bool { core.find(key.stringValue, in: item) != nil }
+    func contains(_ key: Key) -> Bool { core.value(key, in: item, keys, box: box) != nil }
 
     @inline(__always)
     private func find(_ key: Key) throws -> CBORIndex.Item {
-        if let found = core.find(key.stringValue, in: item) { return found }
+        if let found = core.value(key, in: item, keys, box: box) { return found }
         throw missing(key)
     }
 
     /// The value for a key, unless it is absent or null.
     @inline(__always)
     private func present(_ key: Key) throws -> CBORIndex.Item? {
-        guard let found = core.find(key.stringValue, in: item), try !core.isNull(found) else { return nil }
+        guard let found = core.value(key, in: item, keys, box: box), try !core.isNull(found) else { return nil }
         return found
     }
 
@@ -68,7 +85,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let found = core.find(key.stringValue, in: item) else { return nil }
+        guard let found = core.value(key, in: item, keys, box: box) else { return nil }
         // A null for a field that is an optional of an optional is the inner nil: the outer one is an absent key.
         if try core.isNull(found), !(type is any CBOROptional.Type) { return nil }
         return try core.decode(type, at: found)

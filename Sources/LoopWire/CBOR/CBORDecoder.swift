@@ -8,8 +8,7 @@ struct CBORDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { core.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        _ = try core.open(item, major: 5, [String: Any].self, "a map")
-        return KeyedDecodingContainer(CBORKeyedDecoding(core: core, item: item))
+        try core.keyedContainer(type, item)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

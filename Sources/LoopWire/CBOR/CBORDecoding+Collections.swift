@@ -3,17 +3,32 @@ protocol CBORCollectionDecodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Self
 }
 
+extension CBORCollectionDecodable {
+    /// Puts the value into memory for one of this type; leaves the memory alone if it throws.
+    static func decode(
+        to place: UnsafeMutableRawPointer, from core: DecodingCore, at item: CBORIndex.Item
+    ) throws {
+        place.initializeMemory(as: Self.self, to: try decode(from: core, at: item))
+    }
+}
+
 extension Array: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
+        let shape = core.shape(Element.self)
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
-        var elements: [Element] = []
-        elements.reserveCapacity(core.room(for: count, of: MemoryLayout<Element>.stride, in: item))
-        while count > 0 {
-            elements.append(try core.decode(Element.self, at: element))
-            element = core.index.after(element)
-            count -= 1
+        guard shape.pointee.kind == .wire, let wire = shape.pointee.wire,
+            core.room(for: count, of: MemoryLayout<Element>.stride, in: item) == count
+        else { return try core.values(item) { try core.decode(Element.self, at: $0) } }
+        return try [Element](unsafeUninitializedCapacity: count) { elements, made in
+            guard let first = elements.baseAddress else { return }
+            while count > 0 {
+                var reader = WireReader(core: core, item: element)
+                try wire.read(to: first + made, from: &reader)
+                made += 1
+                element = core.index.after(element)
+                count -= 1
+            }
         }
-        return elements
     }
 }
 

@@ -23,7 +23,7 @@ struct CBOREncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         core.open(Int(node), serial, as: .map)
-        return KeyedEncodingContainer(CBORKeyedEncoding(core: core, node: node, serial: serial))
+        return core.keyedContainer(type, node, serial)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -3,13 +3,33 @@ protocol CBORCollectionEncodable {
     func encode(to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws
 }
 
+extension CBORCollectionEncodable {
+    /// Encodes the value at this place, which is one of this type.
+    static func encode(
+        at place: UnsafeRawPointer, to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int
+    ) throws {
+        try place.assumingMemoryBound(to: Self.self).pointee.encode(
+            to: core, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+    }
+}
+
 extension Array: CBORCollectionEncodable where Element: Encodable {
     func encode(to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         try core.encodeContainer(.array, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) { array in
-            for index in indices {
-                let start = core.log.count
-                try core.encode(self[index], in: array, keyStartOrIndex: index, keyLength: 0)
-                core.addValue(array, start: start)
+            // The elements where they are, because taking one out of the array would copy it.
+            try withUnsafeBufferPointer { elements in
+                guard let first = elements.baseAddress else { return }
+                let shape = CodingShape.of(Element.self, core.state.pointee.shapes, core.state.pointee.spareShape)
+                let wire = shape.pointee.kind == .wire ? shape.pointee.wire : nil
+                for index in 0..<elements.count {
+                    let start = core.log.count
+                    if let wire {
+                        try core.encodeWire(wire, at: first + index, in: array, keyStartOrIndex: index, keyLength: 0)
+                    } else {
+                        try core.encode((first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)
+                    }
+                    core.addValue(array, start: start)
+                }
             }
         }
     }

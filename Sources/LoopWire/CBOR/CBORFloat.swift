@@ -5,13 +5,13 @@ enum CBORFloat {
 
     /// The value of 16 bits.
     static func value(half bits: UInt16) -> Double {
-        let sign: Double = bits & 0x8000 == 0 ? 1 : -1
-        let exponent = Int(bits >> 10 & 0x1F)
-        let fraction = Double(bits & 0x3FF)
+        let sign = UInt64(bits & 0x8000) << 48
+        let exponent = UInt64(bits >> 10 & 0x1F)
+        let fraction = UInt64(bits & 0x3FF)
         switch exponent {
-        case 0: return sign * fraction * 0x1p-24
-        case 31: return fraction == 0 ? sign * .infinity : .nan
-        default: return sign * Double(sign: .plus, exponent: exponent - 15, significand: 1 + fraction * 0x1p-10)
+        case 0: return Double(bitPattern: sign | (Double(fraction) * 0x1p-24).bitPattern)
+        case 31: return fraction == 0 ? Double(bitPattern: sign | Double.infinity.bitPattern) : .nan
+        default: return Double(bitPattern: sign | (exponent + 1008) << 52 | fraction << 42)
         }
     }
 

@@ -50,15 +50,18 @@ extension CBORIndex {
     /// The item behind this one.
     @inline(__always)
     func after(_ item: Item) -> Item {
-        // Short integers, strings and simple values are what most items are.
+        // Numbers, short strings and simple values are what most items are.
         let first = base[Int(item.offset)]
-        if first & 31 < 24 {
-            switch first >> 5 {
-            case 0, 1, 7: return Item(offset: item.offset + 1, container: item.container)
-            case 2, 3: return Item(offset: item.offset + 1 + UInt32(first & 31), container: item.container)
-            case 4, 5: return behind(item.container)
-            default: break
-            }
+        let info = first & 31
+        switch first >> 5 {
+        case 0, 1, 7:
+            let width: UInt32 = info < 24 ? 0 : 1 &<< UInt32(info &- 24)
+            return Item(offset: item.offset &+ 1 &+ width, container: item.container)
+        case 2, 3:
+            if info < 24 { return Item(offset: item.offset &+ 1 &+ UInt32(info), container: item.container) }
+        case 4, 5:
+            return behind(item.container)
+        default: break
         }
         return afterLong(item)
     }

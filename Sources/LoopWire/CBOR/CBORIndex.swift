@@ -34,16 +34,24 @@ struct CBORIndex {
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
+    /// For the pass: the containers that are open, as deep as the limit allows.
+    private var frames: UnsafeMutablePointer<CBORScan.Frame>
+    private var frameCapacity: Int
 
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
         containerCapacity = 64
         containers = .allocate(capacity: containerCapacity)
+        frameCapacity = CBORLimits.default.depthMax + 1
+        frames = .allocate(capacity: frameCapacity)
         base = UnsafePointer(UnsafeRawPointer(containers).assumingMemoryBound(to: UInt8.self))
         count = 0
     }
 
-    func free() { containers.deallocate() }
+    func free() {
+        containers.deallocate()
+        frames.deallocate()
+    }
 
     /// Gives `body` the index of a document and frees it.
     static func with<R>(
@@ -69,8 +77,13 @@ struct CBORIndex {
             throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
         }
         self.base = base
+        if limits.depthMax >= frameCapacity {
+            frames.deallocate()
+            frameCapacity = limits.depthMax + 1
+            frames = .allocate(capacity: frameCapacity)
+        }
         let scan = CBORScan(base: base, count: bytes.count, depthMax: limits.depthMax, isValid: isValid)
-        try scan.run(&self)
+        try scan.run(&self, frames)
         count = bytes.count
     }
 

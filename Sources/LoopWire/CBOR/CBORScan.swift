@@ -5,8 +5,9 @@ struct CBORScan {
     let depthMax: Int
     let isValid: Bool
 
-    private struct Frame {
-        enum Kind { case array, map, tag, bytes, text }
+    struct Frame {
+        /// The document itself is a frame too, full after one item.
+        enum Kind { case document, array, map, tag, bytes, text }
         var kind: Kind
         var isIndefinite: Bool
         /// In a map: a key was read and its value comes next.
@@ -21,129 +22,249 @@ struct CBORScan {
         var keyStart = 0
         var lastKeyStart = 0
         var lastKeyEnd = 0
+        /// The first 8 bytes of the last key, highest first.
+        var lastPrefix: UInt64 = 0
+
+        /// Nothing more can come.
+        var isFull: Bool {
+            @inline(__always) get { remaining == 0 && !isIndefinite && kind != .document }
+        }
     }
 
-    func run(_ index: inout CBORIndex) throws(WireError) {
-        let frames = UnsafeMutablePointer<Frame>.allocate(capacity: depthMax + 1)
-        defer { frames.deallocate() }
-        var depth = 0
+    /// - Parameter frames: memory for one more than `depthMax`.
+    func run(_ index: inout CBORIndex, _ frames: UnsafeMutablePointer<Frame>) throws(WireError) {
+        frames.initialize(to: Frame(kind: .document, isIndefinite: false, remaining: 1))
+        var top = frames
         var offset = 0
-        repeat {
-            let start = offset
-            guard start < count else { throw .truncated(needed: 1, have: 0, what: "CBOR item") }
-            let first = base[start]
-            let (major, info) = (first >> 5, first & 31)
-            if depth > 0 {
-                let frame = frames + (depth - 1)
-                if frame.pointee.kind == .map, !frame.pointee.isBetween {
-                    frame.pointee.keyStart = start
-                } else if frame.pointee.kind == .bytes || frame.pointee.kind == .text, first != 0xFF {
-                    let expected: UInt8 = frame.pointee.kind == .bytes ? 2 : 3
-                    guard major == expected, info != 31 else {
-                        throw .malformed(what: "a string's chunk is not a string of its kind", offset: start)
-                    }
+        while true {
+            if top.pointee.remaining > 0, !top.pointee.isBetween {
+                switch top.pointee.kind {
+                case .array: offset = simpleElements(top, offset)
+                case .map: offset = simpleEntries(top, offset)
+                case .document, .tag, .bytes, .text: break
                 }
             }
-            let (argument, content) = try readHead(start, info, major)
-            offset = content
-            var opened: Frame.Kind?
-            var remaining = 0
-            let isIndefinite = info == 31
-            switch major {
-            case 0, 1:
-                break
-            case 2, 3:
-                if isIndefinite {
-                    opened = major == 2 ? .bytes : .text
-                } else {
-                    guard argument <= UInt64(count - content) else {
-                        throw .truncated(
-                            needed: Int(clamping: argument), have: count - content, what: major == 2 ? "bytes" : "text")
-                    }
-                    offset = content + Int(argument)
-                    if major == 3, isValid, !UTF8Check.isValid(base + content, Int(argument)) {
-                        throw .malformed(what: "text that is not UTF-8", offset: start)
-                    }
-                }
-            case 4, 5:
-                opened = major == 4 ? .array : .map
-                if !isIndefinite {
-                    // Each element takes at least a byte, so that a count beyond what is left need not be tried.
-                    guard argument <= UInt64(count - content) / (major == 4 ? 1 : 2) else {
-                        throw .truncated(
-                            needed: Int(clamping: argument), have: count - content,
-                            what: major == 4 ? "array" : "map")
-                    }
-                    remaining = Int(argument)
-                }
-            case 6:
-                opened = .tag
-                remaining = 1
-            default:
-                if info == 31 {
-                    guard depth > 0, frames[depth - 1].isIndefinite, !frames[depth - 1].isBetween else {
-                        throw .malformed(what: "a break where nothing can end", offset: start)
-                    }
-                    depth -= 1
-                    try close(frames[depth], contentEnd: start, end: offset, index)
-                }
-            }
-            if let kind = opened {
-                guard depth < depthMax else { throw .tooDeep(limit: depthMax, offset: start) }
-                let container = kind == .tag ? -1 : index.append(start: content)
-                if isIndefinite || remaining > 0 {
-                    (frames + depth).initialize(
-                        to: Frame(kind: kind, isIndefinite: isIndefinite, container: container, remaining: remaining))
-                    depth += 1
-                    continue
-                }
-                index.finish(container, count: 0, contentEnd: offset, end: offset)
-            }
-            try complete(frames, &depth, offset, index)
-        } while depth > 0
-        guard offset == count else { throw .trailingBytes(count: count - offset, offset: offset) }
-    }
-
-    /// An item ended at `end`: counts it where it belongs, and closes what is full by it.
-    @inline(__always)
-    private func complete(
-        _ frames: UnsafeMutablePointer<Frame>, _ depth: inout Int, _ end: Int, _ index: CBORIndex
-    ) throws(WireError) {
-        while depth > 0 {
-            let frame = frames + (depth - 1)
-            switch frame.pointee.kind {
-            case .tag:
-                depth -= 1
+            if top.pointee.isFull {
+                try close(top, contentEnd: offset, end: offset, index)
+                top -= 1
+            } else if try readItem(&offset, &top, depthMax - (top - frames), &index) {
                 continue
-            case .bytes, .text:
-                frame.pointee.count += 1
-                return
-            case .map where !frame.pointee.isBetween:
-                frame.pointee.isBetween = true
-                if isValid { try noteKey(frame, end) }
-                return
-            case .map, .array:
-                frame.pointee.isBetween = false
-                frame.pointee.count += 1
-                if frame.pointee.isIndefinite { return }
-                frame.pointee.remaining -= 1
-                if frame.pointee.remaining > 0 { return }
-                depth -= 1
-                try close(frame.pointee, contentEnd: end, end: end, index)
+            }
+            // An item ended here: it is counted where it belongs, and what is full by it is closed.
+            completion: while true {
+                switch top.pointee.kind {
+                case .map where !top.pointee.isBetween:
+                    top.pointee.isBetween = true
+                    if isValid { try noteKey(top, offset) }
+                    break completion
+                case .map, .array:
+                    top.pointee.isBetween = false
+                    top.pointee.count += 1
+                    if top.pointee.isIndefinite { break completion }
+                    top.pointee.remaining -= 1
+                    if top.pointee.remaining > 0 { break completion }
+                    try close(top, contentEnd: offset, end: offset, index)
+                case .bytes, .text:
+                    top.pointee.count += 1
+                    break completion
+                case .tag:
+                    break
+                case .document:
+                    guard offset == count else { throw .trailingBytes(count: count - offset, offset: offset) }
+                    return
+                }
+                top -= 1
             }
         }
     }
 
-    private func close(_ frame: Frame, contentEnd: Int, end: Int, _ index: CBORIndex) throws(WireError) {
-        index.finish(frame.container, count: frame.count, contentEnd: contentEnd, end: end)
-        if frame.kind == .map, !(frame.isSorted && frame.isCanonical) { try refuseDuplicates(frame, index) }
+    /// Reads an item, or the head of one that holds others, and says if it holds others: `top` is its frame then. After a
+    /// break, `top` is the frame around what the break ended.
+    ///
+    /// - Parameter levels: how many more may be opened.
+    private func readItem(
+        _ offset: inout Int, _ top: inout UnsafeMutablePointer<Frame>, _ levels: Int, _ index: inout CBORIndex
+    ) throws(WireError) -> Bool {
+        let start = offset
+        guard start < count else { throw .truncated(needed: 1, have: 0, what: "CBOR item") }
+        let first = base[start]
+        let (major, info) = (first >> 5, first & 31)
+        switch top.pointee.kind {
+        case .map: if !top.pointee.isBetween { top.pointee.keyStart = start }
+        case .bytes, .text: if first != 0xFF { try checkChunk(top.pointee.kind, major, info, start) }
+        case .document, .array, .tag: break
+        }
+        let (argument, content) = try readHead(start, info, major)
+        offset = content
+        switch major {
+        case 0, 1:
+            return false
+        case 2, 3:
+            if info == 31 {
+                guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
+                top += 1
+                let kind: Frame.Kind = major == 2 ? .bytes : .text
+                top.initialize(
+                    to: Frame(kind: kind, isIndefinite: true, container: index.append(start: content), remaining: 0))
+                return true
+            }
+            guard argument <= UInt64(count - content) else {
+                throw .truncated(
+                    needed: Int(clamping: argument), have: count - content, what: major == 2 ? "bytes" : "text")
+            }
+            offset = content + Int(argument)
+            if major == 3, isValid, !UTF8Check.isValid(base + content, Int(argument)) {
+                throw .malformed(what: "text that is not UTF-8", offset: start)
+            }
+            return false
+        case 4, 5:
+            // Each element takes at least a byte, so that a count beyond what is left need not be tried.
+            guard argument <= UInt64(count - content) / (major == 4 ? 1 : 2) else {
+                throw .truncated(
+                    needed: Int(clamping: argument), have: count - content, what: major == 4 ? "array" : "map")
+            }
+            guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
+            top += 1
+            top.initialize(
+                to: Frame(
+                    kind: major == 4 ? .array : .map, isIndefinite: info == 31,
+                    container: index.append(start: content), remaining: Int(argument)))
+            return true
+        case 6:
+            guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
+            top += 1
+            top.initialize(to: Frame(kind: .tag, isIndefinite: false, remaining: 1))
+            return true
+        default:
+            guard info == 31 else { return false }
+            guard top.pointee.isIndefinite, !top.pointee.isBetween else {
+                throw .malformed(what: "a break where nothing can end", offset: start)
+            }
+            try close(top, contentEnd: start, end: content, index)
+            top -= 1
+            return false
+        }
+    }
+
+    // MARK: What most documents consist of
+
+    /// Goes through elements that are no more than numbers and short strings, and stops at any other.
+    private func simpleElements(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
+        var offset = start
+        var left = frame.pointee.remaining
+        while left > 0 {
+            let end = simpleEnd(offset)
+            if end < 0 { break }
+            offset = end
+            left -= 1
+        }
+        frame.pointee.count += frame.pointee.remaining - left
+        frame.pointee.remaining = left
+        return offset
+    }
+
+    /// Goes through entries that have short ascending text keys, and numbers and short strings as values; stops at any
+    /// other key, and behind the key of any other value.
+    private func simpleEntries(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
+        var offset = start
+        var left = frame.pointee.remaining
+        var lastPrefix = frame.pointee.lastPrefix
+        var (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
+        // Below, nothing can overflow: 32 bytes are there, of which a key takes 24 at most.
+        while left > 0, count &- offset >= 32 {
+            let place = UnsafeRawPointer(base + offset)
+            let word = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
+            let head = UInt8(truncatingIfNeeded: word)
+            guard head & 0xE0 == 0x60, head & 31 < 24 else { break }
+            let length = Int(head & 31) &+ 1
+            // The key's first bytes with its head, whose highest bit is never set.
+            let start = length >= 8 ? word : word & ~(UInt64.max &<< UInt64(8 &* length))
+            guard start & 0x8080_8080_8080_8080 == 0, length <= 8 || isASCII(offset &+ 8, length &- 8) else { break }
+            let prefix = start.byteSwapped
+            // Equal beginnings say nothing yet, and other orders are rare.
+            guard prefix > lastPrefix else { break }
+            (lastPrefix, lastStart, lastEnd) = (prefix, offset, offset &+ length)
+            offset = lastEnd
+            let valueEnd = simpleEnd(offset)
+            if valueEnd < 0 {
+                frame.pointee.isBetween = true
+                break
+            }
+            offset = valueEnd
+            left &-= 1
+        }
+        frame.pointee.count += frame.pointee.remaining - left
+        frame.pointee.remaining = left
+        frame.pointee.lastPrefix = lastPrefix
+        (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd) = (lastStart, lastEnd)
+        return offset
+    }
+
+    /// Where a number, a simple value or a short string that begins here ends; −1 for anything else, right or wrong.
+    @inline(__always)
+    private func simpleEnd(_ start: Int) -> Int {
+        guard start < count else { return -1 }
+        let first = base[start]
+        let info = Int(first & 31)
+        var end = start &+ 1
+        switch first >> 5 {
+        case 0, 1, 7:
+            if info >= 24 {
+                guard info < 28, first != 0xF8 else { return -1 }
+                end &+= 1 &<< (info &- 24)
+            }
+        case 2:
+            guard info < 24 else { return -1 }
+            end &+= info
+        case 3:
+            guard info < 24, count &- end >= 24, isASCII(end, info) else { return -1 }
+            end &+= info
+        default:
+            return -1
+        }
+        return end <= count ? end : -1
+    }
+
+    /// Whether fewer than 24 bytes are ASCII, of which 24 are there.
+    @inline(__always)
+    private func isASCII(_ start: Int, _ length: Int) -> Bool {
+        var place = UnsafeRawPointer(base + start)
+        var left = length
+        var high: UInt64 = 0
+        while left >= 8 {
+            high |= place.loadUnaligned(as: UInt64.self)
+            place += 8
+            left &-= 8
+        }
+        let rest = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
+        high |= rest & ~(UInt64.max &<< UInt64(8 &* left))
+        return high & 0x8080_8080_8080_8080 == 0
+    }
+
+    private func checkChunk(_ kind: Frame.Kind, _ major: UInt8, _ info: UInt8, _ start: Int) throws(WireError) {
+        guard major == (kind == .bytes ? 2 : 3), info != 31 else {
+            throw .malformed(what: "a string's chunk is not a string of its kind", offset: start)
+        }
+    }
+
+    @inline(__always)
+    private func close(
+        _ frame: UnsafeMutablePointer<Frame>, contentEnd: Int, end: Int, _ index: borrowing CBORIndex
+    ) throws(WireError) {
+        index.finish(frame.pointee.container, count: frame.pointee.count, contentEnd: contentEnd, end: end)
+        if frame.pointee.kind == .map, !(frame.pointee.isSorted && frame.pointee.isCanonical) {
+            try refuseDuplicates(frame.pointee, copy index)
+        }
     }
 
     /// Compares a key with the one before it: keys that ascend cannot be the same.
     @inline(__always)
     private func noteKey(_ frame: UnsafeMutablePointer<Frame>, _ end: Int) throws(WireError) {
         let start = frame.pointee.keyStart
-        if frame.pointee.count > 0 {
+        let prefix = prefix(start, end)
+        if prefix > frame.pointee.lastPrefix {
+            // Most keys are in order by their first bytes already.
+        } else if frame.pointee.count > 0 {
             let (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
             let order = BytesOrder.compare(base + lastStart, lastEnd - lastStart, base + start, end - start)
             if order == 0 { throw .duplicateKey(key: name(start, end), offset: start) }
@@ -152,6 +273,15 @@ struct CBORScan {
         if base[start] & 31 >= 24 || base[start] >> 5 == 6, !isCanonicalKey(start) { frame.pointee.isCanonical = false }
         frame.pointee.lastKeyStart = start
         frame.pointee.lastKeyEnd = end
+        frame.pointee.lastPrefix = prefix
+    }
+
+    /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
+    @inline(__always)
+    private func prefix(_ start: Int, _ end: Int) -> UInt64 {
+        guard count - start >= 8 else { return 0 }
+        let word = UInt64(bigEndian: UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
+        return end - start >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * (end - start)))
     }
 
     /// False for an integer or a string whose head is not the shortest, and for a tagged key, as tags are skipped.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Encoding and decoding states that wait for their next value, so that coding a small one allocates nothing.
 ///
-/// A place is taken and filled by one atomic exchange each; no thread waits for another. A state that grew large, or
-/// finds no free place, is freed. Handles are refused by their serial number when their state serves another value.
+/// A place is taken and filled by one atomic exchange each; no thread waits for another. A state that finds no
+/// free place is freed. Handles are refused by their serial number when their state serves another value.
 struct CorePool<State>: @unchecked Sendable {
     private let places: UnsafeMutablePointer<Atomic<UInt>>
     private static var placesMax: Int { 64 }

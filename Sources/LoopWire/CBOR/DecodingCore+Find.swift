@@ -15,7 +15,29 @@ extension DecodingCore {
         return key.withUTF8 { find($0, in: item) }
     }
 
-    private func find(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
+    /// The same for the bytes of a key, in a document that is known to be open. The next key is looked at at once.
+    @inline(__always)
+    func find(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
+        let containers = state.pointee.index.containers
+        let map = containers + Int(item.container)
+        let offset = map.pointee.hintOffset
+        if offset != map.pointee.contentEnd, key.count < 24, let start = key.baseAddress {
+            let place = state.pointee.index.base + Int(offset)
+            if place[0] == 0x60 | UInt8(truncatingIfNeeded: key.count), Self.isSame(start, place + 1, key.count) {
+                let value = Item(
+                    offset: offset + 1 + UInt32(truncatingIfNeeded: key.count), container: map.pointee.hintContainer)
+                let next = index.after(value)
+                map.pointee.hintOffset = next.offset
+                map.pointee.hintContainer = next.container
+                return value
+            }
+        }
+        return findAround(key, in: item)
+    }
+
+    @inline(never)
+    private func findAround(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
+        let index = index
         let map = index.containers + Int(item.container)
         var here = Item(offset: map.pointee.hintOffset, container: map.pointee.hintContainer)
         var left = Int(map.pointee.count)
@@ -48,12 +70,28 @@ extension DecodingCore {
             let value = Item(offset: item.offset + 1 + UInt32(length), container: item.container)
             guard length == key.count else { return (false, value) }
             guard let start = key.baseAddress else { return (true, value) }
-            let text = index.base + Int(item.offset) + 1
-            var place = 0
-            while place < length, start[place] == text[place] { place += 1 }
-            return (place == length, value)
+            return (Self.isSame(start, index.base + Int(item.offset) + 1, length), value)
         }
         return (compare(key, item) == 0, index.after(item))
+    }
+
+    /// Whether an item is this text.
+    func isText(_ text: UnsafeBufferPointer<UInt8>, _ item: Item) -> Bool { match(text, item).0 }
+
+    /// Whether fewer than 24 bytes are the same: the first and the last ones, which overlap, a word at a time.
+    @inline(__always)
+    private static func isSame(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        let (a, b) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+        func same<N: FixedWidthInteger & BitwiseCopyable>(_ type: N.Type, at offset: Int) -> Bool {
+            a.loadUnaligned(fromByteOffset: offset, as: type) == b.loadUnaligned(fromByteOffset: offset, as: type)
+        }
+        if count >= 8 {
+            return same(UInt64.self, at: 0) && same(UInt64.self, at: count - 8)
+                && (count <= 16 || same(UInt64.self, at: 8))
+        }
+        if count >= 4 { return same(UInt32.self, at: 0) && same(UInt32.self, at: count - 4) }
+        if count >= 2 { return same(UInt16.self, at: 0) && same(UInt16.self, at: count - 2) }
+        return count == 0 || same(UInt8.self, at: 0)
     }
 
     /// The order of a text and a key; keys that are no text come after every text.

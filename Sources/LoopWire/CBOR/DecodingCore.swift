@@ -16,6 +16,20 @@ struct DecodingCore {
         /// How many steps may still be spent on finding coding paths, which are found by walking.
         var pathSteps = 0
         var serial: UInt32 = 0
+        /// What is known about types, for this document and all later ones.
+        let keys = TypeTable<DecodingKeys>()
+        let shapes = TypeTable<CodingShape>()
+        let spareShape: UnsafeMutablePointer<CodingShape>
+        /// Memory for values whose type is only known at run time, and how much of it is taken.
+        let values = UnsafeMutableRawPointer.allocate(byteCount: State.valueBytesMax, alignment: 16)
+        var valueBytes = 0
+
+        static var valueBytesMax: Int { 4096 }
+
+        init() {
+            spareShape = .allocate(capacity: 1)
+            spareShape.initialize(to: CodingShape(Never.self))
+        }
     }
 
     struct MapEntry {
@@ -53,8 +67,17 @@ struct DecodingCore {
         state.pointee.index.close()
         state.pointee.userInfo = [:]
         if !state.pointee.sortedMaps.isEmpty { state.pointee.sortedMaps = [:] }
-        if state.pointee.index.containerCapacity <= 1 << 14, Self.pool.give(state) { return }
+        if state.pointee.index.containerCapacity > 1 << 14 {
+            state.pointee.index.free()
+            state.pointee.index = CBORIndex()
+        }
+        if Self.pool.give(state) { return }
         state.pointee.index.free()
+        state.pointee.keys.free { $0.free() }
+        state.pointee.shapes.free { _ in }
+        state.pointee.spareShape.deinitialize(count: 1)
+        state.pointee.spareShape.deallocate()
+        state.pointee.values.deallocate()
         state.deinitialize(count: 1)
         state.deallocate()
     }
@@ -148,14 +171,61 @@ struct DecodingCore {
     }
 
     /// An array of integers, without a handle for each.
+    @inline(__always)
     func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
         var (element, count) = try open(item, major: 4, [N].self, "an array")
-        var values: [N] = []
-        values.reserveCapacity(count)
-        while count > 0 {
-            values.append(try integer(type, element))
+        let base = index.base
+        return try [N](unsafeUninitializedCapacity: count) { values, made in
+            guard let first = values.baseAddress else { return }
+            while count > 0 {
+                // Numbers up to 23, and any other that is not negative; whatever else there may be takes the long way.
+                let head = base[Int(element.offset)]
+                if head < 0x1C, isOpen {
+                    let width = CBORIndex.width(head)
+                    let argument =
+                        head < 24
+                        ? UInt64(head) : CBORScan.argument(base + Int(element.offset) + 1, width: width)
+                    guard let value = N(exactly: argument) else { throw outOfRange(type, element) }
+                    (first + made).initialize(to: value)
+                    element.offset += 1 + UInt32(truncatingIfNeeded: width)
+                } else {
+                    (first + made).initialize(to: try integer(type, element))
+                    element = index.after(element)
+                }
+                made += 1
+                count -= 1
+            }
+        }
+    }
+
+    /// An array whose elements are read by `read`.
+    @inline(__always)
+    func values<V>(_ item: Item, _ read: (Item) throws -> V) throws -> [V] {
+        var (element, count) = try open(item, major: 4, [V].self, "an array")
+        let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
+        guard room == count else { return try largeValues(element, count, room, read) }
+        return try [V](unsafeUninitializedCapacity: count) { values, made in
+            guard let first = values.baseAddress else { return }
+            while count > 0 {
+                (first + made).initialize(to: try read(element))
+                made += 1
+                element = index.after(element)
+                count -= 1
+            }
+        }
+    }
+
+    /// The same where there is not room for all of them before they were read.
+    @inline(never)
+    private func largeValues<V>(
+        _ first: Item, _ count: Int, _ room: Int, _ read: (Item) throws -> V
+    ) throws -> [V] {
+        var element = first
+        var values: [V] = []
+        values.reserveCapacity(room)
+        for _ in 0..<count {
+            values.append(try read(element))
             element = index.after(element)
-            count -= 1
         }
         return values
     }
@@ -171,13 +241,42 @@ struct DecodingCore {
     // MARK: Any type
 
     @inline(__always)
+    func shape<T>(_ type: T.Type) -> UnsafeMutablePointer<CodingShape> {
+        CodingShape.of(type, state.pointee.shapes, state.pointee.spareShape)
+    }
+
+    /// Gives memory for a value to `make`, which puts one there or throws, and takes the value out.
+    ///
+    /// The memory is a stack of the coder's own: the standard library's temporary memory looks up generic types.
+    @inline(__always)
+    func made<T>(_ type: T.Type, _ make: (UnsafeMutableRawPointer) throws -> Void) throws -> T {
+        let before = state.pointee.valueBytes
+        let start = (before + 15) & ~15
+        let end = start + MemoryLayout<T>.size
+        guard end <= State.valueBytesMax, MemoryLayout<T>.alignment <= 16 else {
+            let place = UnsafeMutableRawPointer.allocate(
+                byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
+            defer { place.deallocate() }
+            try make(place)
+            return place.assumingMemoryBound(to: T.self).move()
+        }
+        state.pointee.valueBytes = end
+        defer { state.pointee.valueBytes = before }
+        let place = state.pointee.values + start
+        try make(place)
+        return place.assumingMemoryBound(to: T.self).move()
+    }
+
+    @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, at item: Item) throws -> T {
         if T.self == String.self { return unsafeBitCast(try string(item), to: T.self) }
         if T.self == Int.self { return unsafeBitCast(try integer(Int.self, item), to: T.self) }
-        switch CodingShape.of(T.self) {
+        let shape = shape(T.self)
+        switch shape.pointee.kind {
         case .plain: return try T(from: CBORDecoder(core: self, item: item))
         case .scalar: return try decodeScalar(type, item)
-        case .collection: return try decodeCollection(type, item)
+        case .collection: return try decodeCollection(type, shape, item)
+        case .wire: return try decodeWire(type, shape, item)
         }
     }
 
@@ -197,14 +296,14 @@ struct DecodingCore {
         preconditionFailure("\(T.self) is called a scalar by CodingShape, and no form is known for it")
     }
 
-    private func decodeCollection<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
+    private func decodeCollection<T: Decodable>(
+        _ type: T.Type, _ shape: UnsafeMutablePointer<CodingShape>, _ item: Item
+    ) throws -> T {
         if T.self == [UInt8].self { return unsafeBitCast(try bytes(item), to: T.self) }
         if T.self == [Int].self { return unsafeBitCast(try integers(Int.self, item), to: T.self) }
-        guard let collection = type as? any CBORCollectionDecodable.Type,
-            let value = try collection.decode(from: self, at: item) as? T
-        else {
-            return try T(from: CBORDecoder(core: self, item: item))
-        }
-        return value
+        if T.self == [String].self { return unsafeBitCast(try values(item, string), to: T.self) }
+        if T.self == [Double].self { return unsafeBitCast(try values(item, double), to: T.self) }
+        guard let collection = shape.pointee.decodable else { return try T(from: CBORDecoder(core: self, item: item)) }
+        return try made(type) { try collection.decode(to: $0, from: self, at: item) }
     }
 }

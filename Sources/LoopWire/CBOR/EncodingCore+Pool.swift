@@ -27,14 +27,30 @@ extension EncodingCore {
         floor = 0
         failure = nil
         state.pointee.userInfo = [:]
-        let isSmall =
-            log.capacity <= 1 << 20 && scratch.capacity <= 1 << 20 && state.pointee.nodeCapacity <= 1 << 12
-            && state.pointee.entryCapacity <= 1 << 16
-        if isSmall, Self.pool.give(state) { return }
+        if log.capacity > 1 << 20 { log.shrink(to: 512) }
+        if scratch.capacity > 1 << 20 { scratch.shrink(to: 256) }
+        if state.pointee.nodeCapacity > 1 << 12 {
+            nodes.deallocate()
+            state.pointee.nodeCapacity = 16
+            nodes = .allocate(capacity: 16)
+        }
+        if state.pointee.entryCapacity > 1 << 16 {
+            entries.deallocate()
+            state.pointee.entryCapacity = 32
+            entries = .allocate(capacity: 32)
+        }
+        if !Self.pool.give(state) { free() }
+    }
+
+    private func free() {
         log.free()
         scratch.free()
         nodes.deallocate()
         entries.deallocate()
+        state.pointee.keys.free { $0.free() }
+        state.pointee.shapes.free { _ in }
+        state.pointee.spareShape.deinitialize(count: 1)
+        state.pointee.spareShape.deallocate()
         state.deinitialize(count: 1)
         state.deallocate()
     }

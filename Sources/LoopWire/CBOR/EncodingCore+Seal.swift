@@ -11,14 +11,23 @@ extension EncodingCore {
             patchHead(0x80, owner)
         case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
             patchHead(0xA0, owner)
+        case .map where owner.count == 1 && isOneChild(owner):
+            // An enum's case: all that follows the key is the child's.
+            seal(Int(entries[Int(owner.first)].child))
+            log.base[owner.start] = 0xA1
         default:
             var out = scratch
             out.count = 0
             emit(node, into: &out)
             log.count = owner.start
-            log.append(out.base, out.count)
+            log.append(piece: out.base, out.count)
             scratch = out
         }
+    }
+
+    private func isOneChild(_ owner: Node) -> Bool {
+        let entry = entries[Int(owner.first)]
+        return entry.child >= 0 && nodes[Int(entry.child)].start == entry.end
     }
 
     /// Fills in the head of a container whose content is in place already.
@@ -62,14 +71,66 @@ extension EncodingCore {
             if entry.child >= 0 {
                 emit(Int(entry.child), into: &out)
             } else {
-                out.append(log.base + entry.start, entry.end - entry.start)
+                out.append(piece: log.base + entry.start, entry.end - entry.start)
             }
             index = entry.next
         }
         out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
     }
 
+    /// Writes a map whose keys are known in their order, without comparing any; false if a key is there twice, or not
+    /// all are known.
+    private func emitRanked(_ node: Int, into out: inout RawBuffer) -> Bool {
+        let owner = nodes + node
+        guard owner.pointee.isRanked, let keys = owner.pointee.keys, keys.pointee.isOrdinal else { return false }
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: KeyName.ordinalsMax) { order in
+            guard let order = order.baseAddress else { return false }
+            let (entries, ranks) = (entries, keys.pointee.ranks)
+            var present: UInt64 = 0
+            var index = owner.pointee.first
+            while index >= 0 {
+                let entry = entries + Int(index)
+                let rank = ranks[Int(entry.pointee.ordinal)]
+                order[Int(rank)] = index
+                present |= 1 &<< UInt64(rank)
+                index = entry.pointee.next
+            }
+            guard present.nonzeroBitCount == owner.pointee.count else { return false }
+            out.head(0xA0, UInt64(owner.pointee.count))
+            if owner.pointee.isRun { return emitRun(owner, order, present, into: &out) }
+            while present != 0 {
+                let entry = entries + Int(order[present.trailingZeroBitCount])
+                out.append(piece: log.base + entry.pointee.start, entry.pointee.end - entry.pointee.start)
+                if entry.pointee.child >= 0 { emit(Int(entry.pointee.child), into: &out) }
+                present &= present - 1
+            }
+            return true
+        }
+    }
+
+    /// The entries of a map that follow each other in the log without gaps: how long they are together is known.
+    @inline(__always)
+    private func emitRun(
+        _ owner: UnsafeMutablePointer<Node>, _ order: UnsafeMutablePointer<Int32>, _ all: UInt64,
+        into out: inout RawBuffer
+    ) -> Bool {
+        out.reserve(owner.pointee.tail - owner.pointee.runStart + RawBuffer.slack)
+        let (source, entries) = (log.base, entries)
+        var target = out.base + out.count
+        var present = all
+        while present != 0 {
+            let entry = entries + Int(order[present.trailingZeroBitCount])
+            let length = entry.pointee.end &- entry.pointee.start
+            RawBuffer.copy(source + entry.pointee.start, to: target, length)
+            target += length
+            present &= present - 1
+        }
+        out.count = target - out.base
+        return true
+    }
+
     private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
+        if emitRanked(node, into: &out) { return }
         let capacity = nodes[node].count
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(capacity, 1)) { order in
             var count = 0
@@ -84,7 +145,7 @@ extension EncodingCore {
             out.head(major, UInt64(count))
             for place in 0..<count {
                 let entry = entries[Int(order[place])]
-                out.append(log.base + entry.start, entry.end - entry.start)
+                out.append(piece: log.base + entry.start, entry.end - entry.start)
                 if entry.child >= 0 { emit(Int(entry.child), into: &out) }
             }
         }

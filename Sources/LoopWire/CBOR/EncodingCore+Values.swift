@@ -8,13 +8,19 @@ extension EncodingCore {
     func encode<T: Encodable>(_ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         if T.self == String.self { return log.text(unsafeBitCast(value, to: String.self)) }
         if T.self == Int.self { return log.signed(Int64(unsafeBitCast(value, to: Int.self))) }
-        switch CodingShape.of(T.self) {
+        let shape = CodingShape.of(T.self, state.pointee.shapes, state.pointee.spareShape)
+        switch shape.pointee.kind {
         case .plain:
             try encodeChild(value, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
         case .scalar:
             encodeScalar(value)
         case .collection:
-            try encodeCollection(value, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+            try encodeCollection(value, shape, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+        case .wire:
+            guard let type = shape.pointee.wire else { return }
+            try withUnsafePointer(to: value) { place in
+                try encodeWire(type, at: place, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+            }
         }
     }
 
@@ -31,7 +37,7 @@ extension EncodingCore {
         }
         do {
             try value.encode(to: CBOREncoder(core: self, node: child))
-            if let failure { throw failure }
+            if hasFailed, let failure { throw failure }
         } catch {
             log.count = start
             throw error
@@ -54,10 +60,10 @@ extension EncodingCore {
         }
         do {
             open(child, nodes[child].serial, as: kind)
-            if let failure { throw failure }
+            if hasFailed, let failure { throw failure }
             try fill(child)
             seal(child)
-            if let failure { throw failure }
+            if hasFailed, let failure { throw failure }
         } catch {
             log.count = start
             throw error
@@ -71,7 +77,7 @@ extension EncodingCore {
     }
 
     private func encodeCollection<T: Encodable>(
-        _ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int
+        _ value: T, _ shape: UnsafeMutablePointer<CodingShape>, in node: Int, keyStartOrIndex: Int, keyLength: Int
     ) throws {
         if T.self == [UInt8].self {
             return unsafeBitCast(value, to: [UInt8].self).withUnsafeBufferPointer { log.byteString($0) }
@@ -97,10 +103,12 @@ extension EncodingCore {
             for number in numbers { log.float(number) }
             return
         }
-        guard let collection = value as? any CBORCollectionEncodable else {
+        guard let type = shape.pointee.encodable else {
             return try encodeChild(value, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
         }
-        try collection.encode(to: self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+        try withUnsafePointer(to: value) { place in
+            try type.encode(at: place, to: self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+        }
     }
 
     /// Throws if one more container does not fit here.

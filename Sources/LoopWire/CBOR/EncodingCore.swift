@@ -28,9 +28,19 @@ struct EncodingCore {
         /// Never starts anew, also not for the next value.
         var serial: UInt32 = 0
         /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
-        var failure: WireError?
+        var failure: WireError? { didSet { hasFailed = failure != nil } }
+        private(set) var hasFailed = false
         var depthMax = 0
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        /// What is known about types, for this value and all later ones.
+        let keys = TypeTable<EncodingKeys>()
+        let shapes = TypeTable<CodingShape>()
+        let spareShape: UnsafeMutablePointer<CodingShape>
+
+        init() {
+            spareShape = .allocate(capacity: 1)
+            spareShape.initialize(to: CodingShape(Never.self))
+        }
     }
 
     /// A container or the one value of an encoder.
@@ -47,6 +57,8 @@ struct EncodingCore {
         var isRun: Bool
         /// Map keys came in ascending order so far.
         var isSorted: Bool
+        /// Map keys are all known by their ordinals, in `keys`.
+        var isRanked: Bool
         /// How many containers are around this one.
         var depth: Int32
         var serial: UInt32
@@ -62,6 +74,7 @@ struct EncodingCore {
         var parent: Int32
         var keyLength: Int32
         var keyStartOrIndex: Int
+        var keys: UnsafeMutablePointer<EncodingKeys>?
     }
 
     /// A piece of a container: in a map a key with its value, in an array a run of values or a node.
@@ -74,6 +87,7 @@ struct EncodingCore {
         /// The node that is the value, or −1 where the value's bytes follow the key.
         var child: Int32
         var next: Int32
+        var ordinal: UInt8 = 0
     }
 
     // MARK: State
@@ -110,6 +124,9 @@ struct EncodingCore {
         @inline(__always) get { state.pointee.failure }
         @inline(__always) nonmutating _modify { yield &state.pointee.failure }
     }
+    var hasFailed: Bool {
+        @inline(__always) get { state.pointee.hasFailed }
+    }
     var depthMax: Int { state.pointee.depthMax }
     var userInfo: [CodingUserInfoKey: any Sendable] { state.pointee.userInfo }
 
@@ -122,10 +139,11 @@ struct EncodingCore {
         state.pointee.serial &+= 1
         (nodes + nodeCount).initialize(
             to: Node(
-                kind: .unset, isRun: true, isSorted: true, depth: depth, serial: state.pointee.serial, first: -1,
+                kind: .unset, isRun: true, isSorted: true, isRanked: true, depth: depth, serial: state.pointee.serial,
+                first: -1,
                 last: -1, count: 0,
                 start: log.count, runStart: log.count, tail: log.count, parent: Int32(truncatingIfNeeded: parent),
-                keyLength: Int32(truncatingIfNeeded: keyLength), keyStartOrIndex: keyStartOrIndex))
+                keyLength: Int32(truncatingIfNeeded: keyLength), keyStartOrIndex: keyStartOrIndex, keys: nil))
         nodeCount += 1
         return nodeCount - 1
     }
@@ -159,7 +177,7 @@ struct EncodingCore {
     /// Throws unless the node may be written to as a container of this kind.
     @inline(__always)
     func check(_ node: Int, _ serial: UInt32, _ kind: Node.Kind) throws {
-        guard isLive(node, serial), nodes[node].kind == kind, failure == nil else { throw refusal(node, serial) }
+        guard isLive(node, serial), nodes[node].kind == kind, !hasFailed else { throw refusal(node, serial) }
     }
 
     @inline(never)
@@ -178,13 +196,38 @@ struct EncodingCore {
     /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int) {
+        nodes[node].isRanked = false
+        addEntry(node, start: start, keyLength: keyLength, child: child, prefix: keyPrefix(start, keyLength), 0)
+    }
+
+    /// The same for a key whose first bytes are at hand.
+    @inline(__always)
+    func addEntry(_ node: Int, start: Int, keyLength: Int, prefix: UInt64) {
+        nodes[node].isRanked = false
+        addEntry(node, start: start, keyLength: keyLength, child: -1, prefix: prefix, 0)
+    }
+
+    /// The same for a key that is known.
+    @inline(__always)
+    func addEntry(_ node: Int, start: Int, child: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, ordinal: Int) {
+        let owner = nodes + node
+        if owner.pointee.keys != keys {
+            if owner.pointee.first < 0 { owner.pointee.keys = keys } else { owner.pointee.isRanked = false }
+        }
+        let name = keys.pointee.names + ordinal
+        addEntry(
+            node, start: start, keyLength: Int(name.pointee.length), child: child, prefix: name.pointee.prefix,
+            UInt8(truncatingIfNeeded: ordinal))
+    }
+
+    @inline(__always)
+    private func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int, prefix: UInt64, _ ordinal: UInt8) {
         if entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
-        let prefix = keyPrefix(start, keyLength)
         (entries + entryCount).initialize(
             to: Entry(
                 prefix: prefix, start: start, end: log.count, keyLength: Int32(truncatingIfNeeded: keyLength),
-                child: Int32(truncatingIfNeeded: child), next: -1))
+                child: Int32(truncatingIfNeeded: child), next: -1, ordinal: ordinal))
         entryCount += 1
         let owner = nodes + node
         let last = owner.pointee.last
@@ -244,10 +287,8 @@ struct EncodingCore {
 
     /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
     @inline(__always)
-    private func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
-        log.reserve(0)
-        let word = UInt64(
-            bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
+    func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
+        let word = UInt64(bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
         return length >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * length))
     }
 
@@ -261,7 +302,7 @@ struct EncodingCore {
     }
 
     @inline(never)
-    private func growEntries() {
+    func growEntries() {
         let moved = UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
         moved.moveInitialize(from: entries, count: entryCount)
         entries.deallocate()

@@ -1,7 +1,7 @@
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
-/// Whoever holds it frees it. There is always room for 8 bytes beyond `count`, so that keys can be compared a word
-/// at a time.
+/// Whoever holds it frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
+/// time, and short pieces copied without asking for their exact length.
 struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -14,14 +14,23 @@ struct RawBuffer {
 
     func free() { base.deallocate() }
 
+    /// Forgets everything, and takes less memory from now on.
+    mutating func shrink(to capacity: Int) {
+        free()
+        self = RawBuffer(capacity: capacity)
+    }
+
+    /// Bytes behind `count` that may be read and written, whatever they are.
+    static var slack: Int { 32 }
+
     @inline(__always)
     mutating func reserve(_ more: Int) {
-        if capacity - count < more + 8 { grow(more) }
+        if capacity - count < more + Self.slack { grow(more) }
     }
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        let larger = max(capacity * 2, count + more + 8)
+        let larger = max(capacity * 2, count + more + Self.slack)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         moved.update(from: base, count: count)
         base.deallocate()
@@ -43,42 +52,76 @@ struct RawBuffer {
         count += length
     }
 
+    /// Appends a piece of another buffer of this kind, whose slack may be read as well.
+    @inline(__always)
+    mutating func append(piece source: UnsafePointer<UInt8>, _ length: Int) {
+        reserve(max(length, 32))
+        Self.copy(source, to: base + count, length)
+        count += length
+    }
+
+    /// Copies a piece; where it is short, up to 32 bytes from there on.
+    @inline(__always)
+    static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
+        guard length <= 32 else { return target.update(from: source, count: length) }
+        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+        let first = source.loadUnaligned(as: SIMD16<UInt8>.self)
+        let second = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
+        target.storeBytes(of: first, as: SIMD16<UInt8>.self)
+        target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+    }
+
+    /// Appends a key that is known.
+    @inline(__always)
+    mutating func name(_ name: UnsafePointer<KeyName>) {
+        reserve(24)
+        name.pointee.store(at: base + count)
+        count += Int(name.pointee.length)
+    }
+
     /// Appends the head of an item in its shortest form (RFC 8949, section 3).
     @inline(__always)
     mutating func head(_ major: UInt8, _ argument: UInt64) {
         reserve(9)
+        count = Self.head(at: base + count, major, argument) - base
+    }
+
+    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    @inline(__always)
+    static func head(
+        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
+    ) -> UnsafeMutablePointer<UInt8> {
         if argument < 24 {
-            base[count] = major | UInt8(truncatingIfNeeded: argument)
-            count += 1
-        } else {
-            wideHead(major, argument)
+            place[0] = major | UInt8(truncatingIfNeeded: argument)
+            return place + 1
         }
+        return wideHead(at: place, major, argument)
     }
 
     /// The head of an argument of 24 or more.
-    private mutating func wideHead(_ major: UInt8, _ argument: UInt64) {
+    @inline(__always)
+    private static func wideHead(
+        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
+    ) -> UnsafeMutablePointer<UInt8> {
         switch argument {
         case ...0xFF:
-            base[count] = major | 24
-            base[count + 1] = UInt8(truncatingIfNeeded: argument)
-            count += 2
-        case ...0xFFFF:
-            base[count] = major | 25
-            store(UInt16(truncatingIfNeeded: argument))
-        case ...0xFFFF_FFFF:
-            base[count] = major | 26
-            store(UInt32(truncatingIfNeeded: argument))
-        default:
-            base[count] = major | 27
-            store(argument)
+            place[0] = major | 24
+            place[1] = UInt8(truncatingIfNeeded: argument)
+            return place + 2
+        case ...0xFFFF: return store(at: place, major | 25, UInt16(truncatingIfNeeded: argument))
+        case ...0xFFFF_FFFF: return store(at: place, major | 26, UInt32(truncatingIfNeeded: argument))
+        default: return store(at: place, major | 27, argument)
         }
     }
 
-    /// Writes the argument behind the head byte at `count`, highest byte first, and steps over both.
+    /// Writes a head byte and its argument, highest byte first.
     @inline(__always)
-    private mutating func store<N: FixedWidthInteger>(_ value: N) {
-        UnsafeMutableRawPointer(base + count + 1).storeBytes(of: value.bigEndian, as: N.self)
-        count += 1 + N.bitWidth / 8
+    private static func store<N: FixedWidthInteger>(
+        at place: UnsafeMutablePointer<UInt8>, _ first: UInt8, _ value: N
+    ) -> UnsafeMutablePointer<UInt8> {
+        place[0] = first
+        UnsafeMutableRawPointer(place + 1).storeBytes(of: value.bigEndian, as: N.self)
+        return place + (1 + N.bitWidth / 8)
     }
 
     @inline(__always)
@@ -89,10 +132,51 @@ struct RawBuffer {
 
     @inline(__always)
     mutating func text(_ value: String) {
-        var value = value
-        value.withUTF8 { utf8 in
-            head(0x60, UInt64(utf8.count))
-            if let start = utf8.baseAddress { append(start, utf8.count) }
+        let isWritten: Void? = value.utf8.withContiguousStorageIfAvailable { text($0) }
+        if isWritten == nil {
+            var value = value
+            value.withUTF8 { text($0) }
+        }
+    }
+
+    @inline(__always)
+    mutating func text(_ utf8: UnsafeBufferPointer<UInt8>) {
+        head(0x60, UInt64(utf8.count))
+        if let start = utf8.baseAddress { append(short: start, utf8.count) }
+    }
+
+    /// Appends memory of somebody else, which is mostly short: pieces that overlap cost less than finding out how to copy.
+    @inline(__always)
+    private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
+        reserve(length)
+        Self.copy(short: source, to: base + count, length)
+        count += length
+    }
+
+    @inline(__always)
+    static func copy(short source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
+        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+        func copy<Piece: BitwiseCopyable>(_ piece: Piece.Type, at offset: Int) {
+            target.storeBytes(
+                of: source.loadUnaligned(fromByteOffset: offset, as: piece), toByteOffset: offset, as: piece)
+        }
+        switch length {
+        case 8...16:
+            copy(UInt64.self, at: 0)
+            copy(UInt64.self, at: length - 8)
+        case 17...32:
+            copy(SIMD16<UInt8>.self, at: 0)
+            copy(SIMD16<UInt8>.self, at: length - 16)
+        case 4...7:
+            copy(UInt32.self, at: 0)
+            copy(UInt32.self, at: length - 4)
+        case 2...3:
+            copy(UInt16.self, at: 0)
+            copy(UInt16.self, at: length - 2)
+        case 1:
+            copy(UInt8.self, at: 0)
+        default:
+            target.copyMemory(from: source, byteCount: length)
         }
     }
 
@@ -103,31 +187,26 @@ struct RawBuffer {
 
     /// The shortest of the three float forms that keeps the value; every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
-        let single = Float(value)
-        if value.isNaN {
-            reserve(3)
-            base[count] = 0xF9
-            store(CBORFloat.nanBits)
-        } else if Double(single) == value {
-            float(single)
-        } else {
-            reserve(9)
-            base[count] = 0xFB
-            store(value.bitPattern)
-        }
+        reserve(9)
+        count = Self.float(at: base + count, value) - base
     }
 
     mutating func float(_ value: Float) {
-        reserve(5)
-        if value.isNaN {
-            base[count] = 0xF9
-            store(CBORFloat.nanBits)
-        } else if let half = CBORFloat.half(exactly: value) {
-            base[count] = 0xF9
-            store(half)
-        } else {
-            base[count] = 0xFA
-            store(value.bitPattern)
-        }
+        reserve(9)
+        count = Self.float(at: base + count, value) - base
+    }
+
+    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    @inline(__always)
+    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
+        let single = Float(value)
+        if Double(single) == value || value.isNaN { return float(at: place, single) }
+        return store(at: place, 0xFB, value.bitPattern)
+    }
+
+    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Float) -> UnsafeMutablePointer<UInt8> {
+        if value.isNaN { return store(at: place, 0xF9, CBORFloat.nanBits) }
+        if let half = CBORFloat.half(exactly: value) { return store(at: place, 0xF9, half) }
+        return store(at: place, 0xFA, value.bitPattern)
     }
 }

@@ -183,7 +183,7 @@ import Testing
         let loop = Loop(TokenRefresh(server: server), clock: clock)
         loop.send(.ask("/first"))
         clock.advance(by: .seconds(10))
-        #expect(loop.state.log == ["1 /first: /first, by token 1"])
+        #expect(loop.state.log == ["1 /first: read with token 1"])
         for number in 2...101 { loop.send(.ask("/\(number)")) }
         clock.advance(by: .milliseconds(400))
         #expect(loop.state.session == .refreshing(old: .init(1)) && loop.state.calls.count == 100)
@@ -191,7 +191,7 @@ import Testing
         #expect(loop.state.session == .valid(.init(2)))
         clock.advance(by: .milliseconds(400))
         #expect(loop.state.calls.isEmpty && loop.state.log.count == 12)
-        #expect(loop.state.log.allSatisfy { $0.hasSuffix("by token 2") })
+        #expect(loop.state.log.allSatisfy { $0.hasSuffix("read with token 2") })
         #expect(await server.refreshes == 2)
     }
 }

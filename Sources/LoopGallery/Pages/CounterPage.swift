@@ -1,0 +1,21 @@
+public import LoopExamples
+public import LoopView
+
+/// The number, and what can be done to it.
+public struct CounterPage: View {
+    let store: Store<Counter.State, Counter.Event>
+
+    public init(store: Store<Counter.State, Counter.Event>) { self.store = store }
+
+    public var body: [Element] {
+        Widget(viewModel: store) { context in
+            Heading("Counter")
+            Row {
+                Button("-", action: context.action(for: .decrement))
+                Text(context.count).strong()
+                Button("+", action: context.action(for: .increment))
+                Button("Reset", action: context.action(for: .reset)).disabled(context.count == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+public import LoopExamples
+public import LoopView
+
+/// Where the ball is, and a button for who has it.
+public struct PlayCatchPage: View {
+    let store: Store<PlayCatch.State, PlayCatch.Event>
+
+    public init(store: Store<PlayCatch.State, PlayCatch.Event>) { self.store = store }
+
+    public var body: [Element] {
+        Widget(viewModel: store) { context in
+            Heading("Play catch")
+            switch context.holder {
+            case .person: Text("you ●        machine").strong()
+            case .machine: Text("you        ● machine").strong()
+            }
+            Button("Throw", action: context.action(for: .throwToMachine)).disabled(context.holder == .machine)
+            Text("Caught: \(context.catches)").tone(.secondary)
+        }
+    }
+}

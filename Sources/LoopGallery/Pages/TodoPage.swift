@@ -1,0 +1,45 @@
+public import LoopExamples
+public import LoopView
+
+/// The list, each line with what the server knows of it, and a field for the next one.
+public struct TodoPage: View {
+    let store: Store<Todo.State, Todo.Event>
+
+    public init(store: Store<Todo.State, Todo.Event>) { self.store = store }
+
+    public var body: [Element] {
+        Widget(viewModel: store) { context in
+            Heading("Things to do")
+            Row {
+                TextField(
+                    "New", text: context.binding(for: \.draft, event: { .typeTitle($0) }), prompt: "what is to be done",
+                    onSubmit: context.action(for: .add))
+                Button("Add", action: context.action(for: .add)).disabled(context.draft.isEmpty)
+            }
+            let current = context.toSync.first?.id
+            List(context.rows, id: \.item.id) { row in
+                let item = row.item
+                Row {
+                    Toggle(
+                        "\(item.id)",
+                        isOn: Binding(get: { item.isDone }, set: { _ in context.send(event: .toggle(item.id)) }))
+                    TextField(
+                        "Title of \(item.id)",
+                        text: Binding(get: { item.title }, set: { context.send(event: .rename(item.id, $0)) }))
+                    sync(row.sync, isCurrent: item.id == current)
+                }
+            }
+            if context.rows.contains(where: { $0.sync.hasFailed }) {
+                Button("Try again", action: context.action(for: .syncAgain))
+            }
+        }
+    }
+
+    @ViewBuilder private func sync(_ sync: Todo.Sync, isCurrent: Bool) -> [Element] {
+        switch sync {
+        case .waiting: Text(isCurrent ? "saving …" : "to be saved").tone(.secondary)
+        case .done: Text("saved").tone(.good)
+        case .failed(let reason): Text("not saved: \(reason)").tone(.bad)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/// Keyed containers, and keys that are known.
+extension DecodingCore {
+    /// A container for a map's entries, in a box that was used before if one is free.
+    @inline(__always)
+    func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) throws -> KeyedDecodingContainer<Key> {
+        let (first, count) = try open(item, major: 5, [String: Any].self, "a map")
+        if let keys = state.pointee.keys.entry(type) {
+            for number in 0..<keys.pointee.boxCount {
+                let box = keys.pointee.boxes + number
+                guard isKnownUniquelyReferenced(&box.pointee.object) else { continue }
+                box.pointee.item = item
+                box.pointee.serial = serial
+                look(for: keys, box, first, count)
+                return keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
+            }
+        }
+        return newContainer(type, item)
+    }
+
+    @inline(never)
+    private func newContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> KeyedDecodingContainer<Key> {
+        let keys = state.pointee.keys.entry(type) ?? newKeys(type)
+        if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
+            let number = keys.pointee.boxCount
+            let container = KeyedDecodingContainer(
+                CBORKeyedDecoding<Key>(core: self, keys: keys, box: Int32(number), ownItem: item))
+            if let object = KeyedBox.of(container) {
+                (keys.pointee.boxes + number).initialize(
+                    to: DecodingKeys.Box(
+                        object: object, item: item, serial: serial, known: 0, present: 0,
+                        values: .allocate(capacity: KeyName.ordinalsMax)))
+                keys.pointee.boxCount += 1
+                return container
+            }
+        }
+        return KeyedDecodingContainer(CBORKeyedDecoding<Key>(core: self, keys: keys, box: -1, ownItem: item))
+    }
+
+    private func newKeys<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<DecodingKeys>? {
+        let keys = DecodingKeys(type)
+        if let place = state.pointee.keys.add(type, keys) { return place }
+        keys.free()
+        return nil
+    }
+
+    /// Walks through a map once and notes where the known keys' values are.
+    ///
+    /// A map as this coder writes it has them in the order in which they are looked for. In any other order they are found
+    /// as well; with a key that is not written in the shortest way, or with very many, each key is searched by its text.
+    private func look(
+        for keys: UnsafeMutablePointer<DecodingKeys>, _ box: UnsafeMutablePointer<DecodingKeys.Box>, _ first: Item,
+        _ count: Int
+    ) {
+        box.pointee.known = 0
+        box.pointee.present = 0
+        guard keys.pointee.isOrdinal, count <= KeyName.ordinalsMax, keys.pointee.nameCount > 0 else { return }
+        let (names, nameCount) = (keys.pointee.names, keys.pointee.nameCount)
+        let index = index
+        let values = box.pointee.values
+        var present: UInt64 = 0
+        var here = first
+        var next = 0
+        for _ in 0..<count {
+            let place = index.base + Int(here.offset)
+            let head = place[0]
+            guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
+            let value = Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container)
+            let available = index.count &- Int(here.offset)
+            if next < nameCount, names[next].isAt(place, available: available) {
+                // In order, as most are.
+            } else {
+                next = 0
+                while next < nameCount, !names[next].isAt(place, available: available) { next &+= 1 }
+            }
+            if next < nameCount {
+                let ordinal = names[next].ordinal
+                values[Int(ordinal)] = value
+                present |= 1 &<< UInt64(ordinal)
+                next &+= 1
+            }
+            here = index.after(value)
+        }
+        box.pointee.present = present
+        box.pointee.known = keys.pointee.known
+    }
+
+    /// The value for a key; nil if the map does not hold it.
+    @inline(__always)
+    func value<Key: CodingKey>(
+        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?, box: Int32
+    ) -> Item? {
+        if box >= 0, let keys, keys.pointee.isOrdinal {
+            let ordinal = KeyOrdinal.of(key)
+            let bit: UInt64 = ordinal < KeyName.ordinalsMax ? 1 << UInt64(ordinal) : 0
+            let here = keys.pointee.boxes + Int(box)
+            if here.pointee.known & bit != 0, isOpen {
+                return here.pointee.present & bit != 0 ? here.pointee.values[ordinal] : nil
+            }
+        }
+        return searched(key, in: item, keys)
+    }
+
+    @inline(never)
+    private func searched<Key: CodingKey>(
+        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?
+    ) -> Item? {
+        let text = key.stringValue
+        if let keys, keys.pointee.isOrdinal { keys.pointee.learn(text, ordinal: KeyOrdinal.of(key)) }
+        return find(text, in: item)
+    }
+
+    /// Every text key of a map that `Key` knows.
+    func allKeys<Key: CodingKey>(_ type: Key.Type, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?) -> [Key]
+    {
+        guard var (key, count) = try? open(item, major: 5, [String: Any].self, "a map") else { return [] }
+        if count == 1, let keys, keys.pointee.isOrdinal {
+            let number = oneKey(at: key, keys)
+            if number >= 0 { return KeyedBox.value([Key].self, of: keys.pointee.oneKeys[number].keys) }
+            if number == -1, let one = newOneKey(type, at: key, keys) { return one }
+        }
+        var all: [Key] = []
+        while count > 0 {
+            if let name = try? string(key), let known = Key(stringValue: name) { all.append(known) }
+            key = index.after(index.after(key))
+            count -= 1
+        }
+        return all
+    }
+
+    /// Which of the known answers is the one for a map of this only entry, the name of an enum's case; −1 if none is yet, −2
+    /// if none will be.
+    private func oneKey(at item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>) -> Int {
+        let place = index.base + Int(item.offset)
+        guard place[0] & 0xE0 == 0x60, place[0] & 31 < 24 else { return -2 }
+        let available = index.count - Int(item.offset)
+        let count = keys.pointee.oneKeys.count
+        for number in 0..<count where keys.pointee.oneKeys[number].name.isAt(place, available: available) {
+            return number
+        }
+        return count < KeyName.ordinalsMax ? -1 : -2
+    }
+
+    private func newOneKey<Key: CodingKey>(
+        _ type: Key.Type, at item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
+    ) -> [Key]? {
+        guard let text = try? string(item), let key = Key(stringValue: text),
+            let name = KeyName(text, ordinal: KeyOrdinal.of(key))
+        else { return nil }
+        let one = [key]
+        if let object = KeyedBox.of(one) { keys.pointee.oneKeys.append(DecodingKeys.OneKey(name: name, keys: object)) }
+        return one
+    }
+}

@@ -1,0 +1,60 @@
+/// What encoding knows about a type of keys: their names, their order, and containers that can be used again.
+struct EncodingKeys {
+    /// A container of the standard library, and the node that it writes to now.
+    struct Box {
+        var object: KeyedBox
+        var node: Int32
+        var serial: UInt32
+    }
+
+    /// The address of the type.
+    let type: UInt
+    /// Keys are known by their one byte, in `names`.
+    private(set) var isOrdinal: Bool
+    /// By ordinal; those that were not met yet have length 0, and no bit in `known`.
+    let names: UnsafeMutablePointer<KeyName>
+    private(set) var known: UInt64 = 0
+    /// By ordinal: how many known keys come before this one.
+    let ranks: UnsafeMutablePointer<UInt8>
+    let boxes: UnsafeMutablePointer<Box>
+    var boxCount = 0
+    let maker: KeyedMaker
+
+    init<Key: CodingKey>(_ type: Key.Type) {
+        self.type = UInt(bitPattern: ObjectIdentifier(type))
+        isOrdinal = KeyOrdinal.isOrdinal(type)
+        let count = isOrdinal ? KeyName.ordinalsMax : 1
+        names = .allocate(capacity: count)
+        names.initialize(repeating: KeyName(), count: count)
+        ranks = .allocate(capacity: KeyName.ordinalsMax)
+        boxes = .allocate(capacity: KeyedBox.boxesMax)
+        maker = KeyedMaker.of(KeyedEncodingContainer<Key>.self)
+    }
+
+    func free() {
+        names.deallocate()
+        ranks.deallocate()
+        boxes.deinitialize(count: boxCount)
+        boxes.deallocate()
+    }
+
+    /// Remembers a key's name, if it is short; ranks all that are known anew.
+    mutating func learn(_ text: String, ordinal: Int) {
+        guard let name = KeyName(text, ordinal: ordinal) else { return }
+        for known in 0..<KeyName.ordinalsMax where names[known].length > 0 && names[known].isSame(name) {
+            // Two keys with one name have no order: such a type's keys are coded by their texts.
+            isOrdinal = false
+            self.known = 0
+            return
+        }
+        names[ordinal] = name
+        known |= 1 << UInt64(ordinal)
+        for one in 0..<KeyName.ordinalsMax where names[one].length > 0 {
+            var rank: UInt8 = 0
+            for other in 0..<KeyName.ordinalsMax where names[other].length > 0 && names[other].precedes(names[one]) {
+                rank += 1
+            }
+            ranks[one] = rank
+        }
+    }
+}
