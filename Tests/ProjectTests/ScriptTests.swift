@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("deliberate", 0), ("", 2), ("deliberate other", 1), ("deliberate failed", 1), ("other", 2)])
+    func `of the sanitizer pass only where the race on purpose is found, and nothing else`(kinds: String, code: Int32)
+        throws
+    {
+        let swift = """
+            case $* in
+            *--version*) echo 'Swift version 99.1 (swift-99.1-RELEASE)' ;;
+            test*)
+                case $KINDS in *deliberate*) echo 'in deliberateRace' >"${TSAN_OPTIONS#log_path=}.1" ;; esac
+                case $KINDS in *other*) echo 'in another' >"${TSAN_OPTIONS#log_path=}.2" ;; esac
+                echo '\(Self.passed)'
+                case $KINDS in *failed*) exit 66 ;; esac ;;
+            esac
+            """
+        let stubs = ["dpkg-query": Self.nothingMissing, "swift": swift]
+        let result = try shell("KINDS='\(kinds)' TSAN_BUILD=$STUBS/tsan scripts/test-tsan", stubs: stubs)
+        #expect(result.code == code, "\(result.output)")
+    }
+
     private static let nothingMissing = #"for p in $*; do printf "installed=$p "; done"#
     private static let curlMissing =
         #"for p in $*; do case $p in *curl*) ;; *) printf "installed=$p ";; esac; done; exit 1"#
