@@ -37,6 +37,7 @@ import Testing
             ["movies", "--mode", "cluster", "--journal", "/nowhere/at.all", "--until", "Nosferatu", "--for", "60s"])
         #expect(await example.process.wait() == .exited(2))
         #expect(example.output.contains { $0.contains("/nowhere/at.all") })
+        #expect(example.output.last == "loop-example: the cluster has ended")
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])

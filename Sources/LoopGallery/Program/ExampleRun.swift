@@ -112,17 +112,17 @@ struct ExampleRun {
         let cluster = try ExampleCluster(
             example.name, workers: arguments[GalleryOptions.workers], journal: arguments[GalleryOptions.journal],
             arguments: example.reducerArguments(server: address))
-        let view = try example.remote(cluster.endpoint, address) { _ in }
         let code = try await withThrowingTaskGroup(of: Int32?.self) { group in
-            group.addTask { try await show(view) }
+            group.addTask { try await show(try example.remote(cluster.endpoint, address) { _ in }) }
             group.addTask {
                 _ = await cluster.wait()
                 return nil
             }
-            let first = try await group.next() ?? nil
+            let first = await group.nextResult()
             group.cancelAll()
-            if first != nil { await cluster.stop() }
-            return first
+            // Whoever still waits for it waits for this.
+            await cluster.stop()
+            return try first?.get() ?? nil
         }
         if let code { return code }
         for line in cluster.lines { StandardError.line(line) }
