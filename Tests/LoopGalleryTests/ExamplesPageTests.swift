@@ -33,6 +33,10 @@ import Testing
             #expect(Gallery.all.contains { shown.command.contains("| loop-example \($0.name) ") }, "\(shown.command)")
         }
     }
+
+    @Test(arguments: Gallery.all.map(\.name)) func `shows every example by a command`(name: String) {
+        #expect(Self.page.contains("loop-example \(name) "))
+    }
 }
 
 extension StringProtocol {
