@@ -6,9 +6,9 @@ import LoopNode
 enum LoopBench {
     static let groups: [CaseGroup] =
         [
-            .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096, .inProcess,
+            .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096,
         ]
-        + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {
         do {

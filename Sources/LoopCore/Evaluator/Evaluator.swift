@@ -13,7 +13,8 @@ public enum EffectChange: Sendable {
 /// before starts.
 public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     /// In code that is not specialised for `State` and `Event`, these are asked without looking up what an evaluator is.
-    package var queries = QueryList()
+    @usableFromInline package var queries = QueryList()
+
     /// The number of each query's feedback.
     private var numbers: [UInt32]
 
@@ -25,6 +26,7 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     ///     by their description.
     public init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
         self.numbers = []
+        if feedbacks.isEmpty { return }
         for (position, feedback) in feedbacks.enumerated() {
             guard var query = feedback.makeQuery?() else { continue }
             let number = numbers?[position] ?? UInt32(position)
@@ -34,13 +36,20 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
+    /// No feedback derives requests.
+    @inlinable
+    package var isEmpty: Bool { queries.isEmpty }
+
     /// Evaluates every query after one transition, or once with no event for the initial state.
+    @inlinable
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         withUnsafePointer(to: state) { state in
             guard let event else {
-                return queries.advance(state: state, event: nil as UnsafePointer<Event>?, seq: seq, into: &changes)
+                return queries.advance(at: QueryTransition(state: state, event: nil, seq: seq), into: &changes)
             }
-            withUnsafePointer(to: event) { queries.advance(state: state, event: $0, seq: seq, into: &changes) }
+            withUnsafePointer(to: event) { event in
+                queries.advance(at: QueryTransition(state: state, event: event, seq: seq), into: &changes)
+            }
         }
     }
 }

@@ -64,10 +64,14 @@ package struct QueryTransition {
 }
 
 /// Queries of one evaluator, in the order of their feedbacks.
+@usableFromInline
 package struct QueryList: Sendable {
     var all: [any ErasedQuery] = []
 
     package init() {}
+
+    @usableFromInline
+    package var isEmpty: Bool { all.isEmpty }
 
     /// Evaluates every query after one transition.
     /// - Parameters:
@@ -76,7 +80,12 @@ package struct QueryList: Sendable {
     package mutating func advance<State, Event>(
         state: UnsafePointer<State>, event: UnsafePointer<Event>?, seq: Seq, into changes: inout [EffectChange]
     ) {
-        let transition = QueryTransition(state: state, event: event, seq: seq)
+        advance(at: QueryTransition(state: state, event: event, seq: seq), into: &changes)
+    }
+
+    /// The same for who has the addresses of both already.
+    @usableFromInline
+    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
         for position in 0..<all.count { all[position].advance(at: transition, into: &changes) }
     }
 }

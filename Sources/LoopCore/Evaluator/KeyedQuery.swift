@@ -16,12 +16,16 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 
     @inlinable
     package init(requests: @escaping @Sendable (State) -> [Key: Request]) where Request: Equatable {
-        let step: Step = { transition, keys, changes in
+        self.init(requests: requests, isSame: { $0 == $1 }, step: Self.step(requests))
+    }
+
+    @inlinable
+    static func step(_ requests: @escaping @Sendable (State) -> [Key: Request]) -> Step where Request: Equatable {
+        { transition, keys, changes in
             let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
             if let wanted = keys.wanted, wanted == now { return }
             keys.follow(now, seq: transition.seq, firstIndex: 0, into: &changes)
         }
-        self.init(requests: requests, isSame: { $0 == $1 }, step: step)
     }
 
     @usableFromInline

@@ -45,7 +45,12 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
 
     @inlinable
     package init(renewal: Renewal, derive: @escaping @Sendable (State, Event?) -> Desire) {
-        self.init(renewal: renewal, derive: derive) { transition, memory, changes in
+        self.init(renewal: renewal, derive: derive, step: Self.step(renewal, derive))
+    }
+
+    @inlinable
+    static func step(_ renewal: Renewal, _ derive: @escaping @Sendable (State, Event?) -> Desire) -> Step {
+        { transition, memory, changes in
             let event = transition.event?.assumingMemoryBound(to: Event.self).pointee
             switch derive(transition.state.assumingMemoryBound(to: State.self).pointee, event) {
             case .unchanged: return

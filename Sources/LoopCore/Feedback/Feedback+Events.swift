@@ -12,6 +12,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func extracting<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -22,6 +23,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func extracting<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -41,6 +43,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func extractingAndKeeping<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -52,6 +55,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func extractingAndKeeping<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -71,6 +75,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -82,6 +87,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -101,6 +107,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func skippingRepeatedAndKeeping<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -112,6 +119,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func skippingRepeatedAndKeeping<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -124,6 +132,7 @@ extension Feedback {
 
     /// Starts an effect for every event, with the state after it and the event; the old one is cancelled first. Never
     /// for the initial state.
+    @inlinable
     public static func middleware(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         effect: @escaping @Sendable (State, Event) -> Effect<Event>
@@ -132,6 +141,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func middleware(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         effect: @escaping @Sendable (State, Event, EffectContext) -> Effect<Event>
@@ -147,6 +157,12 @@ extension Feedback {
 public struct Cause<State: Sendable, Event: Sendable>: Sendable {
     public let state: State
     public let event: Event
+
+    @usableFromInline
+    init(state: State, event: Event) {
+        self.state = state
+        self.event = event
+    }
 }
 
 extension Cause: Encodable where State: Encodable, Event: Encodable {}

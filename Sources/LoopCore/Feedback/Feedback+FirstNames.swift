@@ -3,6 +3,7 @@
 
 extension Feedback {
     /// The older name of `compacting(state:effects:)`.
+    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compactingState state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -12,6 +13,7 @@ extension Feedback {
     }
 
     /// The oldest name of `compacting(state:effects:)`.
+    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compacting state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -21,6 +23,7 @@ extension Feedback {
     }
 
     /// The older name of `compacting(events:effects:)`.
+    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compactingEvents events: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -30,6 +33,7 @@ extension Feedback {
     }
 
     /// The older name of `skippingRepeated(state:effects:)`.
+    @inlinable
     public init<Request: Sendable & Equatable>(
         skippingRepeatedState state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -39,6 +43,7 @@ extension Feedback {
     }
 
     /// The older name of `skippingRepeated(events:effects:)`.
+    @inlinable
     public init<Request: Sendable & Equatable>(
         skippingRepeatedEvents events: @escaping @Sendable (Event) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -48,6 +53,7 @@ extension Feedback {
     }
 
     /// The older name of `extracting(payload:effects:)`.
+    @inlinable
     public init<Request: Sendable>(
         extractingPayload payload: @escaping @Sendable (Event) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -57,6 +63,7 @@ extension Feedback {
     }
 
     /// The older name of `firstValueAfterNil(_:effects:)`.
+    @inlinable
     public init<Request: Sendable>(
         firstValueAfterNil state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -66,6 +73,7 @@ extension Feedback {
     }
 
     /// The older name of `whenBecomesTrue(_:effects:)`.
+    @inlinable
     public init(
         whenBecomesTrue predicate: @escaping @Sendable (State) -> Bool,
         effects: @escaping @Sendable (State) -> Effect<Event>,
@@ -75,6 +83,7 @@ extension Feedback {
     }
 
     /// The older name of `source(_:as:)`.
+    @inlinable
     public init<Elements: AsyncSequence & Sendable>(
         source elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -83,6 +92,7 @@ extension Feedback {
     }
 
     /// The oldest name of `skippingRepeated(state:effects:)`, which is what it meant for requests that can be compared.
+    @inlinable
     public init<Request: Sendable & Equatable>(
         query: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -92,6 +102,7 @@ extension Feedback {
     }
 
     /// The older name of `extracting(payload:effects:)`.
+    @inlinable
     public static func lensing<Request: Sendable>(
         event payload: @escaping @Sendable (Event) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -100,6 +111,7 @@ extension Feedback {
     }
 
     /// The older name of `react(request:effects:)`.
+    @inlinable
     public static func react<Request: Equatable & Sendable>(
         query: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -108,6 +120,7 @@ extension Feedback {
     }
 
     /// The older name of `react(requests:effects:)`, for a set.
+    @inlinable
     public static func react<Request: Hashable & Sendable>(
         query: @escaping @Sendable (State) -> Set<Request>,
         effects: @escaping @Sendable (Request) -> Effect<Event>,

@@ -13,6 +13,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -22,17 +23,31 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
     ) -> Feedback {
+        .keyed(
+            name, requests, KeyedQuery<State, Event, Key, Request>.step(requests), isSame: { $0 == $1 },
+            on: placement, retry: retry, policy: policy, effect: effect)
+    }
+
+    @usableFromInline
+    static func keyed<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, _ requests: @escaping @Sendable (State) -> [Key: Request],
+        _ step: @escaping KeyedQuery<State, Event, Key, Request>.Step,
+        isSame: @escaping @Sendable (Request, Request) -> Bool, on placement: Placement, retry: Retry?,
+        policy: EffectPolicy, effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
         Feedback(
             name: name, placement: placement, policy: policy.with(retry: retry),
-            query: { KeyedQuery<State, Event, Key, Request>(requests: requests) }, effect: effect)
+            query: { KeyedQuery(requests: requests, isSame: isSame, step: step) }, effect: effect)
     }
 
     /// The same, with an effect that follows its request: the updates are the newer requests of its key.
+    @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -44,6 +59,7 @@ extension Feedback {
     }
 
     /// Keeps one effect live for each element of a set.
+    @inlinable
     public static func react<Request: Hashable & Sendable>(
         _ name: String, requests: @escaping @Sendable (State) -> Set<Request>, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -64,6 +80,7 @@ extension Feedback {
     }
 
     /// Keeps one effect live for each key of a dictionary; another name of `each(_:requests:)`.
+    @inlinable
     public static func react<Key: Hashable & Sendable, Request: Equatable & Sendable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -73,6 +90,7 @@ extension Feedback {
     }
 
     /// Keeps one effect live for the request that the state asks for; another name of `skippingRepeated(_:state:)`.
+    @inlinable
     public static func react<Request: Equatable & Sendable>(
         _ name: String, request: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),

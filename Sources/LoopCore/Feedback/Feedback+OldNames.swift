@@ -4,10 +4,12 @@
 // one place need names too.
 
 /// The place of a call in the source.
-private func place(_ file: String, _ line: UInt, _ column: UInt) -> String { "\(file):\(line):\(column)" }
+@usableFromInline
+func place(_ file: String, _ line: UInt, _ column: UInt) -> String { "\(file):\(line):\(column)" }
 
 extension Feedback {
     /// `lensing(_:state:effect:)` without a name.
+    @inlinable
     public static func lensing<Request: Sendable>(
         state: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -16,6 +18,7 @@ extension Feedback {
     }
 
     /// `skippingRepeated(_:state:effect:)` without a name.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         state: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -24,6 +27,7 @@ extension Feedback {
     }
 
     /// `firstValueAfterNil(_:state:effect:)` without a name.
+    @inlinable
     public static func firstValueAfterNil<Request: Sendable>(
         _ state: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -32,6 +36,7 @@ extension Feedback {
     }
 
     /// `whenBecomesTrue(_:state:effect:)` without a name.
+    @inlinable
     public static func whenBecomesTrue(
         _ predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -40,6 +45,7 @@ extension Feedback {
     }
 
     /// `compacting(_:state:effect:)` without a name.
+    @inlinable
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -49,6 +55,7 @@ extension Feedback {
     }
 
     /// `compacting(_:events:effect:)` without a name.
+    @inlinable
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         events: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -58,6 +65,7 @@ extension Feedback {
     }
 
     /// `extracting(_:payload:effect:)` without a name.
+    @inlinable
     public static func extracting<Request: Sendable>(
         payload: @escaping @Sendable (Event) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -66,6 +74,7 @@ extension Feedback {
     }
 
     /// `skippingRepeated(_:events:effect:)` without a name.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         events: @escaping @Sendable (Event) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -74,6 +83,7 @@ extension Feedback {
     }
 
     /// `middleware(_:effect:)` without a name.
+    @inlinable
     public static func middleware(
         effect: @escaping @Sendable (State, Event) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -82,6 +92,7 @@ extension Feedback {
     }
 
     /// `react(_:request:effect:)` without a name.
+    @inlinable
     public static func react<Request: Equatable & Sendable>(
         request: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -90,6 +101,7 @@ extension Feedback {
     }
 
     /// `react(_:requests:effect:)` without a name: one effect for each element of a set.
+    @inlinable
     public static func react<Request: Hashable & Sendable>(
         requests: @escaping @Sendable (State) -> Set<Request>,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -100,6 +112,7 @@ extension Feedback {
 
     /// `each(_:requests:effect:)` without a name: one effect for each key of a dictionary, which gets the first request of
     /// its key and those that follow.
+    @inlinable
     public static func react<Key: Hashable & Sendable, Request: Equatable & Sendable>(
         requests: @escaping @Sendable (State) -> [Key: Request],
         effects: @escaping @Sendable (Request, RequestUpdates<Request>) -> Effect<Event>,
@@ -109,6 +122,7 @@ extension Feedback {
     }
 
     /// `source(_:_:as:)` without a name.
+    @inlinable
     public static func source<Elements: AsyncSequence & Sendable>(
         _ elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -117,6 +131,7 @@ extension Feedback {
     }
 
     /// `custom(_:_:)` without a name.
+    @inlinable
     public static func custom(
         _ body: @escaping @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -125,6 +140,7 @@ extension Feedback {
     }
 
     /// `bind(_:_:)` without a name.
+    @inlinable
     public static func bind(
         _ bindings: @escaping @Sendable () -> Bindings<State, Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -142,6 +158,7 @@ extension Feedback {
 // The first generation's initializers.
 extension Feedback {
     /// `skippingRepeated(_:state:effect:)` by its first name.
+    @inlinable
     public init<Request: Sendable & Equatable>(
         skippingRepeated state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -151,6 +168,7 @@ extension Feedback {
     }
 
     /// `lensing(_:state:effect:)` by its first name.
+    @inlinable
     public init<Request: Sendable>(
         lensing state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -161,6 +179,7 @@ extension Feedback {
 
     /// `whileTrue(_:state:effect:)` by its first name: an effect at every state for which the predicate is true. What
     /// starts at the edge alone is `whenBecomesTrue`.
+    @inlinable
     public init(
         predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -169,6 +188,7 @@ extension Feedback {
     }
 
     /// `everyState(_:effect:)` by its first name.
+    @inlinable
     public init(
         effects: @escaping @Sendable (State) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -177,6 +197,7 @@ extension Feedback {
     }
 
     /// `events(_:_:)` by its first name.
+    @inlinable
     public init<Events: AsyncSequence & SendableMetatype>(
         events: @escaping @Sendable (FollowedStates<State>) -> Events,
         file: String = #fileID, line: UInt = #line, column: UInt = #column

@@ -11,6 +11,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func lensing<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -20,6 +21,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func lensing<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -39,6 +41,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -50,6 +53,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -69,6 +73,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func firstValueAfterNil<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -80,6 +85,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func firstValueAfterNil<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -99,6 +105,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func whenBecomesTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -110,6 +117,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func whenBecomesTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -129,6 +137,7 @@ extension Feedback {
     ///   - retry: how failed effects are tried again, in place of the policy's way.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
+    @inlinable
     public static func whileTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -138,6 +147,7 @@ extension Feedback {
     }
 
     /// The same, with an effect that is told about itself.
+    @inlinable
     public static func whileTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -149,6 +159,7 @@ extension Feedback {
     }
 
     /// Starts an effect at every state; the old one is cancelled first. The request is the state.
+    @inlinable
     public static func everyState(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         effect: @escaping @Sendable (State) -> Effect<Event>

@@ -52,8 +52,8 @@ package struct EffectTable: Sendable {
 
     /// - Parameter feedbacks: names and policies, by feedback number.
     package init(feedbacks: [(name: String, policy: EffectPolicy)], seed: UInt64) {
-        names = feedbacks.map(\.name)
-        policies = feedbacks.map(\.policy)
+        names = feedbacks.map { $0.name }
+        policies = feedbacks.map { $0.policy }
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
         scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
         random = SeededRandom(seed: seed)

@@ -1,17 +1,23 @@
-/// A queue in a ring: both ends cost O(1), and the memory is used again.
+/// A queue in a ring: both ends cost O(1), and the memory is used again. An empty one that was never used has none.
+@usableFromInline
 struct EventQueue<Element: Sendable>: Sendable {
-    private var slots: [Element?] = Array(repeating: nil, count: 16)
-    private var head = 0
-    private(set) var count = 0
+    @usableFromInline var slots: [Element?] = []
+    @usableFromInline var head = 0
+    @usableFromInline var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    @usableFromInline
+    init() {}
 
+    @inlinable var isEmpty: Bool { count == 0 }
+
+    @inlinable
     mutating func append(_ element: Element) {
         if count == slots.count { grow() }
         slots[(head + count) & (slots.count - 1)] = element
         count += 1
     }
 
+    @inlinable
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = slots[head].take()
@@ -29,11 +35,13 @@ struct EventQueue<Element: Sendable>: Sendable {
     }
 
     /// The number of slots stays a power of two.
-    private mutating func grow() {
+    @inlinable
+    mutating func grow() {
+        let size = Swift.max(16, 2 * slots.count)
         var larger: [Element?] = []
-        larger.reserveCapacity(2 * slots.count)
+        larger.reserveCapacity(size)
         for offset in 0..<count { larger.append(slots[(head + offset) & (slots.count - 1)].take()) }
-        larger.append(contentsOf: repeatElement(nil, count: 2 * slots.count - count))
+        larger.append(contentsOf: repeatElement(nil, count: size - count))
         slots = larger
         head = 0
     }

@@ -4,7 +4,9 @@
 /// are reduced one at a time, in the order in which they were queued, by whichever thread finds the queue idle; nothing
 /// is called while a lock is held, so that a reducer, an effect or a reader of states may send, subscribe and stop.
 public final class Loop<State: Sendable, Event: Sendable>: Sendable {
-    private let seat: LoopSeat<State, Event>
+    /// Where the loop's work is done; nil: in the loop that it is a scope of.
+    @usableFromInline let runtime: LoopRuntime<State, Event>?
+    private let scope: LoopScope<State, Event>?
 
     /// A loop that starts now.
     /// - Parameters:
@@ -15,10 +17,10 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
     ) {
         let runtime = LoopRuntime(
-            name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
-            outcome: { _ in nil },
-            feedbacks: feedbacks.flatMap(\.flattened), clock: LoopClock(clock), seed: seed)
-        seat = .root(runtime)
+            name: "loop", initial: initial, reduce: .plain(reducer.body), outcome: nil,
+            feedbacks: feedbacks.isEmpty ? [] : feedbacks.flatMap { $0.flattened }, clock: LoopClock(clock), seed: seed)
+        self.runtime = runtime
+        scope = nil
         runtime.start()
     }
 
@@ -48,16 +50,26 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         seed: UInt64 = .random(in: .min ... .max)
     ) where Definition.State == State, Definition.Event == Event {
         let runtime = LoopRuntime(
-            name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
+            name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
             outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, clock: LoopClock(clock),
             seed: seed)
-        seat = .root(runtime)
+        self.runtime = runtime
+        scope = nil
         runtime.start()
     }
 
-    init(scope: LoopScope<State, Event>) { seat = .scope(scope) }
+    init(scope: LoopScope<State, Event>) {
+        runtime = nil
+        self.scope = scope
+    }
 
-    deinit { if case .root(let runtime) = seat { runtime.stop() } }
+    private var seat: LoopSeat<State, Event> {
+        if let runtime { return .root(runtime) }
+        guard let scope else { preconditionFailure("a loop has a runtime or is a scope") }
+        return .scope(scope)
+    }
+
+    deinit { runtime?.stop() }
 
     /// The state after the last event that was reduced.
     public var state: State {
@@ -86,12 +98,13 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 
     /// Queues one event. Without contention it has been reduced when this returns; from inside a reducer, an effect or
     /// a delivery it is reduced after the current one. After the loop's end it does nothing.
+    @inlinable
     public func send(_ event: Event) {
-        switch seat {
-        case .root(let runtime): runtime.send(event)
-        case .scope(let scope): scope.send(event)
-        }
+        if let runtime { runtime.send(event) } else { sendThroughScope(event) }
     }
+
+    @usableFromInline
+    func sendThroughScope(_ event: Event) { scope?.send(event) }
 
     /// Sets a part of the state through the same queue. It publishes a state, passes the reducer by, and shows feedbacks
     /// no event.

@@ -1,54 +1,78 @@
-internal import LoopLock
+public import LoopLock
 
 /// The shell around a loop in this process: hands events to whoever has the right to drain, runs effects as tasks, and
 /// does outside of the lock what `LoopShared` says is to be done.
-final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
-    typealias Shared = LoopShared<State, Event>
+///
+/// What every event passes is `@inlinable`, so that it is compiled for the loop's own types; what only some events need is
+/// not.
+@usableFromInline
+final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
+    @usableFromInline typealias Shared = LoopShared<State, Event>
+    /// A custom feedback, and its run while it is attached.
+    private struct Custom {
+        let feedback: CustomFeedback<State, Event>
+        var run: (CustomRun<State, Event>, token: UInt64)?
+    }
 
     /// A sending effect waits for its event to be applied while more than this are queued.
     private static var queuedEventsMax: Int { 1024 }
 
-    /// Only the thread that has the right to drain touches what is in it; the lock in `shared`, under which that right
-    /// changes hands, makes one thread's changes known to the next.
-    private final class TurnBox: @unchecked Sendable {
-        var turn: LoopTurn<State, Event>
-        /// The custom feedbacks, and the runs of those that are attached.
-        var customs: [(feedback: CustomFeedback<State, Event>, run: (CustomRun<State, Event>, token: UInt64)?)]
-
-        init(_ turn: LoopTurn<State, Event>, _ customs: [CustomFeedback<State, Event>]) {
-            self.turn = turn
-            self.customs = customs.map { ($0, nil) }
-        }
-    }
-
-    private let shared: Locked<Shared>
-    private let box: TurnBox
+    @usableFromInline let shared: Locked<Shared>
+    /// The right to drain.
+    @usableFromInline let gate = LoopGate()
+    /// Only the thread that has the right to drain touches what is in it.
+    @usableFromInline let turn: UnsafeMutablePointer<LoopTurn<State, Event>>
+    /// Whether transitions ask for nothing but queries: there is no outcome and no custom feedback.
+    @usableFromInline let isSimple: Bool
+    /// Touched by the thread that has the right to drain alone.
+    private var customs: [Custom]
     private let feedbacks: [Feedback<State, Event>]
-    private let outcomeOf: @Sendable (State) -> Outcome?
+    private let outcomeOf: (@Sendable (State) -> Outcome?)?
     private let clock: LoopClock
-    /// Begins the idempotency keys; another one for each run, whose effects have the same names.
-    private let run: String
+    private let name: String
+    private let seed: UInt64
 
     init(
-        name: String, initial: State, reduce: @escaping @Sendable (inout State, Event, Transition) -> Void,
-        outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], clock: LoopClock,
-        seed: UInt64
+        name: String, initial: State, reduce: LoopReduce<State, Event>,
+        outcome: (@Sendable (State) -> Outcome?)?, feedbacks: [Feedback<State, Event>], clock: LoopClock, seed: UInt64
     ) {
+        Self.demandUniqueNames(feedbacks, name)
+        self.feedbacks = feedbacks
+        self.clock = clock
+        self.name = name
+        self.seed = seed
+        outcomeOf = outcome
+        customs = []
+        for feedback in feedbacks { if let custom = feedback.custom { customs.append(Custom(feedback: custom)) } }
+        isSimple = outcome == nil && customs.isEmpty
+        let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
+        shared = Locked(Shared(state: initial, table: table))
+        turn = .allocate(capacity: 1)
+        turn.initialize(to: LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
+    }
+
+    deinit {
+        turn.deinitialize(count: 1)
+        turn.deallocate()
+    }
+
+    private static func demandUniqueNames(_ feedbacks: [Feedback<State, Event>], _ loop: String) {
+        if feedbacks.count < 2 { return }
         var names: Set<String> = []
         for feedback in feedbacks {
             precondition(
                 names.insert(feedback.name).inserted,
-                "loop \(name) has two feedbacks named \(feedback.name); give each a name of its own")
+                "loop \(loop) has two feedbacks named \(feedback.name); give each a name of its own")
         }
-        self.feedbacks = feedbacks
-        self.clock = clock
-        outcomeOf = outcome
-        run = "\(name)@\(String(seed, radix: 16))"
-        let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
-        shared = Locked(Shared(state: initial, table: table))
-        box = TurnBox(
-            LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed), feedbacks.compactMap(\.custom)
-        )
+    }
+
+    /// A critical section that may queue something.
+    private func locked<Result>(_ body: (inout sending Shared) -> sending Result) -> sending Result {
+        shared.withLock { shared in
+            let result = body(&shared)
+            if !shared.isQueueEmpty { gate.markPending() }
+            return result
+        }
     }
 
     // MARK: What the loop offers
@@ -60,25 +84,37 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     var phases: [EffectID: EffectPhase] { shared.withLock { $0.table.phases } }
 
     func start() {
-        _ = shared.withLock { $0.claimTurn() }
-        let initial = box.turn.state
+        // Without feedbacks nothing follows from the initial state.
+        if isSimple, turn.pointee.evaluator.isEmpty { return }
+        _ = gate.claimIdle(CurrentThread.identity)
+        let initial = turn.pointee.state
         tellCustoms(initial, nil)
-        let wishes = box.turn.advance(nil, wallMilliseconds: 0)
-        let outcome = outcomeOf(initial)
-        if let outcome {
-            shared.withLock { _ = $0.commit(state: initial, seq: .initial, event: nil, outcome: outcome) }
+        let changes = turn.pointee.advance(nil) { 0 }
+        let wishes = turn.pointee.wishes(changes)
+        if let outcome = outcomeOf?(initial) {
+            shared.withLock { _ = $0.commit(state: initial, seq: .initial, outcome: outcome) }
             stop()
         }
-        perform(shared.withLock { [clock] in $0.apply(wishes, at: clock.now()) })
+        if !wishes.isEmpty { perform(locked { [clock] in $0.apply(wishes, at: clock.now()) }) }
         takeSteps()
     }
 
-    func send(_ event: Event) { queue(.event(event)) }
+    @inlinable
+    func send(_ event: Event) {
+        let thread = CurrentThread.identity
+        guard gate.claimIdle(thread) || gate.claimIdleSoon(thread) else { return queue(.event(event)) }
+        let changes = turn.pointee.advance(event) { WallClock.milliseconds }
+        if !isSimple || !changes.isEmpty || !publishAndRelease() { finish(event, changes) }
+    }
 
     func mutate(_ change: @escaping @Sendable (inout State) -> Void) { queue(.change(change)) }
 
     func stop() {
-        guard let remains = shared.withLock({ $0.stop() }) else { return }
+        let remains = shared.withLock { shared in
+            gate.markEnded()
+            return shared.stop()
+        }
+        guard let remains else { return }
         for waiter in remains.waiters { waiter.resume(returning: .failure(SendRefusal(.ended))) }
         for handle in remains.handles { handle.cancel() }
         for custom in remains.customs { custom.cancel() }
@@ -97,58 +133,120 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     }
 
     func retryParked(_ id: EffectID) -> Bool {
-        guard let work = shared.withLock({ [clock] in $0.retryParked(id, at: clock.now()) }) else { return false }
+        guard let work = locked({ [clock] in $0.retryParked(id, at: clock.now()) }) else { return false }
         performAndDrain(work)
         return true
     }
 
     // MARK: Draining
 
-    private func queue(_ input: LoopInput<State, Event>) {
+    @inlinable
+    func queue(_ input: LoopInput<State, Event>) {
         let mayDrain = shared.withLock { shared in
-            let refusal = shared.enqueue(Shared.Entry(input: input))
-            return refusal == nil && shared.claimDrain()
+            if shared.isStopped { return false }
+            shared.queue.append(Shared.Entry(input: input))
+            return gate.claim(CurrentThread.identity, isPending: true)
         }
         if mayDrain { takeSteps() }
     }
 
     private func drain() {
-        if shared.withLock({ $0.claimDrain() }) { takeSteps() }
+        if shared.withLock({ !$0.isStopped && !$0.isQueueEmpty && gate.claim(CurrentThread.identity, isPending: false) }
+        ) {
+            takeSteps()
+        }
     }
 
     /// Does what a critical section outside of a drain has left to do. What is sent from inside of the effects that it
     /// starts is reduced afterwards, and not while the others have yet to start.
     private func performAndDrain(_ work: Shared.Work) {
-        let mayDrain = shared.withLock { $0.claimTurn() }
+        let mayDrain = shared.withLock { !$0.isStopped && gate.claim(CurrentThread.identity, isPending: false) }
         perform(work)
         if mayDrain { takeSteps() } else { drain() }
     }
 
-    /// Takes steps until the queue is empty; only with the right to drain.
-    private func takeSteps() {
-        while let step = shared.withLock({ $0.nextStep() }) {
-            switch step {
-            case .refuse(let entry): entry.waiter?.resume(returning: .failure(SendRefusal(.stale)))
-            case .apply(let entry): apply(entry)
+    /// Takes steps until the queue is empty, and gives the right to drain back in the same breath in which that was seen.
+    @inlinable
+    func takeSteps() {
+        var step = shared.withLock { nextStep(&$0) }
+        while let current = step {
+            switch current {
+            case .refuse(let entry):
+                refuse(entry)
+                step = shared.withLock { nextStep(&$0) }
+            case .apply(let entry):
+                let changes = turn.pointee.advance(entry.input) { WallClock.milliseconds }
+                if isSimple, changes.isEmpty, entry.waiter == nil {
+                    let (isPublished, next) = shared.withLock { publishAndNext(&$0) }
+                    step = next
+                    if isPublished { continue }
+                }
+                deliver(entry, changes)
+                step = shared.withLock { nextStep(&$0) }
             }
         }
     }
 
-    private func apply(_ entry: Shared.Entry) {
-        let wishes = box.turn.advance(entry.input, wallMilliseconds: WallClock.milliseconds)
-        let (state, seq) = (box.turn.state, box.turn.seq)
-        let outcome = outcomeOf(state)
-        let event: Event? = if case .event(let event) = entry.input { event } else { nil }
-        let delivery = shared.withLock { $0.commit(state: state, seq: seq, event: event, outcome: outcome) }
-        guard let delivery else {
+    @inlinable
+    func nextStep(_ shared: inout Shared) -> Shared.Step? {
+        if let step = shared.nextStep() { return step }
+        gate.release(hasEnded: shared.isStopped)
+        return nil
+    }
+
+    @usableFromInline
+    func refuse(_ entry: Shared.Entry) { entry.waiter?.resume(returning: .failure(SendRefusal(.stale))) }
+
+    /// Makes a transition visible that nobody waits for, and gives the right to drain back; false: that is not all there is
+    /// to do.
+    @inlinable
+    func publishAndRelease() -> Bool {
+        shared.withLock { shared in
+            guard !shared.isStopped, shared.subscribers.isEmpty, shared.queue.isEmpty else { return false }
+            shared.state = turn.pointee.state
+            shared.seq = turn.pointee.seq
+            gate.release(hasEnded: false)
+            return true
+        }
+    }
+
+    /// Makes a transition visible that nobody waits for, and finds the next step in the same breath; false: somebody waits.
+    @inlinable
+    func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
+        guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }
+        shared.state = turn.pointee.state
+        shared.seq = turn.pointee.seq
+        return (true, nextStep(&shared))
+    }
+
+    /// Delivers the transition of an event that was not queued, and takes the steps that follow.
+    @usableFromInline
+    func finish(_ event: Event, _ changes: [EffectChange]) {
+        deliver(Shared.Entry(input: .event(event)), changes)
+        takeSteps()
+    }
+
+    /// Makes a transition visible, tells all who follow, and does what the queries wish.
+    @usableFromInline
+    func deliver(_ entry: Shared.Entry, _ changes: [EffectChange]) {
+        let wishes = changes.isEmpty ? [] : turn.pointee.wishes(changes)
+        let (state, seq) = (turn.pointee.state, turn.pointee.seq)
+        let outcome = outcomeOf?(state)
+        let subscribers = shared.withLock { shared in
+            shared.commit(state: state, seq: seq, outcome: outcome) ? shared.subscribers : nil
+        }
+        guard let subscribers else {
             entry.waiter?.resume(returning: .failure(SendRefusal(.ended)))
             return
         }
-        for subscriber in delivery.subscribers { subscriber.states.yield(state) }
-        tellCustoms(state, event)
+        for subscriber in subscribers { subscriber.states.yield(state) }
+        if !customs.isEmpty {
+            let event: Event? = if case .event(let event) = entry.input { event } else { nil }
+            tellCustoms(state, event)
+        }
         entry.waiter?.resume(returning: .success(seq))
         if outcome != nil { return stop() }
-        if !wishes.isEmpty { perform(shared.withLock { [clock] in $0.apply(wishes, at: clock.now()) }) }
+        if !wishes.isEmpty { perform(locked { [clock] in $0.apply(wishes, at: clock.now()) }) }
     }
 
     // MARK: Effects
@@ -174,11 +272,12 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
         // One that was started just before it may have ended the loop.
         if !shared.withLock({ $0.table.isRunning(id, attempt: attempt) }) { return nil }
         let context = EffectContext(
-            id: id, failures: launch.effect.failures, isResumed: false, idempotencyKey: "\(run)/\(id)",
+            id: id, failures: launch.effect.failures, isResumed: false,
+            idempotencyKey: "\(name)@\(String(seed, radix: 16))/\(id)",
             updates: launch.updates)
         switch feedbacks[Int(id.feedback)].effect(launch.effect.request, context).body {
         case .events(let events):
-            return shared.withLock { [clock] in
+            return locked { [clock] in
                 $0.complete(id, attempt: attempt, sending: events, at: clock.now())
             }
         case .run(let body):
@@ -198,7 +297,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     }
 
     private func end(_ id: EffectID, _ attempt: Int, _ error: (any Error)?) {
-        let work = shared.withLock { [clock] shared in
+        let work = locked { [clock] shared in
             guard let error else { return shared.complete(id, attempt: attempt, at: clock.now()) }
             return shared.fail(id, attempt: attempt, error: error, at: clock.now())
         }
@@ -208,7 +307,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// An effect has failed for good: its feedback may have an event to say so.
     private func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
         let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
-        if let event { shared.withLock { $0.settle(failure.id, by: event) } }
+        if let event { locked { $0.settle(failure.id, by: event) } }
     }
 
     // MARK: Time
@@ -226,7 +325,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
 
     private func timerFired(_ generation: UInt64) {
         let limits = feedbacks.map { $0.policy.timeout ?? .zero }
-        let work = shared.withLock { [clock] shared in
+        let work = locked { [clock] shared in
             shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
         }
         performAndDrain(work)
@@ -237,10 +336,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     /// Tells the custom feedbacks of a transition; only with the right to drain. Those whose part has gone end, those
     /// whose part has come begin with the state alone.
     private func tellCustoms(_ state: State, _ event: Event?) {
-        for index in box.customs.indices {
-            if let (run, token) = box.customs[index].run {
+        for index in customs.indices {
+            if let (run, token) = customs[index].run {
                 if run.tell(state, event) { continue }
-                box.customs[index].run = nil
+                customs[index].run = nil
                 shared.withLock { $0.detachCustom(token) }?.cancel()
             } else {
                 attachCustom(index, state)
@@ -250,10 +349,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
 
     private func attachCustom(_ index: Int, _ state: State) {
         let token = shared.withLock { $0.nextCustom() }
-        guard let run = box.customs[index].feedback.attach(state, send(as: .custom(token))),
+        guard let run = customs[index].feedback.attach(state, send(as: .custom(token))),
             shared.withLock({ $0.attachCustom(token, finish: run.finish) })
         else { return }
-        box.customs[index].run = (run, token)
+        customs[index].run = (run, token)
         let task = Task.detached(executorPreference: clock.executor) { await run.body() }
         if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
     }
@@ -291,6 +390,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: Sendable {
     }
 
     private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender) -> SendRefusal? {
-        shared.withLock { $0.refusal(of: sender) ?? $0.enqueue(entry) }
+        locked { $0.refusal(of: sender) ?? $0.enqueue(entry) }
     }
 }

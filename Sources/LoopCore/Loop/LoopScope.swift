@@ -2,7 +2,7 @@ internal import LoopLock
 
 /// A loop seen through a projection, without a queue of its own: what is asked or sent goes to the loop below, which is
 /// kept alive.
-struct LoopScope<State: Sendable, Event: Sendable>: Sendable {
+final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     typealias Buffering = AsyncStream<State>.Continuation.BufferingPolicy
 
     let state: @Sendable () -> State

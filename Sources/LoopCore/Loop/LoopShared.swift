@@ -1,14 +1,18 @@
 /// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
 /// result what is to be done outside.
+@usableFromInline
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
+    @usableFromInline
     package typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
 
+    @usableFromInline
     package struct Entry: Sendable {
-        package var input: LoopInput<State, Event>
+        @usableFromInline package var input: LoopInput<State, Event>
         /// The effect that sent it; nil: nobody whose end removes it.
-        package var source: EffectID?
-        var waiter: Waiter?
+        @usableFromInline package var source: EffectID?
+        @usableFromInline var waiter: Waiter?
 
+        @inlinable
         package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
             self.input = input
             self.source = source
@@ -51,6 +55,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// What a drain does next.
+    @usableFromInline
     package enum Step: Sendable {
         case apply(Entry)
         /// Its effect has been cancelled since it was queued.
@@ -73,27 +78,20 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package var generation: UInt64
     }
 
-    /// What a transition delivers.
-    package struct Delivery: Sendable {
-        var state: State
-        var event: Event?
-        var subscribers: [Subscriber]
-    }
-
+    @usableFromInline
     package struct Subscriber: Sendable {
         var token: UInt64
         var states: AsyncStream<State>.Continuation
     }
 
-    package private(set) var state: State
-    package private(set) var seq = Seq.initial
+    @usableFromInline package var state: State
+    @usableFromInline package var seq = Seq.initial
     package private(set) var outcome: Outcome?
-    package private(set) var isStopped = false
+    @usableFromInline package var isStopped = false
     package private(set) var table: EffectTable
-    private var queue = EventQueue<Entry>()
-    private var isDraining = false
+    @usableFromInline var queue = EventQueue<Entry>()
     private var handles: [EffectID: Handle] = [:]
-    private var subscribers: [Subscriber] = []
+    @usableFromInline var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
     private var customs: [UInt64: CustomHandle] = [:]
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
@@ -107,6 +105,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     // MARK: Queue
 
     var queuedCount: Int { queue.count }
+
+    package var isQueueEmpty: Bool { queue.isEmpty }
 
     /// Why a sender may not send; nil: it may.
     package func refusal(of sender: Sender?) -> SendRefusal? {
@@ -127,39 +127,27 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return nil
     }
 
-    /// The right to drain, for one thread at a time.
-    package mutating func claimDrain() -> Bool {
-        if isDraining || isStopped || queue.isEmpty { return false }
-        isDraining = true
-        return true
-    }
-
-    /// Claims the right before there is anything to drain.
-    package mutating func claimTurn() -> Bool {
-        if isDraining || isStopped { return false }
-        isDraining = true
-        return true
-    }
-
-    /// Nil gives the right to drain back, in the same breath in which the queue was seen to be empty.
+    /// Nil: nothing is queued, or the loop has ended.
+    @inlinable
     package mutating func nextStep() -> Step? {
-        guard !isStopped, let entry = queue.popFirst() else {
-            isDraining = false
-            return nil
-        }
-        if let source = entry.source, !table.isLive(source) { return .refuse(entry) }
+        guard !isStopped, let entry = queue.popFirst() else { return nil }
+        if let source = entry.source, !isLive(source) { return .refuse(entry) }
         return .apply(entry)
     }
 
+    @usableFromInline
+    func isLive(_ id: EffectID) -> Bool { table.isLive(id) }
+
     // MARK: Transitions
 
-    /// Makes a transition visible; nil when the loop has been stopped meanwhile.
-    package mutating func commit(state: State, seq: Seq, event: Event?, outcome: Outcome?) -> Delivery? {
-        if isStopped { return nil }
+    /// Makes a transition visible; false when the loop has been stopped meanwhile.
+    @discardableResult
+    package mutating func commit(state: State, seq: Seq, outcome: Outcome?) -> Bool {
+        if isStopped { return false }
         self.state = state
         self.seq = seq
         self.outcome = outcome
-        return Delivery(state: state, event: event, subscribers: subscribers)
+        return true
     }
 
     package mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {

@@ -1,9 +1,10 @@
 /// What belongs to the one thread that drains the queue, and is handed over with the right to drain.
+@usableFromInline
 package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
-    package var state: State
-    package var seq = Seq.initial
-    private var evaluator: Evaluator<State, Event>
-    private let reduce: @Sendable (inout State, Event, Transition) -> Void
+    @usableFromInline package var state: State
+    @usableFromInline package var seq = Seq.initial
+    @usableFromInline var evaluator: Evaluator<State, Event>
+    @usableFromInline let reduce: LoopReduce<State, Event>
     private let groups: [(@Sendable (any Sendable) -> String)?]
     private let seed: UInt64
     /// The time of the last transition, below which the next one's does not go.
@@ -17,34 +18,59 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     }
 
     package init(
-        initial: State, reduce: @escaping @Sendable (inout State, Event, Transition) -> Void,
-        feedbacks: [Feedback<State, Event>], seed: UInt64
+        initial: State, reduce: LoopReduce<State, Event>, feedbacks: [Feedback<State, Event>], seed: UInt64
     ) {
         state = initial
         self.reduce = reduce
-        groups = feedbacks.map(\.group)
+        groups = feedbacks.isEmpty ? [] : feedbacks.map { $0.group }
         evaluator = Evaluator(feedbacks: feedbacks)
         self.seed = seed
     }
 
     /// Applies one event, or one direct change, or, for the start, nothing.
-    package mutating func advance(_ input: LoopInput<State, Event>?, wallMilliseconds: Int64) -> [Wish] {
-        time.milliseconds = max(time.milliseconds, wallMilliseconds)
-        var event: Event?
+    @inlinable
+    package mutating func advance(
+        _ input: LoopInput<State, Event>?, wallMilliseconds: () -> Int64
+    ) -> [EffectChange] {
         switch input {
-        case .event(let new):
-            seq = seq.next
-            reduce(&state, new, Transition(seq: seq, time: time, seed: seed))
-            event = new
+        case .event(let event): return advance(event, wallMilliseconds: wallMilliseconds)
         case .change(let change):
             seq = seq.next
             change(&state)
-        case nil:
-            break
+        case nil: break
         }
+        return evaluate(nil)
+    }
+
+    /// Applies one event.
+    @inlinable
+    mutating func advance(_ event: Event, wallMilliseconds: () -> Int64) -> [EffectChange] {
+        seq = seq.next
+        switch reduce {
+        case .plain(let reduce): reduce(&state, event)
+        case .informed(let reduce):
+            let transition = transition(wallMilliseconds())
+            reduce(&state, event, transition)
+        }
+        return evaluate(event)
+    }
+
+    @inlinable
+    mutating func evaluate(_ event: Event?) -> [EffectChange] {
         var changes: [EffectChange] = []
-        evaluator.advance(state: state, event: event, seq: seq, into: &changes)
-        return changes.map { change in
+        if !evaluator.isEmpty { evaluator.advance(state: state, event: event, seq: seq, into: &changes) }
+        return changes
+    }
+
+    @usableFromInline
+    mutating func transition(_ wallMilliseconds: Int64) -> Transition {
+        time.milliseconds = max(time.milliseconds, wallMilliseconds)
+        return Transition(seq: seq, time: time, seed: seed)
+    }
+
+    /// What the queries wish.
+    package func wishes(_ changes: [EffectChange]) -> [Wish] {
+        changes.map { change in
             switch change {
             case .start(let id, let request): .start(id, request: request, group: groups[Int(id.feedback)]?(request))
             case .update(let id, let request): .update(id, request: request)
@@ -54,7 +80,17 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
+/// How a loop folds an event into its state.
+@usableFromInline
+package enum LoopReduce<State: Sendable, Event: Sendable>: Sendable {
+    /// By event and state alone: no clock is read.
+    case plain(@Sendable (inout State, Event) -> Void)
+    /// With the transition's number, time and random numbers.
+    case informed(@Sendable (inout State, Event, Transition) -> Void)
+}
+
 /// What changes a state.
+@usableFromInline
 package enum LoopInput<State: Sendable, Event: Sendable>: Sendable {
     case event(Event)
     case change(@Sendable (inout State) -> Void)

@@ -1,7 +1,7 @@
 /// Folds an event into a state: the only way in which a state changes. A function of its arguments, without a clock,
 /// chance, or the order of a set or dictionary.
 public struct Reducer<State, Event>: Sendable {
-    private let body: @Sendable (inout State, Event) -> Void
+    let body: @Sendable (inout State, Event) -> Void
 
     public init(_ body: @escaping @Sendable (inout State, Event) -> Void) { self.body = body }
 

@@ -57,7 +57,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         _ test: (TestLoop) throws -> Result
     ) throws -> Result where Definition.State == State, Definition.Event == Event {
         let machine = TestMachine(
-            name: Definition.name, initial: definition.initial, reduce: { definition.reduce(&$0, $1, $2) },
+            name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
             outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
         return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
     }
@@ -70,7 +70,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         line: UInt = #line, _ test: (TestLoop) throws -> Result
     ) throws -> Result {
         let machine = TestMachine(
-            name: "loop", initial: initial, reduce: { state, event, _ in reducer(&state, event) },
+            name: "loop", initial: initial, reduce: .plain { reducer(&$0, $1) },
             outcome: { _ in nil }, feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime)
         return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
     }

@@ -33,7 +33,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private var transitionsCount = 0
 
     init(
-        name: String, initial: State, reduce: @escaping @Sendable (inout State, Event, Transition) -> Void,
+        name: String, initial: State, reduce: LoopReduce<State, Event>,
         outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], seed: UInt64,
         wallTime: WallTime
     ) {
@@ -63,12 +63,12 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     // MARK: What a test may do
 
     mutating func start() throws(RestlessLoop) {
-        _ = shared.claimTurn()
         let initial = turn.state
         tellCustoms(initial, nil)
-        let wishes = turn.advance(nil, wallMilliseconds: wallTime.milliseconds)
+        let changes = turn.advance(nil) { [wallTime] in wallTime.milliseconds }
+        let wishes = turn.wishes(changes)
         if let outcome = outcomeOf(initial) {
-            _ = shared.commit(state: initial, seq: .initial, event: nil, outcome: outcome)
+            shared.commit(state: initial, seq: .initial, outcome: outcome)
             end(outcome)
         }
         apply(wishes)
@@ -126,7 +126,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     // MARK: Steps
 
     private mutating func drain() throws(RestlessLoop) {
-        if shared.claimDrain() { try takeSteps() }
+        try takeSteps()
     }
 
     private mutating func takeSteps() throws(RestlessLoop) {
@@ -147,10 +147,11 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private mutating func apply(_ entry: Shared.Entry) {
         let before = turn.state
         let wall = wallTime + time
-        let wishes = turn.advance(entry.input, wallMilliseconds: wall.milliseconds)
+        let changes = turn.advance(entry.input) { wall.milliseconds }
+        let wishes = turn.wishes(changes)
         let outcome = outcomeOf(turn.state)
         let event: Event? = if case .event(let event) = entry.input { event } else { nil }
-        _ = shared.commit(state: turn.state, seq: turn.seq, event: event, outcome: outcome)
+        shared.commit(state: turn.state, seq: turn.seq, outcome: outcome)
         note(.applied(event, by: entry.source, before: before, after: turn.state))
         tellCustoms(turn.state, event)
         if let outcome { return end(outcome) }

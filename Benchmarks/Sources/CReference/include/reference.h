@@ -36,3 +36,6 @@ int reference_sender(
 
 // Appends a batch of `bytes` bytes `count` times to an open file, and calls fdatasync after each. 0, or errno.
 int reference_append(int file, const void *batch, uint64_t bytes, uint64_t count);
+
+// Bytes of the heap that are in use.
+size_t reference_heap_bytes(void);
