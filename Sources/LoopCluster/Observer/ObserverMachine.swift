@@ -11,12 +11,12 @@ public struct ObserverMachine: Sendable {
     private let wantsStates: Bool
     private let wantsTransitions: Bool
     private var history = History.none
-    /// Epochs that were followed before, the newest last: frames of them may still arrive, over older connections.
-    private var left: [(history: History, epoch: Epoch)] = []
+    /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
+    private var left: [History] = []
     /// How long nothing of this history has come, but for times in which this process stood still.
     private var silence = Duration.zero
     private var epoch = Epoch.none
-    /// An epoch that was left and is heard while the present one is silent, and since when.
+    /// An epoch of a known history that is heard while the present one is silent, and since when.
     private var knock: (origin: (history: History, epoch: Epoch), since: MonotonicTime)?
     /// The seq of the state that was last handed out; nil before the first.
     private var seq: Seq?
@@ -116,13 +116,12 @@ public struct ObserverMachine: Sendable {
     /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
     private mutating func follows(_ frame: PeerFrame) -> Bool {
         if frame.history == history && (frame.epoch.number >= epoch.number || breaks(.olderEpochsAreDropped)) {
-            if frame.epoch != epoch { leave() }
             // Transfers are numbered by each reducer process for itself.
             if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { transfer = nil }
             epoch = frame.epoch
         } else {
             guard mayFollow(frame) else { return false }
-            leave()
+            if frame.history != history { leave() }
             history = frame.history
             epoch = frame.epoch
             seq = nil
@@ -136,23 +135,22 @@ public struct ObserverMachine: Sendable {
         return true
     }
 
-    /// Whether another history, or an older epoch, may be followed from here on. What is known comes back where a journal was
-    /// put back: after a silence, and in an epoch of its own. An epoch that was left comes back only if it is heard for long:
-    /// then it was left by mistake, for a late frame of a history that was over before this observer began.
+    /// Whether another history, or an older epoch, may be followed from here on. What is known comes back if nothing else is
+    /// heard for long, and it goes on and on: a journal was put back, or what was followed is a late frame of a history that
+    /// was over before this observer began.
     private mutating func mayFollow(_ frame: PeerFrame) -> Bool {
-        let isKnown = frame.history == history || left.contains { $0.history == frame.history }
-        if !isKnown || breaks(.leftEpochsStayLeft) { return true }
+        let isKnown = frame.history == history || left.contains(frame.history)
+        if !isKnown || breaks(.leftHistoriesStayLeft) { return true }
         guard silence >= silenceLimit else { return false }
         let origin = (history: frame.history, epoch: frame.epoch)
-        guard left.contains(where: { $0 == origin }) else { return true }
         if let knock, knock.origin == origin { return now >= knock.since + knockLimit }
         knock = (origin, now)
         return false
     }
 
     private mutating func leave() {
-        guard history != .none else { return }
-        left = left.suffix(15) + [(history, epoch)]
+        guard history != .none, !left.contains(history) else { return }
+        left = left.suffix(7) + [history]
     }
 
     private func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }

@@ -75,8 +75,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case poisonIsSetAside
     /// 5: parts of a state from two epochs are not put together.
     case transfersEndWithTheirEpoch
-    /// 1: a history or epoch that an observer has left is not followed again by a late frame.
-    case leftEpochsStayLeft
+    /// 1: a history that an observer has left is not followed again for a late frame.
+    case leftHistoriesStayLeft
     /// 5: the common tick shows that an update was lost.
     case ticksShowGaps
 }

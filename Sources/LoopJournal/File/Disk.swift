@@ -72,6 +72,7 @@ package struct Disk: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system("read \(path)", errno) }
         let size = min(Int(status.st_size), limit)
+        if size <= 0 { return [] }
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while filled < size {

@@ -5,7 +5,8 @@ internal import Glibc
 public enum SystemRandom {
     /// So many random bytes.
     public static func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+        if count <= 0 { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < buffer.count {
                 let result = getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
                 if result > 0 {

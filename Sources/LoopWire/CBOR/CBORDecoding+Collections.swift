@@ -16,7 +16,7 @@ extension Array: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
         let shape = core.shape(Element.self)
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
-        guard shape.pointee.kind == .wire, let wire = shape.pointee.wire,
+        guard count > 0, shape.pointee.kind == .wire, let wire = shape.pointee.wire,
             core.room(for: count, of: MemoryLayout<Element>.stride, in: item) == count
         else { return try core.values(item) { try core.decode(Element.self, at: $0) } }
         return try [Element](unsafeUninitializedCapacity: count) { elements, made in

@@ -174,6 +174,8 @@ struct DecodingCore {
     @inline(__always)
     func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
         var (element, count) = try open(item, major: 4, [N].self, "an array")
+        // Of no elements the library would write the count into the storage that all empty arrays share.
+        if count == 0 { return [] }
         let base = index.base
         return try [N](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
@@ -204,6 +206,7 @@ struct DecodingCore {
         var (element, count) = try open(item, major: 4, [V].self, "an array")
         let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
         guard room == count else { return try largeValues(element, count, room, read) }
+        if count == 0 { return [] }
         return try [V](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
             while count > 0 {
