@@ -6,7 +6,6 @@ import LoopWire
 struct ObserverRun {
     private var machine: ObserverMachine
     private var time: Int64 = 1000
-    private var history = History.none
     private var seq: Seq?
 
     init(flags: UInt8) {
@@ -26,31 +25,26 @@ struct ObserverRun {
 
     mutating func step(_ input: inout FuzzInput) throws {
         let now = MonotonicTime.zero + .milliseconds(time)
+        let (history, epoch) = (machine.history, machine.epoch)
         switch Step.allCases[Int(input.byte()) % Step.allCases.count] {
         case .published:
             let bytes = input.chunk()
             guard let frame = try? PeerFrame(bytes: bytes[...]) else { return }
-            hear(frame)
             machine.receivePublished(frame, at: now)
         case .reply:
             let bytes = input.chunk()
             guard let frame = try? PeerFrame(bytes: bytes[...]) else { return }
-            hear(frame)
             machine.receiveReply(frame, at: now)
         case .wait:
             time += 50 * Int64(input.byte())
             machine.advance(to: .zero + .milliseconds(time))
         }
+        // In another history seqs begin anew, and in an older epoch: in a journal that was put back.
+        if machine.history != history || machine.epoch.number < epoch.number { seq = nil }
         for case .state(let shown, _) in machine.takeActions() {
             try require(seq.map { shown > $0 } ?? true, "state \(shown) is shown after \(seq?.description ?? "")")
             seq = shown
         }
         _ = machine.deadline
-    }
-
-    /// In another history seqs begin anew.
-    private mutating func hear(_ frame: PeerFrame) {
-        if frame.history != history { seq = nil }
-        history = frame.history
     }
 }

@@ -10,14 +10,14 @@ public import LoopWire
 public struct ObserverMachine: Sendable {
     private let wantsStates: Bool
     private let wantsTransitions: Bool
-    private var history = History.none
+    package private(set) var history = History.none
     /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
     private var left: [History] = []
     /// How long nothing of this history has come, but for times in which this process stood still.
     private var silence = Duration.zero
-    private var epoch = Epoch.none
-    /// An epoch of a known history that is heard while the present one is silent, and since when.
-    private var knock: (origin: (history: History, epoch: Epoch), since: MonotonicTime)?
+    package private(set) var epoch = Epoch.none
+    /// An epoch of a known history that is heard while the present one is silent, since when, and in how many frames.
+    private var knock: (origin: (history: History, epoch: Epoch), since: MonotonicTime, count: Int)?
     /// The seq of the state that was last handed out; nil before the first.
     private var seq: Seq?
     /// The newest seq that is known to exist.
@@ -36,7 +36,9 @@ public struct ObserverMachine: Sendable {
     private let repeatInterval = Duration.milliseconds(300)
     /// After so long a silence a history that was left may be the present one again: that of a journal that was put back.
     private let silenceLimit = Duration.seconds(10)
-    private let knockLimit = Duration.seconds(3)
+    private let knockLimit = Duration.seconds(5)
+    /// A reducer ticks at least every second.
+    private let knocksMin = 8
 
     public init(states: Bool, transitions: Bool, at now: MonotonicTime) {
         wantsStates = states
@@ -143,9 +145,12 @@ public struct ObserverMachine: Sendable {
         if !isKnown || breaks(.leftHistoriesStayLeft) { return true }
         guard silence >= silenceLimit else { return false }
         let origin = (history: frame.history, epoch: frame.epoch)
-        if let knock, knock.origin == origin { return now >= knock.since + knockLimit }
-        knock = (origin, now)
-        return false
+        guard let known = knock, known.origin == origin else {
+            knock = (origin, now, count: 1)
+            return false
+        }
+        knock?.count += 1
+        return known.count + 1 >= knocksMin && now >= known.since + knockLimit
     }
 
     private mutating func leave() {
