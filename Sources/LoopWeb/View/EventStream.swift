@@ -44,12 +44,11 @@ final class EventStream: @unchecked Sendable {
 
     /// Gets said what is queued. Never waits; called without a lock.
     func wake() {
-        let wasResting = state.withLock { state in
-            defer { state.isResting = false }
-            return state.isResting
+        // Under the lock: who ends the server right after this must find the connection awake, and nobody about to wake it.
+        state.withLock { state in
+            if state.isResting { MHD_resume_connection(connection) }
+            state.isResting = false
         }
-        // A connection that rests stays where it is until this wakes it, and only one caller finds it resting.
-        if wasResting { MHD_resume_connection(connection) }
     }
 
     /// The response that reads this stream, and keeps it until the connection is gone.
