@@ -164,6 +164,7 @@ import Testing
     @Test func `40 a page that follows gets the parts that change, and the latest at last`() async throws {
         let server = try server { $0.framesPerSecond = 1000 }
         let stream = try EventReader(server, from: Self.revision(try get(server).body))
+        #expect(await stream.isConnected())
         for _ in 0..<500 { store.send(event: .add) }
         let events = await stream.events { $0.contains("count 500") }
         #expect(!events.contains { $0.contains("v/1") || $0.contains("Add") })
@@ -276,6 +277,18 @@ private final class EventReader: @unchecked Sendable {
         connection = try Connection(port: server.port)
         connection.send(
             "GET /events?revision=\(revision) HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\(headers)\r\n")
+    }
+
+    /// Waits for the beat that a browser hears first whose view is the newest one; false: it is sent away.
+    func isConnected() async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                while let line = self.connection.line() {
+                    if line.hasPrefix(":") { return continuation.resume(returning: true) }
+                }
+                continuation.resume(returning: false)
+            }
+        }
     }
 
     /// The events up to the first that `isLast`, or to the end of the stream.
