@@ -9,8 +9,9 @@ public import LoopWire
 public struct MemoryJournal: Journal, Sendable {
     public let history: History
     public private(set) var position: UInt64 = 0
-    /// The newest records, at most twice the limit.
-    public private(set) var records: [Record] = []
+    /// The newest appends, of about twice as many records as the limit at most.
+    private var kept: [RecordLog] = []
+    private var keptCount = 0
     private let keepsMax: Int
 
     /// - Parameters:
@@ -22,7 +23,7 @@ public struct MemoryJournal: Journal, Sendable {
     }
 
     public mutating func append(
-        _ records: [Record], through position: UInt64
+        _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt {
         self.position += UInt64(records.count)
         guard self.position == position else {
@@ -30,16 +31,29 @@ public struct MemoryJournal: Journal, Sendable {
                 .misuse, operation: "append records through \(position)", reason: "they end at \(self.position)",
                 remedy: "append the records of every turn, in order")
         }
-        if keepsMax > 0 {
-            self.records += records
-            if self.records.count > 2 * keepsMax { self.records.removeFirst(self.records.count - keepsMax) }
-        }
+        if keepsMax > 0, !records.isEmpty { keep(records) }
         return JournalReceipt(through: position)
     }
+
+    private mutating func keep(_ records: RecordLog) {
+        kept.append(records)
+        keptCount += records.count
+        guard keptCount > 2 * keepsMax else { return }
+        var forgotten = 0
+        while forgotten < kept.count - 1, keptCount - kept[forgotten].count >= keepsMax {
+            keptCount -= kept[forgotten].count
+            forgotten += 1
+        }
+        kept.removeFirst(forgotten)
+    }
+
+    /// The newest records, as many as the limit says, or a few more.
+    public var records: [Record] { kept.flatMap { Array($0) } }
 
     public mutating func flush() {}
 
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        let records = self.records
         let first = self.position - UInt64(records.count)
         guard position >= first else {
             throw JournalError(
@@ -55,7 +69,7 @@ public struct MemoryJournal: Journal, Sendable {
         return nil
     }
 
-    public func position(before seq: Seq) -> UInt64 { position - UInt64(records.count) }
+    public func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
 
     public func snapshots() -> [SnapshotEntry] { [] }
 

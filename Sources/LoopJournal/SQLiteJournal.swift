@@ -66,7 +66,7 @@ public final class SQLiteJournal: Journal {
     // MARK: Appending
 
     public func append(
-        _ records: [Record], through position: UInt64
+        _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
         _ = try writable(operation)
@@ -74,17 +74,18 @@ public final class SQLiteJournal: Journal {
             throw .misuse(operation, "they end at \(self.position + UInt64(records.count))")
         }
         guard !records.isEmpty else { return JournalReceipt(through: position) }
-        for record in records {
-            if case .event(let event) = record {
-                guard event.seq.value == newestSeq &+ 1 else {
-                    throw poisoned(.misuse(operation, "event \(event.seq) follows event \(newestSeq)"))
-                }
-                newestSeq = event.seq.value
+        if let seqs = records.seqs {
+            // Ascending, and as many as the numbers from the first to the last.
+            let (first, last) = (seqs.lowerBound.value, seqs.upperBound.value)
+            guard first == newestSeq &+ 1, last - first == records.eventsCount - 1 else {
+                throw poisoned(
+                    .misuse(operation, "\(records.eventsCount) events \(first)…\(last) follow event \(newestSeq)"))
             }
-            record.write(to: &pending)
+            newestSeq = last
         }
+        pending += records.bytes
         pendingCount += UInt64(records.count)
-        let isSynced = durability != .fsync && records.contains(where: \.outlivesPower)
+        let isSynced = durability != .fsync && records.outlivesPower
         if durability != .none || isSynced || pending.count >= Self.pendingBytesMax {
             try write(operation, isSynced: isSynced)
         }

@@ -9,4 +9,8 @@ public struct CBORCoder: ValueCoder {
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try CBOR.decode(type, from: bytes)
     }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
+        try CBOR.decode(type, from: bytes)
+    }
 }

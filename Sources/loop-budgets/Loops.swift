@@ -17,20 +17,18 @@ struct PackedEvent: NumberedEvent, WireCodable {
     init(number: UInt64) { self.number = number }
 
     func encode(to writer: inout WireWriter) {
-        writer.write(
-            [UInt8](unsafeUninitializedCapacity: 62) { buffer, count in
-                UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
-                UnsafeMutableRawBufferPointer(buffer).storeBytes(of: number, as: UInt64.self)
-                count = 62
-            })
+        writer.writeBytes(62) { bytes in
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
     }
 
     init(from reader: inout WireReader) throws {
-        let bytes: [UInt8] = try reader.read()
-        guard bytes.count == 62 else {
-            throw WireError.refused(path: "event", why: "it has \(bytes.count) bytes in place of 62")
+        number = try reader.readBytes { bytes in
+            guard bytes.byteCount == 62 else {
+                throw WireError.refused(path: "event", why: "it has \(bytes.byteCount) bytes in place of 62")
+            }
+            return bytes.unsafeLoadUnaligned(as: UInt64.self)
         }
-        number = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 }
 

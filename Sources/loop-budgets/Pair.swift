@@ -22,8 +22,6 @@ struct Pair<Definition: LoopDefinition> {
     private var batches: [[UInt8]] = []
     private var published: [[UInt8]] = []
     private var replies: [[UInt8]] = []
-    /// What the records of the last turn are as bytes, as a journal in a file writes them.
-    private var recordBytes: [UInt8] = []
     /// Effects that the peer was told to run since the last look.
     private(set) var runs: [Grant] = []
 
@@ -107,13 +105,11 @@ struct Pair<Definition: LoopDefinition> {
                 reducer.receive(message, from: .router([1]), at: now)
             }
         }
-        for bytes in batches { if let batch = try? Batch(bytes: bytes[...]) { reducer.receive(batch, at: now) } }
+        for bytes in batches { if let batch = try? Batch(bytes: bytes) { reducer.receive(batch, at: now) } }
         toReducer.removeAll(keepingCapacity: true)
         batches.removeAll(keepingCapacity: true)
         reducer.advance(to: now)
         let ready = reducer.ready()
-        recordBytes.removeAll(keepingCapacity: true)
-        for record in ready.records { record.write(to: &recordBytes) }
         guard let receipt = try? journal.append(ready.records, through: ready.position) else {
             preconditionFailure("the journal has refused records")
         }

@@ -87,7 +87,7 @@ struct PeerRun {
     private mutating func push(isTaken: Bool) throws {
         var next: UInt64?
         while let batch = machine.nextBatch() {
-            try require(try Batch(bytes: batch.bytes[...]) == batch, "\(batch) is read as another batch")
+            try require(try Batch(bytes: batch.bytes) == batch, "\(batch) is read as another batch")
             if let next { try require(batch.first == next, "a batch begins at \(batch.first), not at \(next)") }
             next = batch.first + UInt64(batch.entries.count)
             if !isTaken {

@@ -100,7 +100,7 @@ struct ReducerRun {
     mutating func send(_ events: [Allotment.Event], _ session: SessionID) throws {
         let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...], wantsSeq: true) }
         // Only what can cross the wire reaches a reducer.
-        guard let batch = try? Batch(bytes: batch(entries, session).bytes[...]) else { return }
+        guard let batch = try? Batch(bytes: batch(entries, session).bytes) else { return }
         try turn { $0.receive(batch, at: $1) }
     }
 }

@@ -44,7 +44,7 @@ extension FuzzTarget {
             try run.turn { $0.receive(message, from: route, at: $1) }
         case .batch:
             let frame = input.chunk()
-            guard let batch = try? Batch(bytes: frame[...]), batch.loop == ReducerRun.loop else { return }
+            guard let batch = try? Batch(bytes: frame), batch.loop == ReducerRun.loop else { return }
             try run.turn { $0.receive(batch, at: $1) }
         case .wait:
             let units = Int64(input.byte())

@@ -21,7 +21,7 @@ extension FuzzTarget {
         if let failure = try parsed({ () throws(WireError) in try Failure(bytes: bytes[...]) }) {
             try require(try Failure(bytes: failure.bytes[...]) == failure, "\(failure) is read as another failure")
         }
-        guard let batch = try parsed({ () throws(WireError) in try Batch(bytes: bytes[...]) }) else { return }
+        guard let batch = try parsed({ () throws(WireError) in try Batch(bytes: bytes) }) else { return }
         try require(batch.bytes == bytes, "\(batch) is written in another way than it came")
         for entry in batch.entries where entry.kind == .failed {
             _ = try parsed { () throws(WireError) in try Failure(bytes: entry.payload) }

@@ -14,7 +14,7 @@ public protocol Journal {
     /// - Parameter position: that of the last of them, counted by whoever makes them: a journal that would come to
     ///   another one refuses.
     /// - Returns: the proof, once the records are as durable as this journal makes them.
-    mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt
+    mutating func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt
 
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
     mutating func flush() throws(JournalError)

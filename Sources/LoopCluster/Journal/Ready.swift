@@ -7,7 +7,7 @@ public import LoopWire
 ///
 /// Messages come out only in exchange for a receipt that covers everything they depend on (G7).
 public struct Ready: ~Copyable {
-    public let records: [Record]
+    public let records: RecordLog
     /// The number of the last record on which the messages depend.
     public let position: UInt64
     /// When the machine wants its next turn, if nothing arrives before.
@@ -19,7 +19,7 @@ public struct Ready: ~Copyable {
     private let messages: [Outbound]
 
     init(
-        records: [Record], position: UInt64, deadline: MonotonicTime, outcome: Outcome?, historyLost: HistoryLost?,
+        records: RecordLog, position: UInt64, deadline: MonotonicTime, outcome: Outcome?, historyLost: HistoryLost?,
         messages: [Outbound]
     ) {
         self.records = records

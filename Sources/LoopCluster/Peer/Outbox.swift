@@ -5,14 +5,27 @@ package import LoopWire
 ///     settled ◀─ sent, outcome unknown ─▶ ◀─ accepted, not sent ─▶
 ///     ────────┼──────────────────────────┼─────────────────────────
 ///          settled                     sent                  last
+///
+/// Entries lie in runs, as they were handed over and as they travel. A run leaves as a whole.
 package struct Outbox: Equatable, Sendable {
-    private var entries: [Entry] = []
-    /// Entries before this index of `entries` are settled and wait to be dropped together.
+    /// A run and the number of its first entry.
+    private struct Section: Equatable, Sendable {
+        var first: UInt64
+        var run: EntryRun
+
+        var last: UInt64 { first + UInt64(run.count) - 1 }
+    }
+
+    private var sections: [Section] = []
+    /// Sections before this index are settled and wait to be dropped together.
     private var head = 0
+    /// The number of the newest entry.
+    package private(set) var last: UInt64 = 0
     /// Every outcome up to this number is known.
     package private(set) var settled: UInt64 = 0
     /// The newest number that was handed to the socket since the last going back.
     package private(set) var sent: UInt64 = 0
+    /// The bytes of the entries whose outcome is not known.
     package private(set) var byteCount = 0
     /// Numbers up to this one may have left, in this process or in an earlier one.
     package private(set) var offered: UInt64 = 0
@@ -20,63 +33,122 @@ package struct Outbox: Equatable, Sendable {
     /// where entries go over to another session.
     package private(set) var base: UInt64 = 0
 
+    /// A section takes single entries up to so many, and so many bytes: a batch is of one section.
+    private static var entriesMax: Int { 512 }
+    private static var bytesMax: Int { 64 << 10 }
+
     package init() {}
 
     /// The outbox that an earlier process left.
     package init(resuming stream: PeerStream) {
-        entries = stream.entries
         settled = stream.settled
+        last = stream.settled
         sent = stream.settled
         offered = stream.offered
         base = stream.base
-        byteCount = entries.reduce(0) { $0 + $1.payload.count + Entry.overhead }
+        for entry in stream.entries { _ = accept(entry) }
     }
 
-    package var last: UInt64 { settled + UInt64(entries.count - head) }
-    package var isEmpty: Bool { entries.count == head }
-    package var count: Int { entries.count - head }
+    package var isEmpty: Bool { last == settled }
+    package var count: Int { Int(last - settled) }
 
     /// Numbers an entry and keeps it.
     package mutating func accept(_ entry: Entry) -> UInt64 {
-        entries.append(entry)
-        byteCount += entry.payload.count + Entry.overhead
+        let index = openSection()
+        let before = sections[index].run.byteCount
+        sections[index].run.append(entry)
+        byteCount += sections[index].run.byteCount - before
+        last += 1
         return last
     }
 
-    /// The next entries to be sent, at most so many and so large together; nil when all are sent.
-    package mutating func next(entriesMax: Int, bytesMax: Int) -> (first: UInt64, entries: [Entry])? {
-        guard sent < last else { return nil }
-        let start = head + Int(sent - settled)
-        var end = start
-        var bytes = 0
-        while end < entries.count, end - start < entriesMax {
-            bytes += entries[end].payload.count + Entry.overhead
-            if bytes > bytesMax, end > start { break }
-            end += 1
+    /// Numbers the entries of a run and keeps them.
+    /// - Returns: the number of the first.
+    package mutating func accept(_ run: EntryRun) -> UInt64 {
+        let first = last + 1
+        guard !run.isEmpty else { return first }
+        if run.count < Self.entriesMax / 8 {
+            sections[openSection()].run.append(run)
+        } else {
+            sections.append(Section(first: first, run: run))
         }
-        let first = sent + 1
-        sent += UInt64(end - start)
-        offered = max(offered, sent)
-        return (first, Array(entries[start..<end]))
+        last += UInt64(run.count)
+        byteCount += run.byteCount
+        return first
+    }
+
+    /// The section that takes what comes next.
+    private mutating func openSection() -> Int {
+        if let newest = sections.last, newest.run.startIndex == 0, sections.count > head,
+            newest.run.count < Self.entriesMax, newest.run.byteCount < Self.bytesMax
+        {
+            return sections.count - 1
+        }
+        sections.append(Section(first: last + 1, run: EntryRun()))
+        return sections.count - 1
+    }
+
+    /// The next entries to be sent, at most so many and so large together; nil when all are sent.
+    package mutating func next(entriesMax: Int, bytesMax: Int) -> (first: UInt64, entries: EntryRun)? {
+        guard sent < last, let index = section(of: sent + 1) else { return nil }
+        let (first, run) = (sections[index].first, sections[index].run)
+        let start = run.startIndex + Int(sent + 1 - first)
+        let end = start + min(entriesMax, run.count(from: start, bytesMax: bytesMax))
+        defer {
+            sent += UInt64(end - start)
+            offered = max(offered, sent)
+        }
+        return (sent + 1, run[start..<end])
+    }
+
+    /// The section that holds a number, of those whose outcome is not known.
+    private func section(of number: UInt64) -> Int? {
+        var (low, high) = (head, sections.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sections[middle].last < number { low = middle + 1 } else { high = middle }
+        }
+        return low < sections.count && sections[low].first <= number ? low : nil
     }
 
     /// Everything after `number` is to be sent again.
     package mutating func goBack(to number: UInt64) { sent = min(sent, max(number, settled)) }
 
     /// The outcomes up to `watermark` are known.
-    /// - Returns: the settled entries with their numbers.
-    package mutating func settle(upTo watermark: UInt64) -> [(number: UInt64, entry: Entry)] {
+    /// - Parameter told: the numbers whose outcomes were told, ascending.
+    /// - Returns: with their numbers, ascending, the settled entries that are of an effect, or whose seq somebody wants, or
+    ///   whose outcome was told.
+    package mutating func settle(upTo watermark: UInt64, told: [UInt64]) -> [(number: UInt64, entry: Entry)] {
         var done: [(number: UInt64, entry: Entry)] = []
-        while settled < watermark, head < entries.count {
-            settled += 1
-            let entry = entries[head]
-            byteCount -= entry.payload.count + Entry.overhead
-            done.append((settled, entry))
-            head += 1
+        var nextTold = 0
+        let end = min(watermark, last)
+        while settled < end, head < sections.count {
+            let section = sections[head]
+            let count = Int(min(end, section.last) - settled)
+            let start = section.run.startIndex + Int(settled + 1 - section.first)
+            byteCount -= section.run.byteCount(of: start..<start + count)
+            let through = settled + UInt64(count)
+            while nextTold < told.count, told[nextTold] <= settled { nextTold += 1 }
+            if section.run.isPlain {
+                while nextTold < told.count, told[nextTold] <= through {
+                    done.append((told[nextTold], section.run[start + Int(told[nextTold] - settled) - 1]))
+                    nextTold += 1
+                }
+            } else {
+                for index in start..<start + count {
+                    let number = settled + UInt64(index - start) + 1
+                    let entry = section.run[index]
+                    while nextTold < told.count, told[nextTold] < number { nextTold += 1 }
+                    let wasTold = nextTold < told.count && told[nextTold] == number
+                    if entry.effect != nil || entry.wantsSeq || wasTold { done.append((number, entry)) }
+                }
+            }
+            settled = through
+            if settled == section.last { head += 1 }
         }
         sent = max(sent, settled)
-        if head > 1024 || head == entries.count {
-            entries.removeFirst(head)
+        if head == sections.count || head > 64 {
+            sections.removeFirst(head)
             head = 0
         }
         return done
@@ -97,18 +169,27 @@ package struct Outbox: Equatable, Sendable {
 
     /// The entries above a number whose outcome is not known.
     package func entries(after number: UInt64) -> [Entry] {
-        guard number < last else { return [] }
-        return Array(entries[(head + Int(max(number, settled) - settled))...])
+        let first = max(number, settled) + 1
+        guard first <= last, var index = section(of: first) else { return [] }
+        var entries: [Entry] = []
+        entries.reserveCapacity(Int(last - first + 1))
+        while index < sections.count {
+            let section = sections[index]
+            entries += section.run.dropFirst(first > section.first ? Int(first - section.first) : 0)
+            index += 1
+        }
+        return entries
     }
 
     /// The entry under a number whose outcome is not known; nil: there is none.
     package func entry(_ number: UInt64) -> Entry? {
-        guard number > settled, number <= last else { return nil }
-        return entries[head + Int(number - settled) - 1]
+        guard number > settled, number <= last, let index = section(of: number) else { return nil }
+        let section = sections[index]
+        return section.run[section.run.startIndex + Int(number - section.first)]
     }
 
     /// Every entry whose outcome is not known, with its number.
     package var unsettled: [(number: UInt64, entry: Entry)] {
-        entries[head...].enumerated().map { (settled + 1 + UInt64($0.offset), $0.element) }
+        entries(after: settled).enumerated().map { (settled + 1 + UInt64($0.offset), $0.element) }
     }
 }

@@ -16,7 +16,7 @@ extension PeerMachine {
         var outcomes: [UInt64: EntryOutcome] = [:]
         for item in notable { outcomes[item.number] = item.outcome }
         let base = outbox.base
-        for (number, entry) in outbox.settle(upTo: watermark) {
+        for (number, entry) in outbox.settle(upTo: watermark, told: outcomes.keys.sorted()) {
             settle(base + number, entry, outcomes[number] ?? .applied(.initial))
         }
         progressAt = now
@@ -101,9 +101,8 @@ extension PeerMachine {
     /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
     mutating func endUnheard() {
         let base = outbox.base
-        for (number, _) in outbox.settle(upTo: outbox.last) {
-            actions.append(.settled(number: base + number, .refused(.ended)))
-        }
+        for (number, _) in outbox.unsettled { actions.append(.settled(number: base + number, .refused(.ended))) }
+        _ = outbox.settle(upTo: outbox.last, told: [])
         endIfEmpty()
     }
 }

@@ -41,7 +41,7 @@ struct DeferredBatches: Sendable {
 
     /// - Returns: whether there was room.
     mutating func append(_ batch: Batch) -> Bool {
-        let bytes = batch.entries.reduce(0) { $0 + $1.payload.count + Entry.overhead }
+        let bytes = batch.entries.byteCount
         guard batches.count < Self.batchesMax, byteCount + bytes <= Self.bytesMax else { return false }
         batches.append(batch)
         byteCount += bytes

@@ -148,7 +148,7 @@ extension ReducerCore {
     /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
     mutating func apply(_ record: EventRecord) -> Bool {
         guard let changes = core.take(record) else { return false }
-        records.append(.event(record))
+        records.append(record)
         for change in changes { follow(change) }
         if subscriptions.transitions > 0 { note(record) }
         return true

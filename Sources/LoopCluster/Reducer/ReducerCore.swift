@@ -16,7 +16,7 @@ struct ReducerCore: Sendable {
     var advancedAt: MonotonicTime
 
     // This turn's work, until `ready` hands it out.
-    var records: [Record] = []
+    var records = RecordLog()
     var messages: [Outbound] = []
     var toAcknowledge: [SessionID] = []
     var notes: [TransitionNote] = []
@@ -133,7 +133,10 @@ struct ReducerCore: Sendable {
         if loss != nil { withholdMessages() }
         poison.isAlone = false
         defer {
-            records.removeAll(keepingCapacity: true)
+            // The next turn's are about as many.
+            let room = min(records.bytes.count, 1 << 20)
+            records = RecordLog()
+            records.reserve(room)
             messages.removeAll(keepingCapacity: true)
         }
         return Ready(

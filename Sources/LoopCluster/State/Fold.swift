@@ -91,7 +91,7 @@ where Definition.State == State, Definition.Event == Event {
     private static func decode(
         _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ definition: Definition, _ coder: any ValueCoder
     ) throws -> Event {
-        guard let schema else { return try coder.decode(Event.self, from: Array(bytes)) }
+        guard let schema else { return try coder.decode(Event.self, from: bytes) }
         return try definition.migrateEvent(Encoded(Array(bytes), coder: coder), from: Int(clamping: schema))
     }
 

@@ -171,4 +171,12 @@ package struct RequestCoding: Sendable {
 public protocol ValueCoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
+    /// Decodes a part of a message, where it lies if the coder can do that.
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
+}
+
+extension ValueCoder {
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
+        try decode(type, from: Array(bytes))
+    }
 }

@@ -118,7 +118,7 @@ struct ReducerSockets: ~Copyable {
             messages += 1
             bytes += message.count
             do {
-                let batch = try Batch(bytes: message.copy()[...])
+                let batch = try Batch(bytes: message.copy())
                 guard batch.loop == loop else {
                     malformedBytes += 1
                     continue

@@ -31,7 +31,9 @@ extension ClusterEngine {
         if trap.sprung != nil { return try endInReduction() }
         reducer?.advance(to: moment)
         guard let ready = reducer?.ready() else { return }
-        let (records, position, deadline, lost) = (ready.records, ready.position, ready.deadline, ready.historyLost)
+        let (records, position, deadline, lost) = (
+            Array(ready.records), ready.position, ready.deadline, ready.historyLost
+        )
         let end = ready.outcome
         let messages = ready.release(JournalReceipt(through: position))
         if brokenRules.contains(.nothingLeavesEarly) { try deliver(messages) }

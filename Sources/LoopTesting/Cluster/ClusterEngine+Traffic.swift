@@ -163,7 +163,7 @@ extension ClusterEngine {
         var batch = batch
         if goesThroughBytes() {
             let bytes = batch.bytes
-            guard let read = try? Batch(bytes: bytes[...]) else {
+            guard let read = try? Batch(bytes: bytes) else {
                 preconditionFailure("the bytes of a peer's batch cannot be read: \(bytes)")
             }
             batch = read

@@ -122,6 +122,10 @@ struct SimulatedJournal: Journal {
     var history: History { disk.history }
     var position: UInt64 { disk.position }
 
+    mutating func append(_ more: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
+        try append(Array(more), through: position)
+    }
+
     mutating func append(_ more: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         if more.isEmpty { return JournalReceipt(through: position) }
         if let failure { throw fail(failure, "append \(more.count) records") }

@@ -78,6 +78,13 @@ public struct ByteReader: Sendable {
         }
     }
 
+    /// Skips `count` bytes.
+    @inlinable
+    public mutating func skip(_ count: Int, _ what: String = "bytes") throws(WireError) {
+        try need(count, what)
+        next += count
+    }
+
     /// Throws unless everything was read.
     @inlinable
     public func end() throws(WireError) {

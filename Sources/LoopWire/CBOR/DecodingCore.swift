@@ -170,6 +170,13 @@ struct DecodingCore {
         return try integers(UInt8.self, item)
     }
 
+    /// The same where it lies, if it is one byte string.
+    func withBytes<Result>(_ item: Item, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+        let head = try head(item)
+        if head.major == 2 { return try index.withString(head, item) { try body(UnsafeRawBufferPointer($0)) } }
+        return try bytes(item).withUnsafeBytes(body)
+    }
+
     /// An array of integers, without a handle for each.
     @inline(__always)
     func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {

@@ -19,11 +19,11 @@ public struct Batch: Equatable, Sendable {
     public var settled: UInt64
     public var applied: UInt64
     public var first: UInt64
-    public var entries: [Entry]
+    public var entries: EntryRun
 
     public init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
-        entries: [Entry]
+        entries: EntryRun
     ) {
         self.loop = loop
         self.history = history
@@ -35,7 +35,7 @@ public struct Batch: Equatable, Sendable {
     }
 
     public var bytes: [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 54 + entries.byteCount)
         writer.protocolVersion()
         writer.u64(loop.value)
         writer.u16(Wire.shard)
@@ -45,11 +45,12 @@ public struct Batch: Equatable, Sendable {
         writer.u64(applied)
         writer.u64(first)
         writer.u32(UInt32(entries.count))
-        for entry in entries { entry.write(to: &writer) }
+        writer.append(bytes: entries.bytes)
         return writer.bytes
     }
 
-    public init(bytes: ArraySlice<UInt8>) throws(WireError) {
+    /// Reads a batch; its entries stay in the bytes.
+    public init(bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()
         loop = LoopID(value: try reader.u64())
@@ -64,9 +65,7 @@ public struct Batch: Equatable, Sendable {
         guard first > 0, first.addingReportingOverflow(UInt64(count)).overflow == false else {
             throw .malformed(what: "entry numbers from \(first)", offset: reader.position)
         }
-        entries = []
-        entries.reserveCapacity(min(Int(count), reader.remaining / 6 + 1))
-        for _ in 0..<count { entries.append(try Entry(from: &reader)) }
+        entries = try EntryRun(Int(count), from: &reader, in: bytes)
         try reader.end()
     }
 }

@@ -53,25 +53,12 @@ public struct Entry: Equatable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(WireError) {
-        let code = try reader.u8()
-        guard let kind = Kind(rawValue: code) else {
-            throw .malformed(what: "entry kind \(code)", offset: reader.position)
-        }
-        let flags = try reader.u8()
-        guard flags <= 3 else { throw .malformed(what: "entry flags \(flags)", offset: reader.position) }
-        self.kind = kind
-        wantsSeq = flags & 2 != 0
-        if flags & 1 != 0 {
-            effect = try reader.effect()
-            attempt = try reader.attempt()
-        } else {
-            effect = nil
-            attempt = .none
-            guard kind == .event else {
-                throw .malformed(what: "a \(kind) entry without an effect", offset: reader.position)
-            }
-        }
-        payload = try reader.prefixed()
+        let bytes = reader.rest
+        let start = reader.position
+        let head = try EntryHead(from: &reader)
+        let payload =
+            head.payload.lowerBound - start + bytes.startIndex..<head.payload.upperBound - start + bytes.startIndex
+        self.init(head, bytes[payload])
     }
 }
 

@@ -43,7 +43,7 @@ final class TestDiskJournal: Journal {
     var history: History { disk.content.withLock { $0.history } }
     var position: UInt64 { disk.content.withLock { UInt64($0.records.count) } }
 
-    func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+    func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let failure: JournalError.Kind? = disk.content.withLock { content in
             if hasFailed { return .misuse }
             guard !records.isEmpty else { return nil }

@@ -28,7 +28,7 @@ import Testing
             let bytes = message.bytes(loop: MessageExamples.loop)
             #expect(try ToReducer(bytes: bytes[...], loop: MessageExamples.loop) == message, "\(name)")
         }
-        #expect(try Batch(bytes: MessageExamples.batch.bytes[...]) == MessageExamples.batch)
+        #expect(try Batch(bytes: MessageExamples.batch.bytes) == MessageExamples.batch)
     }
 
     @Test func `a failure comes back as it went`() throws {
@@ -122,7 +122,7 @@ import Testing
     private func decodes(_ name: String, _ bytes: [UInt8]) -> Bool {
         do {
             if name == "peer: batch" {
-                _ = try Batch(bytes: bytes[...])
+                _ = try Batch(bytes: bytes)
             } else if name.hasSuffix("in its inbox") {
                 _ = try PeerFrame.published(bytes[...])
             } else if name.hasPrefix("reducer") {

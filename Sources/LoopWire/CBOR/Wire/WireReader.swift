@@ -28,6 +28,11 @@ public struct WireReader {
     /// Reads a byte string.
     public func read() throws -> [UInt8] { try core.bytes(item) }
 
+    /// Lends a byte string where it lies.
+    public func readBytes<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
+        try core.withBytes(item) { try body($0.bytes) }
+    }
+
     /// Reads any other value, of either kind.
     public func read<Value: Decodable>() throws -> Value { try core.decode(Value.self, at: item) }
 

@@ -52,6 +52,11 @@ public struct WireWriter: ~Copyable {
         put { core in value.withUnsafeBufferPointer { core.log.byteString($0) } }
     }
 
+    /// Writes a byte string of `count` bytes, which `fill` puts into place; what it leaves out is zero.
+    public mutating func writeBytes(_ count: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
+        try put { core in try core.log.byteString(count, fill) }
+    }
+
     /// Writes a value that writes itself.
     public mutating func write(_ value: some WireCodable) throws {
         let (node, index, length) = place

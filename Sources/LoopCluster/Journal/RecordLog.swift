@@ -1,0 +1,75 @@
+public import LoopCore
+import LoopWire
+
+/// Records one behind the other, in the bytes that a journal keeps. The reducer's machine writes each record once, as soon
+/// as it is made; whoever wants to look at one reads it back.
+public struct RecordLog: Sequence, Sendable {
+    /// As `Record.write(to:)` writes them.
+    public private(set) var bytes: [UInt8] = []
+    /// How many records there are.
+    public private(set) var count = 0
+    /// The seqs of the first and the last event among them; nil: there is none.
+    public private(set) var seqs: ClosedRange<Seq>?
+    /// How many of them are events.
+    public private(set) var eventsCount: UInt64 = 0
+    /// Whether one of them outlives a loss of power, whatever the journal promises of others.
+    public private(set) var outlivesPower = false
+
+    public init() {}
+
+    public init(_ records: some Sequence<Record>) {
+        self.init()
+        for record in records { append(record) }
+    }
+
+    public var isEmpty: Bool { count == 0 }
+
+    public mutating func append(_ record: Record) {
+        if case .event(let event) = record { return append(event) }
+        record.write(to: &bytes)
+        count += 1
+        if record.outlivesPower { outlivesPower = true }
+    }
+
+    /// Appends an event record.
+    public mutating func append(_ event: EventRecord) {
+        event.write(to: &bytes)
+        count += 1
+        eventsCount += 1
+        seqs = (seqs?.lowerBound ?? event.seq)...Swift.max(seqs?.upperBound ?? event.seq, event.seq)
+    }
+
+    /// Makes room for so many bytes.
+    mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
+
+    public func makeIterator() -> Iterator { Iterator(reader: ByteReader(bytes)) }
+
+    public struct Iterator: IteratorProtocol {
+        var reader: ByteReader
+
+        public mutating func next() -> Record? {
+            guard !reader.isAtEnd else { return nil }
+            do {
+                return try Record(from: &reader)
+            } catch {
+                preconditionFailure("a record that was written here cannot be read: \(error)")
+            }
+        }
+    }
+}
+
+extension RecordLog: Equatable {
+    /// Whether they are the same records.
+    public static func == (a: RecordLog, b: RecordLog) -> Bool { a.bytes == b.bytes }
+}
+
+extension RecordLog: ExpressibleByArrayLiteral {
+    public init(arrayLiteral records: Record...) { self.init(records) }
+}
+
+extension Journal {
+    /// Appends records behind all earlier ones; see ``append(_:through:)-(RecordLog,_)``.
+    public mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+        try append(RecordLog(records), through: position)
+    }
+}

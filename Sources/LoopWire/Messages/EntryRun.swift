@@ -1,0 +1,237 @@
+public import LoopCore
+
+/// Entries one behind the other, in the bytes in which they travel.
+///
+///     bytes   … ┌ entry 0 ┬ entry 1 ┬ entry 2 ┐ …
+///     ends              ─┘         ─┘         ─┘
+///
+/// A sender writes each entry once; outbox and batches hold parts of what it wrote. A slice shares the bytes and keeps
+/// its indices; an entry taken out shares its payload.
+public struct EntryRun: RandomAccessCollection, Sendable {
+    private var storage: [UInt8]
+    /// Where the entries end in `storage`, and before the first one where it begins.
+    private var bounds: [Int]
+    public private(set) var startIndex = 0
+    public private(set) var endIndex: Int
+    /// The largest payload; of a slice, at least that.
+    public private(set) var payloadBytesMax = 0
+    /// Whether all are events of no effect, for whose seq nobody asks. A slice of others may say false although it could
+    /// say true.
+    public private(set) var isPlain = true
+
+    public init() {
+        storage = []
+        bounds = [0]
+        endIndex = 0
+    }
+
+    public init(_ entries: some Sequence<Entry>) {
+        self.init()
+        for entry in entries { append(entry) }
+    }
+
+    /// Reads entries that may be anything; they stay in these bytes, from whose first one the reader counts.
+    init(_ count: Int, from reader: inout ByteReader, in bytes: [UInt8]) throws(WireError) {
+        storage = bytes
+        bounds = []
+        // As many as there can be, whatever the count says: an entry has at least 6 bytes.
+        bounds.reserveCapacity(Swift.min(count, reader.remaining / 6 + 1) + 1)
+        bounds.append(reader.position)
+        endIndex = count
+        for _ in 0..<count {
+            note(try EntryHead(from: &reader))
+            bounds.append(reader.position)
+        }
+    }
+
+    /// How many bytes they take.
+    public var byteCount: Int { bounds[endIndex] - bounds[startIndex] }
+
+    /// Their bytes, as they travel.
+    public var bytes: ArraySlice<UInt8> { storage[bounds[startIndex]..<bounds[endIndex]] }
+
+    public subscript(position: Int) -> Entry {
+        precondition(position >= startIndex && position < endIndex, "entry \(position) of \(startIndex)..<\(endIndex)")
+        return storage.withUnsafeBytes { buffer in
+            let head = EntryHead(trusting: buffer, at: bounds[position])
+            return Entry(head, storage[head.payload])
+        }
+    }
+
+    public subscript(range: Range<Int>) -> EntryRun {
+        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
+        var slice = self
+        slice.startIndex = range.lowerBound
+        slice.endIndex = range.upperBound
+        return slice
+    }
+
+    /// How many bytes some of them take.
+    public func byteCount(of range: Range<Int>) -> Int { bounds[range.upperBound] - bounds[range.lowerBound] }
+
+    /// How many entries from an index on take at most so many bytes; one at least, if there is one.
+    public func count(from start: Int, bytesMax: Int) -> Int {
+        guard start < endIndex else { return 0 }
+        let limit = bounds[start] + bytesMax
+        if bounds[endIndex] <= limit { return endIndex - start }
+        var (low, high) = (start + 1, endIndex)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if bounds[middle] <= limit { low = middle } else { high = middle - 1 }
+        }
+        return low - start
+    }
+
+    // MARK: Writing
+
+    public mutating func append(_ entry: Entry) {
+        entry.payload.withUnsafeBytes {
+            append(entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, payload: $0)
+        }
+    }
+
+    /// Appends an entry whose payload is copied.
+    public mutating func append(
+        _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
+        payload: UnsafeRawBufferPointer
+    ) {
+        precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
+        let size = (effect == nil ? 6 : 38) + payload.count
+        storage.append(addingCapacity: size) { (output: inout OutputSpan<UInt8>) in
+            output.append(kind.rawValue)
+            output.append((effect == nil ? 0 : 1) | (wantsSeq ? 2 : 0))
+            if let effect {
+                output.word(effect.id.feedback)
+                output.word(effect.id.seq.value)
+                output.word(effect.id.index)
+                output.word(effect.attempt.epoch)
+                output.word(effect.attempt.count)
+            }
+            output.word(UInt32(payload.count))
+            output.append(raw: payload)
+        }
+        endIndex += 1
+        bounds.append(storage.count)
+        payloadBytesMax = Swift.max(payloadBytesMax, payload.count)
+        if effect != nil || wantsSeq { isPlain = false }
+    }
+
+    /// Appends all entries of another run.
+    public mutating func append(_ other: EntryRun) {
+        precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
+        let shift = storage.count - other.bounds[other.startIndex]
+        storage += other.bytes
+        bounds.reserveCapacity(bounds.count + other.count)
+        for index in other.startIndex..<other.endIndex { bounds.append(other.bounds[index + 1] + shift) }
+        endIndex += other.count
+        payloadBytesMax = Swift.max(payloadBytesMax, other.payloadBytesMax)
+        isPlain = isPlain && other.isPlain
+    }
+
+    /// Forgets all entries and keeps the memory, for the next ones.
+    public mutating func removeAll() {
+        storage.removeAll(keepingCapacity: true)
+        bounds.removeAll(keepingCapacity: true)
+        bounds.append(0)
+        (startIndex, endIndex, payloadBytesMax, isPlain) = (0, 0, 0, true)
+    }
+
+    private mutating func note(_ head: EntryHead) {
+        payloadBytesMax = Swift.max(payloadBytesMax, head.payload.count)
+        if head.flags != 0 { isPlain = false }
+    }
+}
+
+extension EntryRun: Equatable {
+    /// Whether they are the same entries.
+    public static func == (a: EntryRun, b: EntryRun) -> Bool { a.count == b.count && a.bytes == b.bytes }
+}
+
+extension EntryRun: ExpressibleByArrayLiteral {
+    public init(arrayLiteral entries: Entry...) { self.init(entries) }
+}
+
+/// What stands before an entry's payload, and where that is.
+struct EntryHead {
+    let kind: Entry.Kind
+    /// 1: has an effect; 2: the sender wants the seq.
+    let flags: UInt8
+    let effect: EffectID
+    let attempt: Attempt
+    /// In the bytes it was read from.
+    let payload: Range<Int>
+
+    /// Reads a whole entry, and skips its payload.
+    init(from reader: inout ByteReader) throws(WireError) {
+        let code = try reader.u8()
+        guard let kind = Entry.Kind(rawValue: code) else {
+            throw .malformed(what: "entry kind \(code)", offset: reader.position)
+        }
+        flags = try reader.u8()
+        guard flags <= 3 else { throw .malformed(what: "entry flags \(flags)", offset: reader.position) }
+        self.kind = kind
+        if flags & 1 != 0 {
+            effect = try reader.effect()
+            attempt = try reader.attempt()
+        } else {
+            (effect, attempt) = (EntryHead.noEffect, .none)
+            guard kind == .event else {
+                throw .malformed(what: "a \(kind) entry without an effect", offset: reader.position)
+            }
+        }
+        let size = Int(try reader.u32())
+        let start = reader.position
+        try reader.skip(size)
+        payload = start..<start + size
+    }
+
+    /// Reads an entry that was written or read before.
+    init(trusting bytes: UnsafeRawBufferPointer, at offset: Int) {
+        var next = offset
+        func word<N: FixedWidthInteger & BitwiseCopyable>(_ type: N.Type) -> N {
+            defer { next += MemoryLayout<N>.size }
+            return N(littleEndian: bytes.loadUnaligned(fromByteOffset: next, as: type))
+        }
+        kind = Entry.Kind(rawValue: word(UInt8.self)) ?? .event
+        flags = word(UInt8.self)
+        if flags & 1 != 0 {
+            effect = EffectID(feedback: word(UInt32.self), seq: Seq(word(UInt64.self)), index: word(UInt32.self))
+            attempt = Attempt(epoch: word(UInt64.self), count: word(UInt64.self))
+        } else {
+            (effect, attempt) = (EntryHead.noEffect, .none)
+        }
+        let size = Int(word(UInt32.self))
+        payload = next..<next + size
+    }
+
+    private static var noEffect: EffectID { EffectID(feedback: 0, seq: .initial, index: 0) }
+}
+
+extension Entry {
+    init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
+        self.init(
+            kind: head.kind, effect: head.flags & 1 != 0 ? head.effect : nil, attempt: head.attempt, payload: payload,
+            wantsSeq: head.flags & 2 != 0)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends a number, the lowest byte first.
+    @inline(__always)
+    mutating func word<N: FixedWidthInteger & BitwiseCopyable>(_ value: N) {
+        var value = value.littleEndian
+        withUnsafeBytes(of: &value) { append(raw: $0) }
+    }
+
+    /// Appends bytes as they are.
+    @inline(__always)
+    mutating func append(raw bytes: UnsafeRawBufferPointer) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            precondition(bytes.count <= buffer.count - count, "\(bytes.count) bytes into \(buffer.count - count)")
+            if let source = bytes.baseAddress, let target = buffer.baseAddress {
+                UnsafeMutableRawPointer(target + count).copyMemory(from: source, byteCount: bytes.count)
+            }
+            count += bytes.count
+        }
+    }
+}
