@@ -122,6 +122,17 @@ extension PeerMachine {
         return .accepted(number: accept(entry))
     }
 
+    /// Events of clients for whose seq nobody asks, all at once: as if each had been sent.
+    /// - Returns: the number of the first; nil, and nothing has changed: they must be sent one by one.
+    public mutating func take(_ run: EntryRun) -> UInt64? {
+        guard run.isPlain, stage != .over, ending == nil, run.payloadBytesMax <= eventBytesMax,
+            outbox.count + run.count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
+            outbox.byteCount + run.byteCount <= configuration.outboxBytesMax
+        else { return nil }
+        if outbox.isEmpty { progressAt = now }
+        return outbox.base + outbox.accept(run)
+    }
+
     /// The body of an effect returned, or threw.
     public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
         guard running[effect]?.attempt == attempt else { return }

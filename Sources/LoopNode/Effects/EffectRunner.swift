@@ -22,14 +22,13 @@ struct EffectPort: Sendable {
     /// The history whose journal named the effect: without it, another life of the loop would reuse the name.
     let history: History
     let gate: OutboxGate
-    let post: @Sendable (PeerMail) -> Bool
 
     func send(_ payload: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        try await gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed, post: post)
+        try await gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
     }
 
     func end(_ failure: Failure?) {
-        _ = post(.ended(grant.effect, grant.attempt, failure))
+        gate.postEnd(of: grant.effect, grant.attempt, failure)
     }
 }
 

@@ -50,7 +50,7 @@ public enum NodeEnd: Equatable, Sendable {
 public final class EffectNode<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let configuration: EffectNodeConfiguration
-    private let mailbox: Mailbox<PeerMail>
+    private let gate: OutboxGate
     private let stoppedAt = Locked<MonotonicTime?>(nil)
 
     public init(
@@ -59,7 +59,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         self.definition = definition
         self.configuration = configuration
         do {
-            mailbox = try Mailbox()
+            gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20)
         } catch {
             throw .system("\(error)")
         }
@@ -68,7 +68,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Runs until the loop ends, the node is stopped, or the reducer refuses it.
     /// - Throws: `NodeError.refused` with both sides named.
     public func run() async throws -> NodeEnd {
-        let (definition, configuration, mailbox, stoppedAt) = (definition, configuration, mailbox, stoppedAt)
+        let (definition, configuration, gate, stoppedAt) = (definition, configuration, gate, stoppedAt)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
@@ -78,8 +78,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 2 * configuration.capacity)
             let driver = PeerDriver(
-                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), mailbox: mailbox,
-                gate: OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
+                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), gate: gate, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
@@ -97,7 +96,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Hands all effects back, then ends `run`.
     public func stop() {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-        _ = mailbox.post(.stop)
+        gate.requestStop()
     }
 
     private static func remoteGroups(of definition: Definition) -> [String] {

@@ -2,11 +2,25 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// What the threads of a process leave for the thread that owns a peer's sockets.
-enum PeerMail: Sendable {
-    case event([UInt8], effect: EffectID?, Attempt, waiter: EventWaiter?)
-    case ended(EffectID, Attempt, Failure?)
-    case stop
+/// What the threads of a process have left for the thread that owns a peer's sockets, in the order in which they did.
+struct PostedEntries: Sendable {
+    /// Events, and the ends of effects.
+    var run = EntryRun()
+    /// Who waits for what of an entry, by its place in the run.
+    var waiters: [(index: Int, waiter: EventWaiter)] = []
+    /// How many of the entries are events, and the bytes of these.
+    var eventsCount = 0
+    var eventsBytes = 0
+    /// The peer is to hand back what it runs, and to end.
+    var isStop = false
+
+    var isEmpty: Bool { run.isEmpty && !isStop }
+
+    mutating func removeAll() {
+        run.removeAll()
+        waiters.removeAll(keepingCapacity: true)
+        (eventsCount, eventsBytes, isStop) = (0, 0, false)
+    }
 }
 
 /// Who waits for what of an event that was handed over, by a ticket of the gate.
@@ -25,18 +39,21 @@ enum EventWaiter: Sendable, Equatable {
 
 /// Lets events into the outbox while there is room, and holds their senders while there is none (G10).
 ///
-/// An event that was let in counts from then on: first as posted, then as an entry of the machine's outbox. The owning
-/// thread reports what the outbox holds; senders are let on in the order in which they came.
+/// An event that was let in is written behind the others that wait to be taken, and counts from then on: first as posted,
+/// then as an entry of the machine's outbox. The owning thread takes all that was posted at once, and reports what the
+/// outbox holds; senders are let on in the order in which they came.
 final class OutboxGate: Sendable {
     private struct Occupancy {
-        var postedCount = 0
-        var postedBytes = 0
+        var posted = PostedEntries()
+        /// Events that were taken and not reported yet.
+        var takenCount = 0
+        var takenBytes = 0
         var heldCount = 0
         var heldBytes = 0
         var isClosed: SendRefusal?
         var held: [UInt64: (continuation: CheckedContinuation<SendRefusal?, Never>, bytes: Int)] = [:]
         var order: [UInt64] = []
-        var confirmations: [UInt64: CheckedContinuation<Result<Seq, SendRefusal>, Never>] = [:]
+        var confirmations: [UInt64: Confirmation] = [:]
         var cancelled: Set<UInt64> = []
         var nextTicket: UInt64 = 1
     }
@@ -47,44 +64,134 @@ final class OutboxGate: Sendable {
     private let keeps: Bool
     private let state: Locked<Occupancy>
 
-    init(countMax: Int, bytesMax: Int, keeps: Bool = false) {
+    private let wakeup: Wakeup
+
+    /// - Throws: when there are no descriptors left.
+    init(countMax: Int, bytesMax: Int, keeps: Bool = false) throws(SystemError) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.keeps = keeps
         state = Locked(Occupancy())
+        wakeup = try Wakeup()
+    }
+
+    /// Readable when there is something to take.
+    var descriptor: Int32 { wakeup.descriptor }
+
+    // MARK: Senders
+
+    /// Hands an event over, if it can be done without waiting for anything.
+    /// - Returns: whether it was done; if not, `send` waits until it can be.
+    /// - Throws: why nothing is accepted any more.
+    func offer(
+        _ payload: UnsafeRawBufferPointer, of effect: (id: EffectID, attempt: Attempt)?
+    ) throws(SendRefusal) -> Bool {
+        if keeps { return false }
+        var refusal: SendRefusal?
+        let (isAccepted, wasEmpty) = state.withLock { state in
+            if let closed = state.isClosed {
+                refusal = closed
+                return (false, false)
+            }
+            guard state.order.isEmpty, hasRoom(state) else { return (false, false) }
+            let wasEmpty = state.posted.isEmpty
+            Self.post(payload, of: effect, waiter: nil, &state.posted)
+            return (true, wasEmpty)
+        }
+        if let refusal { throw refusal }
+        if wasEmpty { wakeup.signal() }
+        return isAccepted
     }
 
     /// Hands an event over; returns when it is accepted (and on disk, where events are kept) or, if `confirmed`, when its
     /// outcome is known.
     func send(
-        _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?, confirmed: Bool,
-        post: (PeerMail) -> Bool
+        _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?, confirmed: Bool
     ) async throws(SendRefusal) -> Seq {
+        if effect != nil, Task.isCancelled { throw SendRefusal(.cancelled) }
+        let waits = confirmed || keeps
+        if !waits,
+            try payload.withUnsafeBufferPointer({ (bytes) throws(SendRefusal) in
+                try offer(UnsafeRawBufferPointer(bytes), of: effect)
+            })
+        {
+            return .initial
+        }
         try await enter(bytes: payload.count)
         if effect != nil, Task.isCancelled {
             leave(bytes: payload.count)
             throw SendRefusal(.cancelled)
         }
-        guard confirmed || keeps else {
-            guard post(.event(payload, effect: effect?.id, effect?.attempt ?? .none, waiter: nil)) else {
-                leave(bytes: payload.count)
-                throw closure
-            }
+        guard waits else {
+            if let refusal = postAdmitted(payload, of: effect, nil) { throw refusal }
             return .initial
         }
-        let ticket = newTicket()
         let result = await withCheckedContinuation { continuation in
-            state.withLock { $0.confirmations[ticket] = continuation }
-            let waiter = confirmed ? EventWaiter.outcome(ticket) : .kept(ticket)
-            if !post(.event(payload, effect: effect?.id, effect?.attempt ?? .none, waiter: waiter)) {
-                leave(bytes: payload.count)
-                resolve(ticket, .failure(closure))
+            if let refusal = postAdmitted(payload, of: effect, (continuation, isOutcome: confirmed)) {
+                continuation.resume(returning: .failure(refusal))
             }
         }
         return try result.get()
     }
 
-    private var closure: SendRefusal { state.withLock { $0.isClosed } ?? SendRefusal(.ended) }
+    private typealias Confirmation = CheckedContinuation<Result<Seq, SendRefusal>, Never>
+
+    /// Posts an event that was let in.
+    /// - Parameter confirmation: who waits, and whether for the outcome.
+    /// - Returns: why nothing is accepted any more.
+    private func postAdmitted(
+        _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?,
+        _ confirmation: (waiting: Confirmation, isOutcome: Bool)?
+    ) -> SendRefusal? {
+        let (refusal, wasEmpty) = state.withLock { state in
+            state.takenCount -= 1
+            state.takenBytes -= payload.count
+            if let closed = state.isClosed { return (SendRefusal?.some(closed), false) }
+            let wasEmpty = state.posted.isEmpty
+            var waiter: EventWaiter?
+            if let confirmation {
+                state.nextTicket += 1
+                state.confirmations[state.nextTicket] = confirmation.waiting
+                waiter = confirmation.isOutcome ? .outcome(state.nextTicket) : .kept(state.nextTicket)
+            }
+            payload.withUnsafeBytes { Self.post($0, of: effect, waiter: waiter, &state.posted) }
+            return (SendRefusal?.none, wasEmpty)
+        }
+        if wasEmpty { wakeup.signal() }
+        return refusal
+    }
+
+    private static func post(
+        _ payload: UnsafeRawBufferPointer, of effect: (id: EffectID, attempt: Attempt)?, waiter: EventWaiter?,
+        _ posted: inout PostedEntries
+    ) {
+        var wantsSeq = false
+        if case .outcome = waiter { wantsSeq = true }
+        if let waiter { posted.waiters.append((posted.run.count, waiter)) }
+        posted.run.append(.event, of: effect, wantsSeq: wantsSeq, payload: payload)
+        posted.eventsCount += 1
+        posted.eventsBytes += payload.count
+    }
+
+    /// Hands over that an effect's body has ended. Never refused: a part of the outbox is kept for it.
+    func postEnd(of effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
+        let report = failure?.bytes ?? []
+        let wasEmpty = state.withLock { state in
+            let wasEmpty = state.posted.isEmpty
+            report.withUnsafeBytes {
+                state.posted.run.append(
+                    failure == nil ? .completed : .failed, of: (effect, attempt), wantsSeq: false, payload: $0)
+            }
+            return wasEmpty
+        }
+        if wasEmpty { wakeup.signal() }
+    }
+
+    /// Asks the peer to hand back what it runs, and to end.
+    func requestStop() {
+        state.withLock { $0.posted.isStop = true }
+        wakeup.signal()
+    }
 
     private func newTicket() -> UInt64 {
         state.withLock { state in
@@ -140,28 +247,41 @@ final class OutboxGate: Sendable {
     }
 
     private func hasRoom(_ state: borrowing Occupancy) -> Bool {
-        state.postedCount + state.heldCount < countMax && state.postedBytes + state.heldBytes < bytesMax
+        state.posted.eventsCount + state.takenCount + state.heldCount < countMax
+            && state.posted.eventsBytes + state.takenBytes + state.heldBytes < bytesMax
     }
 
     private func admit(_ bytes: Int, _ state: inout Occupancy) {
-        state.postedCount += 1
-        state.postedBytes += bytes
+        state.takenCount += 1
+        state.takenBytes += bytes
     }
 
     private func leave(bytes: Int) {
         state.withLock { state in
-            state.postedCount -= 1
-            state.postedBytes -= bytes
+            state.takenCount -= 1
+            state.takenBytes -= bytes
         }
     }
 
     // MARK: The owning thread
 
-    /// Posted events have reached the machine, whose outbox now holds so much.
-    func report(taken count: Int, bytes: Int, outboxCount: Int, outboxBytes: Int) {
+    /// Takes everything that was posted. `posted` gives its storage in exchange, so two of them suffice for life.
+    func take(into posted: inout PostedEntries) {
+        posted.removeAll()
+        // Drained first: what is posted behind the exchange finds nothing there and signals again.
+        wakeup.drain()
+        state.withLock { state in
+            swap(&state.posted, &posted)
+            state.takenCount += posted.eventsCount
+            state.takenBytes += posted.eventsBytes
+        }
+    }
+
+    /// The events of `posted` have reached the machine, whose outbox now holds so much.
+    func report(_ posted: PostedEntries, outboxCount: Int, outboxBytes: Int) {
         let resumed = state.withLock { state in
-            state.postedCount -= count
-            state.postedBytes -= bytes
+            state.takenCount -= posted.eventsCount
+            state.takenBytes -= posted.eventsBytes
             state.heldCount = outboxCount
             state.heldBytes = outboxBytes
             var resumed: [CheckedContinuation<SendRefusal?, Never>] = []

@@ -5,13 +5,12 @@ import LoopWire
 /// Joins a peer machine to the effects and senders of its process; the sockets are somebody else's. One thread's own.
 struct PeerDriver {
     private(set) var machine: PeerMachine
-    let mailbox: Mailbox<PeerMail>
     let gate: OutboxGate
     private let runner: (any EffectRunner)?
     private var bodies: [EffectID: (attempt: Attempt, effect: RunningEffect)] = [:]
     /// Who waits for the outcome of which entry.
     private var confirmations: [UInt64: UInt64] = [:]
-    private var mail: [PeerMail] = []
+    private var posted = PostedEntries()
     private(set) var refusedCount: UInt64 = 0
 
     // Of a sender that outlives its process.
@@ -22,29 +21,26 @@ struct PeerDriver {
     private var unkept: [UInt64] = []
 
     init(
-        configuration: PeerConfiguration, runner: (any EffectRunner)?, mailbox: Mailbox<PeerMail>, gate: OutboxGate,
-        at now: MonotonicTime
+        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate, at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, at: now)
         outbox = nil
         leftOver = nil
         loopName = configuration.loop
         self.runner = runner
-        self.mailbox = mailbox
         self.gate = gate
     }
 
     /// A sender that goes on with what its file holds, and runs no effects.
     init(
         configuration: PeerConfiguration, resuming stream: PeerStream, of outbox: OutboxFile, leftOver: LeftOverBook,
-        mailbox: Mailbox<PeerMail>, gate: OutboxGate, at now: MonotonicTime
+        gate: OutboxGate, at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
         self.outbox = outbox
         self.leftOver = leftOver
         loopName = configuration.loop
         runner = nil
-        self.mailbox = mailbox
         self.gate = gate
     }
 
@@ -63,44 +59,47 @@ struct PeerDriver {
     mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
 
     /// Takes what the process has left for this peer.
-    mutating func takeMail(at now: MonotonicTime) {
-        mailbox.takeAll(into: &mail)
-        var count = 0
-        var bytes = 0
-        for letter in mail {
-            switch letter {
-            case .event(let payload, let effect, let attempt, let waiter):
-                count += 1
-                bytes += payload.count
-                accept(payload, effect.map { ($0, attempt) }, waiter)
-            case .ended(let effect, let attempt, let failure):
-                machine.effectEnded(effect, attempt, failure: failure)
-                if bodies[effect]?.attempt == attempt { bodies[effect] = nil }
-            case .stop:
-                machine.stop(at: now)
+    mutating func takePosted(at now: MonotonicTime) {
+        gate.take(into: &posted)
+        guard !posted.isEmpty else { return }
+        let posted = posted
+        if let first = machine.take(posted.run) {
+            // Plain events: whoever waits for one waits until it is on disk.
+            for (index, waiter) in posted.waiters { note(waiter, of: first + UInt64(index)) }
+        } else {
+            var waiters = posted.waiters[...]
+            for (index, entry) in posted.run.enumerated() {
+                let waiter = waiters.first?.index == index ? waiters.removeFirst().waiter : nil
+                take(entry, waiter)
             }
         }
-        mail.removeAll(keepingCapacity: true)
-        gate.report(
-            taken: count, bytes: bytes, outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
+        if posted.isStop { machine.stop(at: now) }
+        gate.report(posted, outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
     }
 
-    private mutating func accept(_ payload: [UInt8], _ effect: (EffectID, Attempt)?, _ waiter: EventWaiter?) {
-        let effect = effect.map { (id: $0.0, attempt: $0.1) }
-        var wantsSeq = false
-        if case .outcome = waiter { wantsSeq = true }
-        switch machine.send(payload[...], of: effect, wantsSeq: wantsSeq) {
-        case .accepted(let number):
-            switch waiter {
-            case .outcome(let ticket): confirmations[number] = ticket
-            case .kept(let ticket): unkept.append(ticket)
-            case nil: break
-            }
-        case .full:
-            // The gate lets in no more than the outbox holds.
-            refuse(waiter?.ticket, SendRefusal(.overloaded))
-        case .refused(let refusal):
-            refuse(waiter?.ticket, refusal)
+    private mutating func take(_ entry: Entry, _ waiter: EventWaiter?) {
+        guard entry.kind == .event else { return end(entry) }
+        let effect = entry.effect.map { (id: $0, attempt: entry.attempt) }
+        switch machine.send(entry.payload, of: effect, wantsSeq: entry.wantsSeq) {
+        case .accepted(let number): note(waiter, of: number)
+        // The gate lets in no more than the outbox holds.
+        case .full: refuse(waiter?.ticket, SendRefusal(.overloaded))
+        case .refused(let refusal): refuse(waiter?.ticket, refusal)
+        }
+    }
+
+    private mutating func end(_ entry: Entry) {
+        guard let effect = entry.effect else { return }
+        let failure = entry.kind == .failed ? try? Failure(bytes: entry.payload) : nil
+        machine.effectEnded(effect, entry.attempt, failure: failure)
+        if bodies[effect]?.attempt == entry.attempt { bodies[effect] = nil }
+    }
+
+    private mutating func note(_ waiter: EventWaiter?, of number: UInt64) {
+        switch waiter {
+        case .outcome(let ticket): confirmations[number] = ticket
+        case .kept(let ticket): unkept.append(ticket)
+        case nil: break
         }
     }
 
@@ -158,12 +157,11 @@ struct PeerDriver {
                 grant.effect, grant.attempt, failure: Failure(message: "this node runs no effects", isFinal: false))
             return
         }
-        let mailbox = mailbox
         bodies[grant.effect] = (
             grant.attempt,
             runner.start(
                 grant, of: machine.feedbackName(of: grant.effect),
-                port: EffectPort(grant: grant, history: machine.history, gate: gate, post: mailbox.post))
+                port: EffectPort(grant: grant, history: machine.history, gate: gate))
         )
     }
 

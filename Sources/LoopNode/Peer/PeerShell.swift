@@ -39,7 +39,7 @@ struct PeerShell: ~Copyable {
         try dealer.connect(endpoint)
         var polls = PollSet()
         polls.add(dealer)
-        polls.add(descriptor: driver.mailbox.descriptor)
+        polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.endpoint = endpoint
         self.driver = driver
@@ -82,7 +82,7 @@ struct PeerShell: ~Copyable {
         if sub != nil {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
         }
-        driver.takeMail(at: now)
+        driver.takePosted(at: now)
         if var observer {
             observer.advance(to: now)
             for action in observer.takeActions() { try perform(action) }

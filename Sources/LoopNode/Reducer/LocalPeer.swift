@@ -18,10 +18,10 @@ struct LocalPeer {
             groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 2 * capacity)
         driver = PeerDriver(
             configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
-            mailbox: try Mailbox(), gate: OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
+            gate: try OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
     }
 
-    var descriptor: Int32 { driver.mailbox.descriptor }
+    var descriptor: Int32 { driver.gate.descriptor }
 
     mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         driver.receivePublished(frame, at: now)
@@ -36,7 +36,7 @@ struct LocalPeer {
     /// Hands the machine what this peer has to say.
     mutating func turn<Definition: LoopDefinition>(_ machine: inout ReducerMachine<Definition>, at now: Moment) {
         hasWork = false
-        driver.takeMail(at: now.monotonic)
+        driver.takePosted(at: now.monotonic)
         for action in driver.turn(at: now.monotonic) {
             switch action {
             case .send(let message): machine.receive(message, from: .local, at: now)

@@ -23,7 +23,6 @@ public final class RemoteConnection: Sendable {
         var failure: NodeError?
     }
 
-    private let mailbox: Mailbox<PeerMail>
     private let gate: OutboxGate
     private let observers = Locked(Observers())
     private let stoppedAt = Locked<MonotonicTime?>(nil)
@@ -41,13 +40,12 @@ public final class RemoteConnection: Sendable {
         outbox: String? = nil, stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
-        gate = OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
         let opened = Monitor<Result<LeftOverBook?, NodeError>?>(nil)
         do {
-            let mailbox = try Mailbox<PeerMail>()
-            self.mailbox = mailbox
+            let gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
+            self.gate = gate
             let context = try context ?? ZMQContext()
-            let (gate, observers, stoppedAt) = (gate, observers, stoppedAt)
+            let (observers, stoppedAt) = (observers, stoppedAt)
             thread = try NodeThread("loop-remote") {
                 let resumed: ResumedOutbox?
                 do {
@@ -68,10 +66,10 @@ public final class RemoteConnection: Sendable {
                         if let resumed {
                             PeerDriver(
                                 configuration: configuration, resuming: resumed.stream, of: resumed.file,
-                                leftOver: resumed.leftOver, mailbox: mailbox, gate: gate, at: now)
+                                leftOver: resumed.leftOver, gate: gate, at: now)
                         } else {
                             PeerDriver(
-                                configuration: configuration, runner: nil, mailbox: mailbox, gate: gate, at: now)
+                                configuration: configuration, runner: nil, gate: gate, at: now)
                         }
                     var shell = try PeerShell(
                         context: context, endpoint: reducer, driver: driver, observer: observing.machine(at: now),
@@ -100,7 +98,7 @@ public final class RemoteConnection: Sendable {
 
     deinit {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-        _ = mailbox.post(.stop)
+        gate.requestStop()
     }
 
     /// Why the connection ended, where something went wrong.
@@ -141,14 +139,17 @@ public final class RemoteConnection: Sendable {
     /// whatever becomes of this process; without one, as long as this process lives.
     /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
     public func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        let mailbox = mailbox
-        return try await gate.send(event, of: nil, confirmed: confirmed, post: { mailbox.post($0) })
+        try await gate.send(event, of: nil, confirmed: confirmed)
     }
+
+    /// Hands an encoded event over, if that needs no waiting: not for room, and not for a disk.
+    /// - Returns: whether it was done; if not, `send` does it.
+    func offer(_ event: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool { try gate.offer(event, of: nil) }
 
     /// Waits until the outcome of everything sent is known, then ends the session.
     public func close() async {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-        _ = mailbox.post(.stop)
+        gate.requestStop()
         await thread.join()
     }
 }

@@ -40,6 +40,16 @@ public enum CBOR {
         }
     }
 
+    /// Lends the deterministic encoding of a value, where it was made.
+    package static func withEncoding<T: Encodable>(
+        of value: T, limits: CBORLimits = .default, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(WireError) {
+        try EncodingCore.withCore(limits, [:]) { (core) throws(WireError) in
+            try write(value, core, limits)
+            body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+        }
+    }
+
     private static func write<T: Encodable>(
         _ value: T, _ core: EncodingCore, _ limits: CBORLimits
     ) throws(WireError) {
