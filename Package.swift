@@ -97,13 +97,16 @@ let package = Package(
             "LoopChaos",
             ["LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"]),
 
+        // What is done at every event, to be counted.
+        library("LoopBudgets", ["CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
         executable("loop-example", ["LoopGallery"]),
         executable("loop-simulate", ["LoopTesting"]),
         executable("loop-chaos", ["LoopChaos"]),
-        executable("loop-budgets", ["CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        executable("loop-budgets", ["LoopBudgets"]),
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(

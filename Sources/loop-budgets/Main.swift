@@ -1,4 +1,5 @@
 import Glibc
+import LoopBudgets
 
 /// Runs one case: `loop-budgets CASE COUNT` prints how often it was done and how many allocations that took; without
 /// arguments the cases' names. Synchronous, so that a profiler which counts instructions can run it.

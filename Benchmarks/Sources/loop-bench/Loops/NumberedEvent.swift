@@ -1,3 +1,5 @@
+import LoopWire
+
 /// An event whose number tells what the loop has applied, and in which order.
 protocol NumberedEvent: Codable, Sendable {
     /// A word for the loop's name.
@@ -8,30 +10,25 @@ protocol NumberedEvent: Codable, Sendable {
     var number: UInt64 { get }
 }
 
-/// 64 bytes encoded, as much by hand as a `Codable` type can be: one byte string, its number in front.
-struct PackedEvent: NumberedEvent {
+/// 64 bytes encoded, by hand: one byte string, its number in front.
+struct PackedEvent: NumberedEvent, WireCodable {
     static var word: String { "packed" }
 
     let number: UInt64
 
     init(number: UInt64) { self.number = number }
 
-    init(from decoder: any Decoder) throws {
-        let bytes = try decoder.singleValueContainer().decode([UInt8].self)
-        guard bytes.count == 62 else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not 62 bytes"))
+    func encode(to writer: inout WireWriter) {
+        writer.writeBytes(62) { bytes in
+            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
         }
-        number = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
 
-    func encode(to encoder: any Encoder) throws {
-        let bytes = [UInt8](unsafeUninitializedCapacity: 62) { buffer, count in
-            UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
-            UnsafeMutableRawBufferPointer(buffer).storeBytes(of: number, as: UInt64.self)
-            count = 62
+    init(from reader: inout WireReader) throws {
+        number = try reader.readBytes { bytes in
+            guard bytes.byteCount == 62 else { throw BenchmarkError.promise("an event of \(bytes.byteCount) bytes") }
+            return bytes.unsafeLoadUnaligned(as: UInt64.self)
         }
-        var container = encoder.singleValueContainer()
-        try container.encode(bytes)
     }
 }
 

@@ -32,9 +32,9 @@ enum JournalRole {
         }
     }
 
-    private static func batches(_ slice: Int, batch: Int, bytes: Int) -> [[Record]] {
+    private static func batches(_ slice: Int, batch: Int, bytes: Int) -> [RecordLog] {
         (0..<Self.slice).map { number in
-            (1...batch).map { event((slice * Self.slice + number) * batch + $0, bytes: bytes) }
+            RecordLog((1...batch).map { event((slice * Self.slice + number) * batch + $0, bytes: bytes) })
         }
     }
 
@@ -53,13 +53,14 @@ enum JournalRole {
         return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
     }
 
-    private static func append(_ journal: SQLiteJournal, _ batches: [[Record]]) throws {
+    private static func append(_ journal: SQLiteJournal, _ batches: [RecordLog]) throws {
         for records in batches {
             _ = try journal.append(records, through: journal.position + UInt64(records.count))
         }
     }
 
-    /// Events of 256 bytes, as their sender encoded them. The time is that of the appends, not of making the records.
+    /// Events of 256 bytes, as their sender encoded them. The time is that of the appends, not of
+    /// making the records, which the reducer's machine does as it goes.
     private static func append(
         _ folder: String, batch: Int, slices: Int
     ) throws -> [(name: String, rate: Double)] {
@@ -71,8 +72,7 @@ enum JournalRole {
         var plain = 0.0
         for number in 0..<slices {
             let batches = batches(number, batch: batch, bytes: 256)
-            var bytes: [UInt8] = []
-            for record in batches[0] { record.write(to: &bytes) }
+            let bytes = batches[0].bytes
             ours += try seconds { try append(journal, batches) }
             plain += try seconds {
                 let error = reference_append(file, bytes, UInt64(bytes.count), UInt64(slice))

@@ -3,12 +3,13 @@ import LoopCore
 import LoopWire
 
 /// Something whose cost has a budget.
-struct Budget: Sendable {
-    let name: String
+public struct Budget: Sendable {
+    public let name: String
     /// Does it about so many times; says how often, and how many allocations that took.
-    let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
+    public let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
 
-    static let all: [Budget] = [
+    /// All of them, in the order in which they are shown.
+    public static let all: [Budget] = [
         events("reducer-packed", PackedEvent.self, .reducer),
         events("reducer-codable", PlainEvent.self, .reducer),
         events("sender-packed", PackedEvent.self, .peer),
