@@ -146,8 +146,9 @@ final class WebLoop: @unchecked Sendable {
             pollfd(fd: loop_httpd_epoll(daemon), events: Int16(POLLIN), revents: 0),
             pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
         ]
+        var hasNewRoom = false
         while true {
-            poll(&watched, 2, millisecondsToWait())
+            poll(&watched, 2, hasNewRoom ? 0 : millisecondsToWait())
             var count: eventfd_t = 0
             while eventfd_read(bell, &count) < 0 && errno == EINTR {}
             let words = words.withLock { words in
@@ -157,7 +158,10 @@ final class WebLoop: @unchecked Sendable {
             if words.isStopping { return stop() }
             for connection in words.awake { resume(connection) }
             resumeThoseDue()
+            // A full daemon does not look at its listening socket, and begins to again with its next turn.
+            let connections = loop_httpd_connections(daemon)
             MHD_run(daemon)
+            hasNewRoom = loop_httpd_connections(daemon) < connections
         }
     }
 
