@@ -149,8 +149,10 @@ final class WebLoop: @unchecked Sendable {
         var hasNewRoom = false
         while true {
             poll(&watched, 2, hasNewRoom ? 0 : millisecondsToWait())
-            var count: eventfd_t = 0
-            while eventfd_read(bell, &count) < 0 && errno == EINTR {}
+            if watched[1].revents != 0 {
+                var count: eventfd_t = 0
+                while eventfd_read(bell, &count) < 0 && errno == EINTR {}
+            }
             let words = words.withLock { words in
                 defer { words.awake = [] }
                 return words

@@ -111,6 +111,7 @@ public final class ViewServer: Sendable {
     }
 
     /// Closes all connections and ends the server's threads. A second call does nothing.
+    /// Called while a request is answered, on one of these threads, it does not wait for that one.
     public func stop() {
         beats.cancel()
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
