@@ -65,9 +65,11 @@ public final class SQLiteJournal: Journal {
 
     // MARK: Appending
 
-    public func append(
-        _ records: RecordLog, through position: UInt64
-    ) throws(JournalError) -> JournalReceipt {
+    public func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+        try append(RecordLog(records), through: position)
+    }
+
+    public func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
         _ = try writable(operation)
         guard self.position + UInt64(records.count) == position else {

@@ -61,9 +61,10 @@ struct PeerDriver {
     /// Takes what the process has left for this peer.
     mutating func takePosted(at now: MonotonicTime) {
         gate.take(into: &posted)
-        guard !posted.isEmpty else { return }
         let posted = posted
-        if let first = machine.take(posted.run) {
+        if posted.run.isEmpty {
+            // Nothing new; but the outbox may hold less than before.
+        } else if let first = machine.take(posted.run) {
             // Plain events: whoever waits for one waits until it is on disk.
             for (index, waiter) in posted.waiters { note(waiter, of: first + UInt64(index)) }
         } else {
