@@ -34,6 +34,15 @@ public struct Batch: Equatable, Sendable {
         self.entries = entries
     }
 
+    public init(
+        loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
+        entries: [Entry]
+    ) {
+        self.init(
+            loop: loop, history: history, session: session, settled: settled, applied: applied, first: first,
+            entries: EntryRun(entries))
+    }
+
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 54 + entries.byteCount)
         writer.protocolVersion()
