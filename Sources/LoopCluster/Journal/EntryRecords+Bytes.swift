@@ -18,16 +18,18 @@ struct RecordFlags {
 
 extension EventRecord {
     func write(to output: inout [UInt8]) {
-        output.fields(.event) {
-            $0.append(RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0))
-            $0.varint(seq.value)
-            $0.time(time)
-            $0.varint(session.value)
-            $0.varint(number)
-            $0.owner(effect, attempt)
-            $0.varint(UInt64(bytes.count))
+        bytes.withUnsafeBytes { event in
+            output.fields(.event, and: event.count) {
+                $0.append(RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0))
+                $0.varint(seq.value)
+                $0.time(time)
+                $0.varint(session.value)
+                $0.varint(number)
+                $0.owner(effect, attempt)
+                $0.varint(UInt64(event.count))
+                $0.append(raw: event)
+            }
         }
-        output.append(contentsOf: bytes)
     }
 
     init(from reader: inout ByteReader) throws(WireError) {

@@ -5,10 +5,11 @@ import LoopWire
 
 extension [UInt8] {
     /// Appends a record's kind and the fields of bounded size behind it: room is made once for all of them.
+    /// - Parameter more: how many bytes `write` appends beside them.
     @inline(__always)
-    mutating func fields(_ kind: Record.Kind, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    mutating func fields(_ kind: Record.Kind, and more: Int = 0, _ write: (inout OutputSpan<UInt8>) -> Void) {
         // The largest, a quarantined entry's, take 3 bytes and 11 numbers of at most 10.
-        append(addingCapacity: 113) { (span: inout OutputSpan<UInt8>) in
+        append(addingCapacity: 113 + more) { (span: inout OutputSpan<UInt8>) in
             span.append(kind.rawValue)
             write(&span)
         }

@@ -64,7 +64,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// Hands an event over. With an outbox file it is on disk when this returns, and is applied or refused whatever
     /// becomes of this process; without one, as long as this process lives. Suspends while the outbox is full, and with a
     /// file until it is written.
-    public func send(_ event: Definition.Event) async throws(SendRefusal) {
+    public nonisolated(nonsending) func send(_ event: Definition.Event) async throws(SendRefusal) {
         if try offer(event) { return }
         _ = try await connection.send(try encode(event), confirmed: false)
     }

@@ -16,12 +16,15 @@
 /// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
 /// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
 public enum CBOR {
+    /// Nothing for a value's own `encode(to:)` or `init(from:)` to find: made once, as a literal would be for each value.
+    public static let noUserInfo: [CodingUserInfoKey: any Sendable] = [:]
+
     /// The deterministic encoding of a value.
     ///
     /// - Throws: ``WireError/tooDeep(limit:offset:)`` beyond the limit's depth, ``WireError/refused(path:why:)`` for
     ///   whatever the value's own `encode(to:)` throws or gets wrong.
     public static func encode<T: Encodable>(
-        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> [UInt8] {
         try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) -> [UInt8] in
             try write(value, core, limits)
@@ -32,7 +35,7 @@ public enum CBOR {
     /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
     public static func encode<T: Encodable>(
         _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) {
         try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) in
             try write(value, core, limits)
@@ -44,7 +47,7 @@ public enum CBOR {
     package static func withEncoding<T: Encodable>(
         of value: T, limits: CBORLimits = .default, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(WireError) {
-        try EncodingCore.withCore(limits, [:]) { (core) throws(WireError) in
+        try EncodingCore.withCore(limits, noUserInfo) { (core) throws(WireError) in
             try write(value, core, limits)
             body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
         }
@@ -69,7 +72,7 @@ public enum CBOR {
     ///   allocated for lengths that are only announced.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
         try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
             try decode(type, buffer, limits, userInfo)
@@ -79,7 +82,7 @@ public enum CBOR {
     /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
         try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
             try decode(type, buffer, limits, userInfo)

@@ -65,7 +65,7 @@ struct DecodingCore {
     private func giveBack() {
         state.pointee.serial &+= 1
         state.pointee.index.close()
-        state.pointee.userInfo = [:]
+        if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
         if !state.pointee.sortedMaps.isEmpty { state.pointee.sortedMaps = [:] }
         if state.pointee.index.containerCapacity > 1 << 14 {
             state.pointee.index.free()

@@ -26,7 +26,7 @@ extension EncodingCore {
         entryCount = 0
         floor = 0
         failure = nil
-        state.pointee.userInfo = [:]
+        if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
         if log.capacity > 1 << 20 { log.shrink(to: 512) }
         if scratch.capacity > 1 << 20 { scratch.shrink(to: 256) }
         if state.pointee.nodeCapacity > 1 << 12 {

@@ -224,8 +224,8 @@ extension OutputSpan<UInt8> {
     }
 
     /// Appends bytes as they are.
-    @inline(__always)
-    mutating func append(raw bytes: UnsafeRawBufferPointer) {
+    @inlinable
+    package mutating func append(raw bytes: UnsafeRawBufferPointer) {
         withUnsafeMutableBufferPointer { buffer, count in
             precondition(bytes.count <= buffer.count - count, "\(bytes.count) bytes into \(buffer.count - count)")
             if let source = bytes.baseAddress, let target = buffer.baseAddress {
