@@ -80,8 +80,8 @@ public final class SQLiteJournal: Journal {
             // Ascending, and as many as the numbers from the first to the last.
             let (first, last) = (seqs.lowerBound.value, seqs.upperBound.value)
             guard first == newestSeq &+ 1, last - first == records.eventsCount - 1 else {
-                throw poisoned(
-                    .misuse(operation, "\(records.eventsCount) events \(first)…\(last) follow event \(newestSeq)"))
+                let events = first == last ? "event \(first) follows" : "events \(first) to \(last) follow"
+                throw poisoned(.misuse(operation, "\(events) event \(newestSeq)"))
             }
             newestSeq = last
         }

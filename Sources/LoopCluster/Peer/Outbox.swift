@@ -169,8 +169,9 @@ package struct Outbox: Equatable, Sendable {
 
     /// The entries above a number whose outcome is not known.
     package func entries(after number: UInt64) -> [Entry] {
+        guard max(number, settled) < last else { return [] }
         let first = max(number, settled) + 1
-        guard first <= last, var index = section(of: first) else { return [] }
+        guard var index = section(of: first) else { return [] }
         var entries: [Entry] = []
         entries.reserveCapacity(Int(last - first + 1))
         while index < sections.count {
