@@ -23,6 +23,19 @@ import ZMQ
         await remote.close()
     }
 
+    @Test func `G10 a sender that is ahead of the reducer waits for room, and goes on`() async throws {
+        let context = try ZMQContext()
+        let endpoint = "inproc://jobs-ahead"
+        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(endpoint, context))
+        async let outcome = reducer.run()
+        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        // More than its outbox holds, and more than once.
+        for _ in 0..<20_000 { try await remote.send(.forget(0)) }
+        #expect(try await remote.confirmed(.add(1)) == Seq(20_001))
+        #expect(try await outcome == Outcome(text: "sum 0"))
+        await remote.close()
+    }
+
     @Test func `effects placed locally run in the reducer's own process`() async throws {
         let context = try ZMQContext()
         let endpoint = "inproc://jobs-local"

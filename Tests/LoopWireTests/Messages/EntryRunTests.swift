@@ -1,0 +1,78 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A run of entries` {
+    private let entries = [
+        Entry(kind: .event, payload: [1, 2, 3]), Entry(kind: .event, payload: []),
+        Entry(
+            kind: .failed, effect: EffectID(feedback: 1, seq: Seq(2), index: 3), attempt: Attempt(epoch: 4, count: 5),
+            payload: [6]),
+        Entry(kind: .event, payload: [7, 8], wantsSeq: true),
+    ]
+
+    @Test func `is what was appended, in order`() {
+        var run = EntryRun()
+        for entry in entries { run.append(entry) }
+        #expect(Array(run) == entries)
+        #expect(run == EntryRun(entries))
+        #expect(run.byteCount == 9 + 6 + 39 + 8)
+        #expect(run.payloadBytesMax == 3)
+        run.removeAll()
+        #expect(run.isEmpty)
+        #expect(run == EntryRun())
+        run.append(entries[1])
+        #expect(Array(run) == [entries[1]])
+    }
+
+    @Test func `can be taken in parts, which travel as if they were all`() throws {
+        let run = EntryRun(entries)
+        for start in 0...4 {
+            for end in start...4 {
+                let part = run[start..<end]
+                #expect(Array(part) == Array(entries[start..<end]))
+                #expect(part == EntryRun(entries[start..<end]))
+                #expect(part.byteCount == run.byteCount(of: start..<end))
+                var joined = EntryRun([entries[0]])
+                joined.append(part)
+                #expect(Array(joined) == [entries[0]] + entries[start..<end])
+                guard !part.isEmpty else { continue }
+                var batch = MessageExamples.batch
+                batch.entries = part
+                #expect(try Array(Batch(bytes: batch.bytes).entries) == Array(entries[start..<end]))
+            }
+        }
+    }
+
+    @Test func `is plain while all are events of no effect, for whose seq nobody asks`() throws {
+        #expect(EntryRun(entries[..<2]).isPlain)
+        #expect(!EntryRun(entries[..<3]).isPlain)
+        #expect(!EntryRun([entries[3]]).isPlain)
+        var joined = EntryRun([entries[0]])
+        joined.append(EntryRun([entries[1]]))
+        #expect(joined.isPlain)
+        joined.append(EntryRun([entries[3]]))
+        #expect(!joined.isPlain)
+        for entry in entries {
+            var batch = MessageExamples.batch
+            batch.entries = [entry]
+            #expect(try Batch(bytes: batch.bytes).entries.isPlain == EntryRun([entry]).isPlain)
+        }
+    }
+
+    @Test func `says how many of its entries fit into so many bytes, and always one`() {
+        let run = EntryRun(entries)
+        let sizes = [9, 6, 39, 8]
+        for start in 0..<4 {
+            for limit in 0...70 {
+                var total = 0
+                let fitting = sizes[start...].prefix { size in
+                    total += size
+                    return total <= limit
+                }
+                #expect(run.count(from: start, bytesMax: limit) == max(1, fitting.count))
+            }
+        }
+        #expect(run.count(from: 4, bytesMax: 100) == 0)
+    }
+}
