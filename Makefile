@@ -10,6 +10,7 @@ TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_bench := ONLY
 TAKES_compare :=
+TAKES_budgets := ACCEPT
 TAKES_build :=
 TAKES_clean :=
 TAKES_help :=
@@ -21,9 +22,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
+export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan simulate chaos fuzz bench compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench budgets compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -51,6 +52,9 @@ fuzz:
 
 bench:
 	@scripts/bench
+
+budgets:
+	@scripts/budgets
 
 compare: build
 	@scripts/compare

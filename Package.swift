@@ -46,6 +46,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
+        // Counts allocations, for `make budgets`.
+        .target(name: "CMeter"),
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
@@ -76,7 +78,7 @@ let package = Package(
         // Fetching by libcurl, links and anchors by libxml2.
         library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
-        library("LoopWeb", ["CHTTPD", "LoopLock", "LoopCore", "LoopView"]),
+        library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
         library("LoopExamples", ["LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
@@ -101,6 +103,7 @@ let package = Package(
         executable("loop-example", ["LoopGallery"]),
         executable("loop-simulate", ["LoopTesting"]),
         executable("loop-chaos", ["LoopChaos"]),
+        executable("loop-budgets", ["CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
@@ -126,7 +129,7 @@ let package = Package(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
-        tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
+        tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
             exclude: ["Fixtures"]),
