@@ -87,7 +87,7 @@ enum Samples {
         ("assignments request", .assignmentsRequest(session, epoch)),
         ("outcomes request", .outcomesRequest(session, after: 5)),
         ("state request", .stateRequest(transfer: 1, offset: 8)), ("goodbye", .goodbye(session)),
-        ("section request", .stateRequest(transfer: 1, offset: 8, section: "beds")),
+        ("section request", .stateRequest(transfer: 1, offset: 8, section: "beds", differences: 0)),
         ("transitions request", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("status request", .statusRequest), ("administration", .administration(request: 9, [0xa0])),
     ]

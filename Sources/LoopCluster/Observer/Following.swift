@@ -61,6 +61,11 @@ public struct Following: Equatable, Sendable {
         }
     }
 
+    /// The interval of the stream of differences that is followed; nil: none is.
+    var differences: UInt32? {
+        if case .updates(let stream) = states, stream.mode == .delta { stream.interval } else { nil }
+    }
+
     /// How long an update may take on its stream.
     var interval: Duration { if case .updates(let stream) = states { .milliseconds(stream.interval) } else { .zero } }
 }

@@ -120,7 +120,10 @@ public struct ObserverMachine: Sendable {
                 .send(.transitionsRequest(fingerprint: fingerprint, after: content.upperBound)))
         }
         let (id, offset) = transfer.map { ($0.id, UInt64($0.bytes.count)) } ?? (0, 0)
-        actions.append(.send(.stateRequest(transfer: id, offset: offset, section: following.section)))
+        actions.append(
+            .send(
+                .stateRequest(
+                    transfer: id, offset: offset, section: following.section, differences: following.differences)))
     }
 
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
@@ -300,6 +303,7 @@ public struct ObserverMachine: Sendable {
         guard content != nil else { return }
         while let content, let delta = waiting.next(after: content, anyBase: breaks(.deltasApplyToTheirBase)) {
             actions.append(.delta(delta.seq, hash: delta.hash, delta.bytes))
+            if let value = delta.hash { hash = (delta.seq, value) }
             reach(delta.seq...delta.seq)
         }
         if let content { handOut(waiting.notes(after: content.upperBound)) }

@@ -31,6 +31,9 @@ package protocol ErasedFold: Sendable {
     /// The state, or a section of it, as it is now.
     func kept(section: Int?) -> KeptState
 
+    /// A state, or section, that was kept.
+    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8]
+
     /// What makes the present state, or section, of one that was kept.
     func difference(since old: KeptState, section: Int?) throws -> [UInt8]
 
@@ -143,6 +146,11 @@ where Definition.State == State, Definition.Event == Event {
         return sections[section].reading.kept(in: state)
     }
 
+    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8] {
+        guard let section else { return try coder.encode(kept.as(State.self)) }
+        return try sections[section].reading.encoded(kept, coder)
+    }
+
     func difference(since old: KeptState, section: Int?) throws -> [UInt8] {
         guard let section else { return try Delta.encode(from: old.as(State.self), to: state) }
         return try sections[section].reading.difference(since: old, in: state)
@@ -189,6 +197,10 @@ where Definition.State == State, Definition.Event == Event {
 extension SectionReading {
     fileprivate func encoded(in state: State, _ coder: any ValueCoder) throws -> [UInt8] {
         try coder.encode(value(in: state))
+    }
+
+    fileprivate func encoded(_ kept: KeptState, _ coder: any ValueCoder) throws -> [UInt8] {
+        try coder.encode(kept.as(Value.self))
     }
 
     fileprivate func kept(in state: State) -> KeptState { KeptState(value: value(in: state)) }

@@ -12,7 +12,7 @@ public import LoopCore
 /// | 4 | heartbeat | `Heartbeat` |
 /// | 5 | assignments? | session u64, epoch |
 /// | 6 | outcomes? | session u64, after u64 |
-/// | 7 | state? | transfer u64, offset u64, section's name |
+/// | 7 | state? | transfer u64, offset u64, section's name, follows differences u8, their interval u32 (only then) |
 /// | 8 | goodbye | session u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
@@ -28,8 +28,9 @@ public enum ToReducer: Equatable, Sendable {
     case assignmentsRequest(SessionID, Epoch)
     /// Asks what became of the entries after a number.
     case outcomesRequest(SessionID, after: UInt64)
-    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one.
-    case stateRequest(transfer: UInt64, offset: UInt64, section: String = "")
+    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows differences
+    /// names their stream by its interval, and gets the state that the next one is to.
+    case stateRequest(transfer: UInt64, offset: UInt64, section: String = "", differences: UInt32? = nil)
     /// The session ends; its outbox is empty.
     case goodbye(SessionID)
     case statusRequest
@@ -72,11 +73,13 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(6)
             writer.u64(session.value)
             writer.u64(after)
-        case .stateRequest(let transfer, let offset, let section):
+        case .stateRequest(let transfer, let offset, let section, let differences):
             writer.u8(7)
             writer.u64(transfer)
             writer.u64(offset)
             writer.string(section)
+            writer.u8(differences == nil ? 0 : 1)
+            if let differences { writer.u32(differences) }
         case .goodbye(let session):
             writer.u8(8)
             writer.u64(session.value)
@@ -122,7 +125,8 @@ public enum ToReducer: Equatable, Sendable {
         case 6: self = .outcomesRequest(SessionID(try reader.u64()), after: try reader.u64())
         case 7:
             self = .stateRequest(
-                transfer: try reader.u64(), offset: try reader.u64(), section: try reader.string())
+                transfer: try reader.u64(), offset: try reader.u64(), section: try reader.string(),
+                differences: try reader.flag() ? try reader.u32() : nil)
         case 8: self = .goodbye(SessionID(try reader.u64()))
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())

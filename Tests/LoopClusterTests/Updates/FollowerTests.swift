@@ -117,6 +117,10 @@ struct Past {
 
 private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
 
+private func request(_ interval: UInt32) -> ToReducer {
+    .stateRequest(transfer: 0, offset: 0, differences: interval)
+}
+
 @Suite struct `G9 differences` {
     @Test func `make one state of the other`() throws {
         let past = try Past.some()
@@ -132,7 +136,7 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         let past = try Past.some()
         var watcher = Watcher(.updates(.delta))
         watcher.wait(0)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         watcher.hear(try past.delta(0, 2), try past.delta(2, 4), try past.delta(4, 5))
         #expect(watcher.seqs == [])
         try watcher.fetch(4, past.states[4])
@@ -147,11 +151,11 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         // The one from 1 to 2 was lost.
         watcher.hear(try past.delta(2, 3))
         #expect(watcher.seqs == [1])
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         // What is fetched is still too old.
         try watcher.fetch(1, past.states[1])
         watcher.wait(300)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         watcher.hear(try past.delta(3, 4))
         try watcher.fetch(2, past.states[2])
         #expect(watcher.seqs == [1, 2, 3, 4])
@@ -166,7 +170,7 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         #expect(watcher.seqs == [1])
         #expect(watcher.doubts.count == 1)
         watcher.wait(0)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         try watcher.fetch(3, past.states[3])
         watcher.hear(try past.delta(3, 4, hash: true))
         #expect(watcher.seqs == [1, 3, 4])
@@ -180,13 +184,13 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         let noise = StateDelta(base: Seq(1)...Seq(1), seq: Seq(2), hash: nil, bytes: [0xff])
         watcher.hear(.delta(noise))
         watcher.wait(0)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         try watcher.fetch(1, past.states[1])
         watcher.hear(.delta(noise))
         watcher.wait(1000)
         #expect(watcher.takeAsked() == [])
         watcher.wait(5000)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         #expect(watcher.seqs == [1])
     }
 
@@ -214,7 +218,7 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         watcher.hear(try other.delta(3, 4))
         #expect(watcher.seqs == [3])
         watcher.wait(0)
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
         try watcher.fetch(4, other.states[4])
         #expect(watcher.shown.last?.state == other.states[4])
     }
@@ -242,7 +246,7 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         #expect(watcher.machine.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
         // Its last change was lost.
         watcher.hear(.unchanged(Seq(6)...Seq(7)))
-        #expect(watcher.takeAsked() == [request])
+        #expect(watcher.takeAsked() == [request(0)])
     }
 
     @Test func `who chose a slow stream waits for it as long`() throws {
@@ -253,7 +257,7 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
         watcher.wait(2000)
         #expect(watcher.asked == [])
         watcher.wait(200)
-        #expect(watcher.asked == [request])
+        #expect(watcher.asked == [request(2000)])
     }
 }
 
@@ -373,5 +377,61 @@ private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
                 history: LibraryBench.history, epoch: watcher.epoch, session: .none, message: .refused(refused)),
             at: .zero + .seconds(1))
         #expect(watcher.machine.takeActions() == [.refused(refused)])
+    }
+}
+
+@Suite struct `G9 a loop that never rests` {
+    private let fingerprint = DefinitionFingerprint(of: Library()).value
+
+    /// Ten seconds of 50 events a second; the watcher comes after one, and loses what is published in the fourth.
+    private func watched(_ following: Following) throws -> (bench: LibraryBench, watcher: Watcher, asked: Int) {
+        var bench = LibraryBench()
+        var watcher = Watcher(following)
+        var count = 0
+        for step in 0..<500 {
+            if step == 50 {
+                for topic in following.topics(of: LibraryBench.loop) {
+                    if case .updates(_, let stream) = topic { bench.machine.subscriptions.streams = [stream] }
+                    if case .events = topic { bench.machine.subscriptions.hasEvents = true }
+                }
+            }
+            let out = try bench.send(
+                step % 3 == 0 ? .visit : step % 3 == 1 ? .shelve("\(step % 40)", step) : .lend("\(step % 30)"),
+                after: 20)
+            watcher.time = bench.time
+            if step < 50 { continue }
+            if !(150..<200).contains(step) {
+                for topic in following.topics(of: LibraryBench.loop) {
+                    for message in out.published(on: topic) { watcher.hear(message) }
+                }
+            }
+            watcher.wait(0)
+            for message in watcher.takeAsked() {
+                count += 1
+                for reply in bench.ask(message) { watcher.receive(reply) }
+            }
+        }
+        return (bench, watcher, count)
+    }
+
+    @Test(arguments: [0, 500] as [UInt32])
+    func `is followed by its differences, and the state is fetched when some were lost`(interval: UInt32) throws {
+        let (bench, watcher, asked) = try watched(.updates(.delta, interval: interval))
+        #expect(watcher.doubts == [])
+        #expect(asked <= 8)
+        #expect(watcher.shown.count >= (interval == 0 ? 75 : 13))
+        #expect(watcher.seqs == watcher.seqs.sorted())
+        let last = try #require(watcher.shown.last)
+        #expect(bench.machine.seq.value - last.seq <= (interval == 0 ? 5 : 25))
+    }
+
+    @Test func `is followed by its events, all of them`() throws {
+        let (bench, watcher, asked) = try watched(Following(.events(fingerprint: fingerprint)))
+        #expect(watcher.doubts == [])
+        #expect(asked <= 4)
+        #expect(watcher.missed == [])
+        #expect(watcher.shown.last?.seq == bench.machine.seq.value)
+        #expect(watcher.shown.last?.state == bench.state)
+        #expect(watcher.seqs == Array(watcher.seqs[0]...bench.machine.seq.value))
     }
 }

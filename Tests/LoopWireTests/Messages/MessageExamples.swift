@@ -88,6 +88,7 @@ enum MessageExamples {
         ("outcomes?", .outcomesRequest(SessionID(11), after: 5)),
         ("state?", .stateRequest(transfer: 1, offset: 8)),
         ("state? of a section", .stateRequest(transfer: 0, offset: 0, section: "queue")),
+        ("state? for differences", .stateRequest(transfer: 0, offset: 0, differences: 200)),
         ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("goodbye", .goodbye(SessionID(11))),
         ("status?", .statusRequest),
