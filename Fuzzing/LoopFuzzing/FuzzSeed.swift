@@ -33,7 +33,7 @@ extension FuzzTarget {
         case "rows": Self.rowSeeds()
         case "reducer": try Self.reducerSeeds()
         case "peer": Self.peerSeeds()
-        case "observer": Self.observerSeeds()
+        case "observer": try Self.observerSeeds()
         default: []
         }
     }
@@ -207,25 +207,66 @@ extension FuzzTarget {
         ]
     }
 
-    private static func observerSeeds() -> [FuzzSeed] {
-        var script = FuzzScript()
-        script.byte(0)
-        func hear(_ step: ObserverRun.Step, _ message: ToPeer) {
+    private static func observerSeeds() throws -> [FuzzSeed] {
+        let states = [
+            Allotment.State(beds: ["rose": 1]), Allotment.State(beds: ["rose": 1, "fern": 2]),
+            Allotment.State(beds: ["fern": 3], weather: "rain"),
+        ]
+        let encoded = try states.map { try CBOR.encode($0) }
+        var whole = FuzzScript()
+        whole.byte(0)
+        func hear(_ step: ObserverRun.Step, _ message: ToPeer, _ script: inout FuzzScript) {
             script.byte(step.rawValue)
             script.chunk(Samples.frame(message).bytes(topic: nil))
         }
+        func state(_ seq: UInt64, _ bytes: [UInt8]) -> ToPeer {
+            .statePart(
+                StatePart(transfer: 1, seq: Seq(seq), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+        }
         for offset: UInt64 in [0, 2] {
             hear(
-                .reply,
-                .statePart(StatePart(transfer: 1, seq: Seq(7), total: 4, offset: offset, bytes: [1, 2])))
+                .reply, .statePart(StatePart(transfer: 1, seq: Seq(7), total: 4, offset: offset, bytes: [1, 2])),
+                &whole)
         }
-        hear(.published, .update(Seq(8), state: [0xa0]))
-        hear(.published, .transitions(Samples.notes))
-        hear(.published, .commonTick(Seq(12)))
-        script.byte(ObserverRun.Step.wait.rawValue)
-        script.byte(10)
-        hear(.reply, .busy(retryAfter: .seconds(1)))
-        hear(.published, .ended(exitCode: 0, text: "done"))
-        return [FuzzSeed("all", script.bytes)]
+        hear(.published, .update(Seq(8), state: encoded[0]), &whole)
+        hear(.published, .transitions(Samples.notes), &whole)
+        hear(.published, .commonTick(Seq(12)), &whole)
+        whole.byte(ObserverRun.Step.wait.rawValue)
+        whole.byte(10)
+        hear(.reply, .busy(retryAfter: .seconds(1)), &whole)
+        hear(.published, .ended(exitCode: 0, text: "done"), &whole)
+
+        var differences = FuzzScript()
+        differences.byte(4)
+        hear(.reply, state(7, encoded[0]), &differences)
+        for (base, seq) in [(7, 8), (9, 10), (8, 9)] as [(UInt64, UInt64)] {
+            let (old, new) = (states[Int(base - 7) % 3], states[Int(seq - 7) % 3])
+            hear(
+                .published,
+                .delta(
+                    StateDelta(
+                        base: Seq(base)...Seq(base), seq: Seq(seq), hash: StableHash.fnv1a(try CBOR.encode(new)),
+                        bytes: try Delta.encode(from: old, to: new))), &differences)
+        }
+        hear(.published, .unchanged(Seq(8)...Seq(12)), &differences)
+        hear(.published, .stateHash(Seq(12), 1), &differences)
+        hear(.reply, state(12, encoded[2]), &differences)
+
+        var events = FuzzScript()
+        events.byte(8)
+        hear(.reply, state(7, encoded[0]), &events)
+        for seqs in [8...9, 12...13, 10...11] as [ClosedRange<UInt64>] {
+            let notes = try seqs.map {
+                TransitionNote(
+                    seq: Seq($0), time: Samples.time, session: Samples.session, effect: nil,
+                    event: try CBOR.encode(Allotment.Event.plant("oak", Int($0))))
+            }
+            hear(seqs == 10...11 ? .reply : .published, .transitions(notes), &events)
+        }
+        hear(.published, .stateHash(Seq(13), 1), &events)
+        return [
+            FuzzSeed("all", whole.bytes), FuzzSeed("differences", differences.bytes),
+            FuzzSeed("events", events.bytes),
+        ]
     }
 }

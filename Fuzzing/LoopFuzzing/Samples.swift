@@ -48,7 +48,9 @@ enum Samples {
     }
 
     static let topics: [(name: String, topic: Topic)] = [
-        ("inbox", .inbox(ReducerRun.loop, peer)), ("updates", .updates(ReducerRun.loop)),
+        ("inbox", .inbox(ReducerRun.loop, peer)), ("updates", .updates(ReducerRun.loop, UpdateStream(.full))),
+        ("differences", .updates(ReducerRun.loop, UpdateStream(.delta, of: SectionID(name: "beds"), interval: 200))),
+        ("events", .events(ReducerRun.loop, fingerprint: 0xfeed)),
         ("transitions", .transitions(ReducerRun.loop)), ("tick", .tick(ReducerRun.loop)),
     ]
 
@@ -63,6 +65,8 @@ enum Samples {
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),
         ("transitions", .transitions(notes)), ("common tick", .commonTick(Seq(7))),
         ("answer", .answer(AnswerPart(request: 9, part: 0, parts: 1, bytes: [0xa0]))),
+        ("delta", .delta(StateDelta(base: Seq(5)...Seq(7), seq: Seq(9), hash: 0xbeef, bytes: [0xa0]))),
+        ("unchanged", .unchanged(Seq(7)...Seq(9))), ("state hash", .stateHash(Seq(7), 0xbeef)),
     ].map { ($0.0, frame($0.1)) }
 
     static let toReducer: [(name: String, message: ToReducer)] = [
@@ -83,6 +87,8 @@ enum Samples {
         ("assignments request", .assignmentsRequest(session, epoch)),
         ("outcomes request", .outcomesRequest(session, after: 5)),
         ("state request", .stateRequest(transfer: 1, offset: 8)), ("goodbye", .goodbye(session)),
+        ("section request", .stateRequest(transfer: 1, offset: 8, section: "beds", differences: 0)),
+        ("transitions request", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("status request", .statusRequest), ("administration", .administration(request: 9, [0xa0])),
     ]
 

@@ -7,7 +7,7 @@ import Testing
 /// What fuzzing has found, one by one, each with its story.
 @Suite struct `Found by fuzzing` {
     @Test func `an observer bears transitions with the largest seq there is`() {
-        var observer = ObserverMachine(states: true, transitions: true, at: .zero)
+        var observer = ObserverMachine(Following(.updates(UpdateStream(.full)), transitions: true), at: .zero)
         func hear(_ seqs: UInt64...) -> [ObserverAction] {
             let notes = seqs.map {
                 TransitionNote(

@@ -8,7 +8,7 @@ import Testing
     private let loop = LoopID(name: "lamps")
     private let first = History(1)
     private let second = History(2)
-    private var observer = ObserverMachine(states: true, transitions: false, at: .zero)
+    private var observer = ObserverMachine(.wholeStates, at: .zero)
 
     private func frame(_ history: History, epoch: UInt64, _ message: ToPeer) -> PeerFrame {
         PeerFrame(history: history, epoch: Epoch(number: epoch, nonce: 7), session: .none, message: message)

@@ -365,7 +365,7 @@ import Testing
         let sender = bench.join(client, capacity: 0)
         let silent = try bench.send(sender, from: 1, .note)
         #expect(!silent.contains { if case .publish(.updates, _) = $0 { true } else { false } })
-        bench.machine.subscriptions.updates = 1
+        bench.machine.subscriptions.streams = [UpdateStream(.full)]
         bench.time += 1000
         let shown = try bench.send(sender, from: 2, .note)
         let updates = shown.compactMap { outbound -> ToPeer? in

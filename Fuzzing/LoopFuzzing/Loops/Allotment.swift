@@ -43,6 +43,8 @@ struct Allotment: LoopDefinition {
         }
     }
 
+    var sections: [StateSection<State>] { [StateSection("beds", \.beds)] }
+
     func migrateState(_ old: Encoded, from schema: Int) throws -> State { State(days: try old.decode(Int.self)) }
 
     func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "left", exitCode: 1) : nil }

@@ -2,15 +2,29 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// An observer's machine that hears anything: the states that it shows come in order.
+/// An observer's machine that hears anything, and a follower of what it hands out: the states that they show come in order.
 struct ObserverRun {
     private var machine: ObserverMachine
+    private var follower: StateFollower<Allotment.State>
+    private let sees: Bool
     private var time: Int64 = 1000
     private var seq: Seq?
+    /// What the follower showed last.
+    private var shown: Seq?
 
+    /// - Parameter flags: 1 no states, 2 no transitions, 4 differences, 8 events.
     init(flags: UInt8) {
-        machine = ObserverMachine(
-            states: flags & 1 == 0, transitions: flags & 2 == 0, at: .zero + .milliseconds(1000))
+        var following = Following(.none)
+        if flags & 1 == 0 { following = .wholeStates }
+        if flags & 4 != 0 { following = .updates(.delta) }
+        following.transitions = flags & 2 == 0
+        follower = StateFollower(Allotment.State.self)
+        if flags & 8 != 0 {
+            following = Following(.events(fingerprint: DefinitionFingerprint(of: Allotment()).value))
+            follower = StateFollower(folding: Allotment())
+        }
+        sees = following.dependsOnTheLast
+        machine = ObserverMachine(following, at: .zero + .milliseconds(1000))
     }
 
     /// The kinds of steps in a conversation with an observer.
@@ -40,11 +54,39 @@ struct ObserverRun {
             machine.advance(to: .zero + .milliseconds(time))
         }
         // In another history seqs begin anew, and in an older epoch: in a journal that was put back.
-        if machine.history != history || machine.epoch.number < epoch.number { seq = nil }
-        for case .state(let shown, _) in machine.takeActions() {
-            try require(seq.map { shown > $0 } ?? true, "state \(shown) is shown after \(seq?.description ?? "")")
-            seq = shown
-        }
+        if machine.history != history || machine.epoch.number < epoch.number { (seq, shown) = (nil, nil) }
+        for action in machine.takeActions() { try take(action) }
         _ = machine.deadline
+    }
+
+    private mutating func take(_ action: ObserverAction) throws {
+        switch action {
+        case .state(let new, _), .delta(let new, _, _): try advance(to: new)
+        case .events(_, let notes): for note in notes { try advance(to: note.seq) }
+        case .again(let new, _): try require(seq.map { new >= $0 } ?? true, "state \(new) is shown again after \(text)")
+        default: break
+        }
+        // What whole states are is nothing to an observer that is not asked.
+        guard sees else { return }
+        var steps: [StateFollower<Allotment.State>.Step] = []
+        follower.take(action) { steps.append($0) }
+        for step in steps {
+            switch step {
+            case .shows(let new, _):
+                try require(shown.map { new >= $0 } ?? true, "\(new) is shown after \(shown?.description ?? "")")
+                shown = new
+            case .doubts:
+                machine.distrust(shown: follower.current?.seq)
+                seq = follower.current?.seq
+            case .misses: break
+            }
+        }
+    }
+
+    private var text: String { seq?.description ?? "" }
+
+    private mutating func advance(to new: Seq) throws {
+        try require(seq.map { new > $0 } ?? true, "state \(new) is shown after \(text)")
+        seq = new
     }
 }

@@ -24,8 +24,14 @@ struct ReducerRun {
             at: .at(time))
         machine.crashNote = note
         machine.begin(nonce: 7, at: .at(time))
-        machine.subscriptions.updates = 1
-        machine.subscriptions.transitions = 1
+        var subscriptions = Subscriptions()
+        subscriptions.streams = [
+            UpdateStream(.full), UpdateStream(.delta), UpdateStream(.full, of: SectionID(name: "beds"), interval: 300),
+            UpdateStream(.delta, of: SectionID(name: "beds")),
+        ]
+        subscriptions.hasEvents = true
+        subscriptions.hasTransitions = true
+        machine.subscriptions = subscriptions
         try turn()
     }
 

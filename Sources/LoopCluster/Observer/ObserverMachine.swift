@@ -1,15 +1,18 @@
 public import LoopCore
 public import LoopWire
 
-/// Follows the state from outside: one snapshot, then every published state once, in order; gaps are noticed by the
-/// common tick and repaired by fetching the state in parts (G2, G9).
+/// Follows the state from outside: one state, then every published one once, in order; gaps are noticed by what an update
+/// says that it builds on, and by the common tick, and repaired by fetching (G2, G9). (Protocol, section 8.)
 ///
 ///     unknown ── state in parts ──▶ at seq n ── update m > n ──▶ at seq m
-///                     ▲                 │
-///                     └── tick m > n ───┘   no update came: it was lost, or the state is too large for one message
+///        ▲                            │  ▲
+///        │                            │  └── what was missing: events, or the state in parts
+///        │                            └───── a gap, or a tick m > n and no update: lost, or too large for one message
+///        └── a new epoch, a hash that differs, where a state is made of the one before
+///
+/// It knows no types: what it hands out is for a ``StateFollower``, which asks it to `distrust` what does not fit.
 public struct ObserverMachine: Sendable {
-    private let wantsStates: Bool
-    private let wantsTransitions: Bool
+    public let following: Following
     package private(set) var history = History.none
     /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
     private var left: [History] = []
@@ -18,20 +21,31 @@ public struct ObserverMachine: Sendable {
     package private(set) var epoch = Epoch.none
     /// An epoch of a known history that is heard while the present one is silent, since when, and in how many frames.
     private var knock: (origin: (history: History, epoch: Epoch), since: MonotonicTime, count: Int)?
-    /// The seq of the state that was last handed out; nil before the first.
-    private var seq: Seq?
+    /// The seqs at all of which the state is the one that was handed out last; nil: one is to be fetched.
+    private var content: ClosedRange<Seq>?
+    /// The newest seq that was handed out in this history: no older one follows.
+    private var shown: Seq?
     /// The newest seq that is known to exist.
     private var newest = Seq.initial
     /// Since when a newer state is known and did not come by itself.
     private var behindSince: MonotonicTime?
+    /// What has to be fetched before what is waiting can be used.
+    private var lack: Lack?
+    private var waiting = Waiting()
     private var transfer: (id: UInt64, seq: Seq, total: UInt64, bytes: [UInt8])?
     private var nextRequest = MonotonicTime.zero
+    /// The newest hash that was handed out: it comes again with each tick.
+    private var hash: (seq: Seq, value: UInt64)?
+    /// When what was handed out proved to be wrong.
+    private var doubtedAt: MonotonicTime?
     private var lastTransition: Seq?
     private var now: MonotonicTime
     private var actions: [ObserverAction] = []
     package var brokenRules = BrokenRules()
 
-    /// How long an update may take after the tick that announced it, before it is fetched.
+    private enum Lack { case state, events }
+
+    /// How long an update may take after the tick that announced it, or after its stream's interval, before it is fetched.
     private let patience = Duration.milliseconds(150)
     private let repeatInterval = Duration.milliseconds(300)
     /// After so long a silence a history that was left may be the present one again: that of a journal that was put back.
@@ -39,25 +53,25 @@ public struct ObserverMachine: Sendable {
     private let knockLimit = Duration.seconds(5)
     /// A reducer ticks at least every second.
     private let knocksMin = 8
+    /// A state that proves wrong twice within this time is not fetched at once.
+    private let doubtLimit = Duration.seconds(10)
+    private let doubtPause = Duration.seconds(5)
 
-    public init(states: Bool, transitions: Bool, at now: MonotonicTime) {
-        wantsStates = states
-        wantsTransitions = transitions
+    public init(_ following: Following, at now: MonotonicTime) {
+        self.following = following
         self.now = now
     }
 
     /// What the subscription must cover.
-    public func topics(of loop: LoopID) -> [Topic] {
-        (wantsStates ? [.updates(loop)] : []) + (wantsTransitions ? [.transitions(loop)] : []) + [.tick(loop)]
-    }
+    public func topics(of loop: LoopID) -> [Topic] { following.topics(of: loop) }
 
     /// Whether a newer state is known for longer than it should take to come.
-    private var isLate: Bool { behindSince.map { now >= $0 + patience } ?? false }
+    private var isLate: Bool { behindSince.map { now >= $0 + patience + following.interval } ?? false }
 
     /// How the state that was handed out last stands to what is known.
     /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
     public func standing(isHeard: Bool) -> ObserverStanding {
-        ObserverStanding(seq: seq, isCurrent: isHeard && seq != nil && !isLate)
+        ObserverStanding(seq: shown, isCurrent: isHeard && content != nil && lack == nil && !isLate)
     }
 
     public mutating func takeActions() -> [ObserverAction] {
@@ -66,22 +80,50 @@ public struct ObserverMachine: Sendable {
     }
 
     public var deadline: MonotonicTime {
-        guard wantsStates else { return MonotonicTime(nanoseconds: .max) }
-        if transfer != nil || seq == nil { return nextRequest }
-        if let behindSince { return max(behindSince + patience, nextRequest) }
+        guard following.hasStates else { return MonotonicTime(nanoseconds: .max) }
+        if transfer != nil || content == nil || lack != nil { return nextRequest }
+        if let behindSince { return max(behindSince + patience + following.interval, nextRequest) }
         return MonotonicTime(nanoseconds: .max)
     }
 
     public mutating func advance(to now: MonotonicTime) {
         pass(to: now)
-        guard wantsStates, self.now >= nextRequest else { return }
-        if transfer != nil || seq == nil || isLate { request() }
+        guard following.hasStates else { return }
+        if lack == nil, content != nil, isLate, following.fingerprint != nil { lack = .events }
+        if transfer != nil || content == nil || lack != nil || isLate { askIfDue() }
     }
 
-    private mutating func request() {
+    /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
+    /// - Parameter shown: the seq of the newest state that is shown nevertheless.
+    public mutating func distrust(shown: Seq?) {
+        guard following.hasStates else { return }
+        self.shown = shown
+        forgetState()
+        let isUsual = doubtedAt.map { now - $0 < doubtLimit } ?? false
+        nextRequest = isUsual ? now + doubtPause : now
+        doubtedAt = now
+    }
+
+    private mutating func forgetState() {
+        content = nil
+        transfer = nil
+        lack = nil
+        hash = nil
+    }
+
+    private mutating func askIfDue() { if now >= nextRequest { ask() } }
+
+    private mutating func ask() {
         nextRequest = now + repeatInterval
+        if lack == .events, transfer == nil, let content, let fingerprint = following.fingerprint {
+            return actions.append(
+                .send(.transitionsRequest(fingerprint: fingerprint, after: content.upperBound)))
+        }
         let (id, offset) = transfer.map { ($0.id, UInt64($0.bytes.count)) } ?? (0, 0)
-        actions.append(.send(.stateRequest(transfer: id, offset: offset)))
+        actions.append(
+            .send(
+                .stateRequest(
+                    transfer: id, offset: offset, section: following.section, differences: following.differences)))
     }
 
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
@@ -90,7 +132,10 @@ public struct ObserverMachine: Sendable {
         switch frame.message {
         case .commonTick(let seq): notice(seq)
         case .update(let seq, let state): show(seq, state)
-        case .transitions(let notes): show(notes)
+        case .delta(let delta): take(delta)
+        case .unchanged(let seqs): keep(seqs)
+        case .stateHash(let seq, let hash): compare(seq, hash)
+        case .transitions(let notes): if following.fingerprint != nil { take(notes) } else { show(notes) }
         case .ended(let exitCode, let text): actions.append(.ended(exitCode: exitCode, text: text))
         default: break
         }
@@ -98,13 +143,17 @@ public struct ObserverMachine: Sendable {
 
     public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         pass(to: now)
-        guard wantsStates else { return }
+        guard following.hasStates else { return }
         switch frame.message {
-        case .statePart(let part):
-            if follows(frame) { assemble(part) }
+        case .statePart(let part): if follows(frame) { assemble(part) }
+        case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let retryAfter):
             transfer = nil
             nextRequest = self.now + retryAfter
+        case .refused(let refused):
+            if refused.what == .section || refused.what == .definition && following.fingerprint != nil {
+                actions.append(.refused(refused))
+            }
         default: break
         }
     }
@@ -120,16 +169,18 @@ public struct ObserverMachine: Sendable {
         if frame.history == history && (frame.epoch.number >= epoch.number || breaks(.olderEpochsAreDropped)) {
             // Transfers are numbered by each reducer process for itself.
             if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { transfer = nil }
+            // The journal may have lost the events of what was shown last: nothing is built on it.
+            if frame.epoch != epoch && following.dependsOnTheLast && !breaks(.epochsBeginWithAState) { begin() }
             epoch = frame.epoch
         } else {
             guard mayFollow(frame) else { return false }
             if frame.history != history { leave() }
             history = frame.history
             epoch = frame.epoch
-            seq = nil
+            shown = nil
             newest = .initial
             behindSince = nil
-            transfer = nil
+            begin()
             lastTransition = nil
         }
         silence = .zero
@@ -160,27 +211,59 @@ public struct ObserverMachine: Sendable {
 
     private func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 
+    private mutating func begin() {
+        forgetState()
+        waiting.removeAll()
+        if following.dependsOnTheLast { nextRequest = now }
+    }
+
+    // MARK: Whole states
+
     private mutating func notice(_ seq: Seq) {
         guard !breaks(.ticksShowGaps) else { return }
         newest = max(newest, seq)
-        if let known = self.seq, known >= newest {
+        review()
+    }
+
+    /// Whether what is known to exist is here, and since when not.
+    private mutating func review() {
+        if let content, content.upperBound >= newest {
             behindSince = nil
         } else if behindSince == nil {
             behindSince = now
         }
     }
 
+    /// What was handed out is the state at these seqs.
+    private mutating func reach(_ seqs: ClosedRange<Seq>) {
+        content = seqs
+        shown = max(shown ?? .initial, seqs.upperBound)
+        newest = max(newest, seqs.upperBound)
+        behindSince = seqs.upperBound >= newest ? nil : now
+    }
+
+    /// Whether a state is older than what was handed out, or the same.
+    private func isOld(_ seq: Seq) -> Bool {
+        if let content { return seq <= content.upperBound }
+        return shown.map { seq < $0 } ?? false
+    }
+
     private mutating func show(_ seq: Seq, _ state: [UInt8]) {
+        guard following.hasStates else { return }
         newest = max(newest, seq)
-        if let known = self.seq, seq <= known { return }
-        self.seq = seq
-        behindSince = seq >= newest ? nil : now
+        if isOld(seq) { return }
+        if following.fingerprint != nil, let shown, seq > shown, seq.value - shown.value > 1 {
+            actions.append(.missed(shown.next...Seq(seq.value - 1)))
+        }
+        actions.append(seq == shown ? .again(seq, state) : .state(seq, state))
         transfer = nil
-        actions.append(.state(seq, state))
+        hash = nil
+        reach(seq...seq)
+        useWaiting()
     }
 
     private mutating func assemble(_ part: StatePart) {
-        if let known = seq, part.seq <= known {
+        if isOld(part.seq) {
             transfer = nil
             return
         }
@@ -193,12 +276,95 @@ public struct ObserverMachine: Sendable {
         if UInt64(begun.bytes.count + part.bytes.count) == begun.total {
             show(begun.seq, begun.bytes + part.bytes)
         } else {
-            request()
+            ask()
         }
     }
 
+    // MARK: What builds on the state before
+
+    private mutating func take(_ delta: StateDelta) {
+        guard following.fingerprint == nil, following.dependsOnTheLast else { return }
+        newest = max(newest, delta.seq)
+        waiting.add(delta)
+        useWaiting()
+        review()
+    }
+
+    private mutating func take(_ notes: [TransitionNote]) {
+        guard let last = notes.last else { return }
+        newest = max(newest, last.seq)
+        waiting.add(notes)
+        useWaiting()
+        review()
+    }
+
+    /// Hands out what follows the state that is here; what does not has to wait for what is between.
+    private mutating func useWaiting() {
+        guard content != nil else { return }
+        while let content, let delta = waiting.next(after: content, anyBase: breaks(.deltasApplyToTheirBase)) {
+            actions.append(.delta(delta.seq, hash: delta.hash, delta.bytes))
+            if let value = delta.hash { hash = (delta.seq, value) }
+            reach(delta.seq...delta.seq)
+        }
+        if let content { handOut(waiting.notes(after: content.upperBound)) }
+        lack = waiting.isEmpty ? nil : following.fingerprint == nil ? .state : .events
+        if lack != nil { askIfDue() }
+    }
+
+    private mutating func handOut(_ notes: [TransitionNote]) {
+        guard let last = notes.last else { return }
+        actions.append(.events(history, notes))
+        reach(last.seq...last.seq)
+    }
+
+    /// Events that were asked for. Where none of them follows the last one, they are no longer at hand.
+    private mutating func repair(_ notes: [TransitionNote]) {
+        guard lack == .events, transfer == nil, let content else { return }
+        var last = content.upperBound
+        let next = notes.filter { note in
+            guard note.seq > last, note.seq.value - last.value == 1 else { return false }
+            last = note.seq
+            return true
+        }
+        if next.isEmpty {
+            lack = .state
+            return ask()
+        }
+        handOut(next)
+        useWaiting()
+        // An answer is no longer than a message: there may be more.
+        if lack == nil, let content = self.content, content.upperBound < newest { lack = .events }
+        if lack != nil { ask() }
+    }
+
+    /// A section has not changed.
+    private mutating func keep(_ seqs: ClosedRange<Seq>) {
+        guard following.hasStates, following.fingerprint == nil else { return }
+        newest = max(newest, seqs.upperBound)
+        guard let content else { return }
+        if content.overlaps(seqs) {
+            self.content =
+                min(content.lowerBound, seqs.lowerBound)...max(content.upperBound, seqs.upperBound)
+            shown = max(shown ?? .initial, seqs.upperBound)
+            useWaiting()
+        } else if seqs.lowerBound > content.upperBound {
+            lack = .state
+            askIfDue()
+        }
+        review()
+    }
+
+    private mutating func compare(_ seq: Seq, _ value: UInt64) {
+        guard following.dependsOnTheLast, let content, content.contains(seq) else { return }
+        if let hash, hash == (seq, value) { return }
+        hash = (seq, value)
+        actions.append(.hash(seq, value))
+    }
+
+    // MARK: Transitions for people
+
     private mutating func show(_ notes: [TransitionNote]) {
-        guard wantsTransitions, let first = notes.first, let last = notes.last else { return }
+        guard following.transitions, let first = notes.first, let last = notes.last else { return }
         // Behind `known` there is a next one, whatever number the reducer gave it.
         if let known = lastTransition, first.seq > known, first.seq > known.next {
             actions.append(.missed(known.next...Seq(first.seq.value - 1)))
@@ -207,31 +373,4 @@ public struct ObserverMachine: Sendable {
         lastTransition = max(lastTransition ?? .initial, last.seq)
         if !new.isEmpty { actions.append(.transitions(new)) }
     }
-}
-
-/// How well an observer knows the state.
-public struct ObserverStanding: Equatable, Sendable {
-    /// The seq of the newest state that it has; nil before the first.
-    public var seq: Seq?
-    /// Whether no newer state is known to exist, by a reducer that is heard.
-    public var isCurrent: Bool
-
-    public init(seq: Seq? = nil, isCurrent: Bool = false) {
-        self.seq = seq
-        self.isCurrent = isCurrent
-    }
-}
-
-/// What an observer's machine asks of its shell.
-public enum ObserverAction: Equatable, Sendable {
-    /// Over DEALER.
-    case send(ToReducer)
-    /// A newer state, encoded.
-    case state(Seq, [UInt8])
-    case transitions([TransitionNote])
-    /// Transitions that were lost on the way; the states are not.
-    case missed(ClosedRange<Seq>)
-    case ended(exitCode: Int32, text: String)
-    /// How well the state is known, where that has changed; from the shell.
-    case standing(ObserverStanding)
 }

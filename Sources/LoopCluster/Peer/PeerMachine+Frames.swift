@@ -48,7 +48,8 @@ extension PeerMachine {
         case .commands(let number, let commands): apply(number, commands)
         case .assignments(let part): assemble(part)
         case .ended(let exitCode, let text): end(exitCode, text)
-        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer:
+        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer,
+            .delta, .unchanged, .stateHash:
             break
         }
     }

@@ -16,7 +16,7 @@ public struct ReducerConfiguration: Sendable {
     public var sessionsMax: Int
     /// How long a session without a sign of life and without effects is kept.
     public var sessionRetention: Duration
-    /// How often the whole state is published, at most.
+    /// How often an update leaves on each stream of updates, at most, whatever observers choose.
     public var updatesPerSecond: Double
     /// Whether hashes of the state go into the journal, for whoever replays it.
     public var stateHashes: Bool
@@ -27,6 +27,11 @@ public struct ReducerConfiguration: Sendable {
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
+    /// How many streams of updates are served; who follows another one fetches the state when the common tick shows a
+    /// newer one.
+    package var updateStreamsMax = 64
+    /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
+    package var transitionBytesMax = 4 << 20
 
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
@@ -72,6 +77,8 @@ public enum Counter: String, CaseIterable, Sendable {
     case effectTimedOut
     case effectParked
     case stateTransferBusy
+    /// Streams of updates that somebody wanted to follow, and that were too many.
+    case updateStreamsFull
     /// Events that were set aside because the process ended in them.
     case quarantined
     /// Events in which the process had ended once, and which survived alone in a turn.

@@ -150,7 +150,7 @@ extension ReducerCore {
         guard let changes = core.take(record) else { return false }
         records.append(record)
         for change in changes { follow(change) }
-        if subscriptions.transitions > 0 { note(record) }
+        if updates.keepsNotes { note(record) }
         return true
     }
 

@@ -16,7 +16,9 @@ extension ReducerCore {
             guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
             sendAssignments(to: session)
         case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
-        case .stateRequest(let transfer, let offset): answerState(transfer, offset: offset, route)
+        case .stateRequest(let transfer, let offset, let section, let differences):
+            answerState(transfer, offset: offset, of: section, differences, route)
+        case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         // It names no epoch, and a number of another history may be somebody else's here.
         case .goodbye(let session): if members[session]?.route == route { retire(session) }
         case .statusRequest: reply(.status(statusDocument()), to: route)
@@ -195,7 +197,9 @@ extension ToReducer {
         switch self {
         case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
         case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
-        case .hello, .greet, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration: nil
+        case .hello, .greet, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
+            .transitionsRequest:
+            nil
         }
     }
 }

@@ -71,6 +71,7 @@ extension ReducerCore {
         poison.suspects.removeAll()
         poison.survivors.removeAll()
         _ = poison.deferred.takeAll()
+        updates.ring.removeAll()
         core.note?.strikeAll()
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }

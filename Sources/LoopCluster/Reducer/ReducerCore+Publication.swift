@@ -4,7 +4,7 @@ import LoopWire
 /// What goes out at the end of a turn: commands, acknowledgements, ticks, updates. (Protocol, sections 2, 5 and 6.)
 extension ReducerCore {
     /// Largest payload of one message of commands, assignments or transitions, well below the limit of the wire.
-    private var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
+    var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
 
     /// A command waits in its member's queue until the end of the turn; a queue too long becomes an assignment.
     mutating func command(_ command: Command, to session: SessionID) {
@@ -121,6 +121,8 @@ extension ReducerCore {
         }
         if outcome != nil { publishEnd() }
         publish(.commonTick(core.seq), on: .tick(core.loop.id))
+        updates.announced = core.seq
+        publishHashes()
         transfers.removeAll { now.monotonic - $0.usedAt > .seconds(10) }
     }
 
@@ -145,97 +147,11 @@ extension ReducerCore {
             on: .tick(core.loop.id))
     }
 
-    private mutating func publish(_ message: ToPeer, on topic: Topic) {
+    mutating func publish(_ message: ToPeer, on topic: Topic) {
         messages.append(
             .publish(
                 topic, PeerFrame(history: core.history, epoch: core.epoch, session: .none, message: message)))
     }
-
-    /// The whole state, while somebody subscribes and as often as is allowed. A state too large for one message is
-    /// only announced by the common tick; observers fetch it in parts.
-    mutating func publishState() {
-        guard subscriptions.updates > 0, publishedSeq != core.seq, now.monotonic >= nextUpdate else { return }
-        let interval = Duration.seconds(1 / configuration.updatesPerSecond)
-        guard let bytes = try? core.fold.encodedState() else { return }
-        // A large state costs more to encode: it is published less often.
-        nextUpdate = now.monotonic + interval * max(1, bytes.count / (128 << 10))
-        publishedSeq = core.seq
-        if bytes.count <= configuration.stateBytesMax {
-            publish(.update(core.seq, state: bytes), on: .updates(core.loop.id))
-        } else {
-            publish(.commonTick(core.seq), on: .tick(core.loop.id))
-        }
-    }
-
-    /// A new subscriber waits for no change: the next turn publishes the state as it is.
-    mutating func publishStateAgain() { publishedSeq = nil }
-
-    mutating func note(_ record: EventRecord) {
-        notes.append(
-            TransitionNote(
-                seq: record.seq, time: record.time, session: record.session, effect: record.effect,
-                event: Array(record.bytes)))
-    }
-
-    mutating func publishTransitions() {
-        guard !notes.isEmpty else { return }
-        let topic = Topic.transitions(core.loop.id)
-        var chunk: [TransitionNote] = []
-        var bytes = 0
-        for note in notes {
-            if bytes + note.event.count + 45 > payloadBytesMax, !chunk.isEmpty {
-                publish(.transitions(chunk), on: topic)
-                chunk = []
-                bytes = 0
-            }
-            chunk.append(note)
-            bytes += note.event.count + 45
-        }
-        publish(.transitions(chunk), on: topic)
-        notes.removeAll(keepingCapacity: true)
-    }
-
-    /// A part of an encoded state. One encoded state serves all who ask within a second; few are kept at once.
-    mutating func answerState(_ id: UInt64, offset: UInt64, _ route: Route) {
-        let position = transfers.firstIndex { $0.id == id } ?? beginTransfer()
-        guard let position else {
-            count(.stateTransferBusy)
-            return reply(.busy(retryAfter: .seconds(1)), to: route)
-        }
-        transfers[position].usedAt = now.monotonic
-        let transfer = transfers[position]
-        let start = transfer.id == id ? min(Int(clamping: offset), transfer.bytes.count) : 0
-        let end = min(start + configuration.statePartBytes, transfer.bytes.count)
-        reply(
-            .statePart(
-                StatePart(
-                    transfer: transfer.id, seq: transfer.seq, total: UInt64(transfer.bytes.count),
-                    offset: UInt64(start), bytes: Array(transfer.bytes[start..<end]))),
-            to: route)
-    }
-
-    private mutating func beginTransfer() -> Int? {
-        if let recent = transfers.lastIndex(where: {
-            $0.seq == core.seq || now.monotonic - $0.madeAt < .seconds(1)
-        }) {
-            return recent
-        }
-        guard transfers.count < 4, let bytes = try? core.fold.encodedState() else { return nil }
-        transfersCount += 1
-        transfers.append(
-            StateTransfer(
-                id: transfersCount, seq: core.seq, bytes: bytes, madeAt: now.monotonic, usedAt: now.monotonic))
-        return transfers.count - 1
-    }
-}
-
-/// An encoded state that observers fetch in parts.
-struct StateTransfer: Sendable {
-    let id: UInt64
-    let seq: Seq
-    let bytes: [UInt8]
-    let madeAt: MonotonicTime
-    var usedAt: MonotonicTime
 }
 
 extension Command {

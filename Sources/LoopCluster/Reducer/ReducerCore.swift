@@ -34,8 +34,7 @@ struct ReducerCore: Sendable {
     // Publication.
     var nextTick: MonotonicTime
     var subscriptions = Subscriptions()
-    var publishedSeq: Seq?
-    var nextUpdate: MonotonicTime = .zero
+    var updates = Updates()
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
 
@@ -125,8 +124,8 @@ struct ReducerCore: Sendable {
         flushCommands()
         flushAcknowledgements()
         // Who follows the state sees the last one, however recent the one before.
-        if hasNewOutcome { nextUpdate = now.monotonic }
-        publishState()
+        if hasNewOutcome { updates.hurry() }
+        publishUpdates()
         publishTransitions()
         // Behind everything else: the sender of the event that ended the loop learns that it was applied.
         if hasNewOutcome { publishNewEnd() }
@@ -194,7 +193,7 @@ struct ReducerCore: Sendable {
         if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
         if let time = timeouts.top?.time { earliest = min(earliest, time) }
         if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
-        if subscriptions.updates > 0, publishedSeq != core.seq { earliest = min(earliest, nextUpdate) }
+        if let time = updates.deadline(core.seq) { earliest = min(earliest, time) }
         for member in members.values where !member.effects.isEmpty && member.leaseEnds > now.monotonic {
             earliest = min(earliest, member.leaseEnds)
         }

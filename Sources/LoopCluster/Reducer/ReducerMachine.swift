@@ -59,11 +59,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// Who listens beside the workers.
     public var subscriptions: Subscriptions {
         get { machine.subscriptions }
-        set { machine.subscriptions = newValue }
+        set { machine.follow(newValue) }
     }
 
-    /// A new subscriber waits for no change: the next turn publishes the state as it is.
-    public mutating func publishStateAgain() { machine.publishStateAgain() }
+    /// A new subscriber to a stream of whole states waits for no change: the next turn publishes the state as it is.
+    public mutating func publishAgain(_ stream: UpdateStream) { machine.publishAgain(stream) }
 
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
     public mutating func advance(to now: Moment) { machine.advance(to: now) }
@@ -142,8 +142,12 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
 /// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
 public struct Subscriptions: Equatable, Sendable {
-    public var updates = 0
-    public var transitions = 0
+    /// The streams of updates that somebody follows, each once, in the order in which they came.
+    public var streams: [UpdateStream] = []
+    /// Whether somebody with this definition follows the events.
+    public var hasEvents = false
+    /// Whether somebody looks at the transitions.
+    public var hasTransitions = false
 
     public init() {}
 }

@@ -79,6 +79,12 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case leftHistoriesStayLeft
     /// 5: the common tick shows that an update was lost.
     case ticksShowGaps
+    /// 8: a difference makes a state only of the one that it is to.
+    case deltasApplyToTheirBase
+    /// 8: in a new epoch a state that is made of the one before begins anew.
+    case epochsBeginWithAState
+    /// 8: who makes a state of the one before compares it with the reducer's hash.
+    case hashesAreCompared
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -25,6 +25,21 @@ package protocol ErasedFold: Sendable {
 
     func encodedState() throws -> [UInt8]
 
+    /// A section of the state, by its position in the definition; nil: all of it.
+    func encodedState(section: Int?) throws -> [UInt8]
+
+    /// The state, or a section of it, as it is now.
+    func kept(section: Int?) -> KeptState
+
+    /// A state, or section, that was kept.
+    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8]
+
+    /// What makes the present state, or section, of one that was kept.
+    func difference(since old: KeptState, section: Int?) throws -> [UInt8]
+
+    /// What says that a state, or section, that was kept has not changed.
+    func noDifference(to old: KeptState, section: Int?) throws -> [UInt8]
+
     /// Goes on from an encoded state.
     /// - Parameter schema: that of the bytes, where it is an older one.
     mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws
@@ -42,6 +57,18 @@ package protocol ErasedFold: Sendable {
     mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
 }
 
+/// A state, or a section of one, that differences are made to. Large ones share structure with what came of them.
+package struct KeptState: Sendable {
+    let value: any Sendable
+
+    func `as`<Value>(_ type: Value.Type) -> Value {
+        guard let value = value as? Value else {
+            preconditionFailure("a kept \(Swift.type(of: value)) was taken for a \(type)")
+        }
+        return value
+    }
+}
+
 /// One event's place in the order, and where it is noted how far it has come.
 package struct FoldStep {
     let transition: Transition
@@ -56,6 +83,7 @@ where Definition.State == State, Definition.Event == Event {
     private var evaluator: Evaluator<State, Event>
     private let feedbacks: [Feedback<State, Event>]
     private let coder: any ValueCoder
+    private let sections: [StateSection<State>]
     private(set) var state: State
     let definition: Definition
 
@@ -63,6 +91,7 @@ where Definition.State == State, Definition.Event == Event {
         self.definition = definition
         self.coder = coder
         feedbacks = definition.allFeedbacks
+        sections = definition.sections
         state = definition.initial
         evaluator = Evaluator(feedbacks: [])
     }
@@ -107,6 +136,31 @@ where Definition.State == State, Definition.Event == Event {
 
     func encodedState() throws -> [UInt8] { try coder.encode(state) }
 
+    func encodedState(section: Int?) throws -> [UInt8] {
+        guard let section else { return try coder.encode(state) }
+        return try sections[section].reading.encoded(in: state, coder)
+    }
+
+    func kept(section: Int?) -> KeptState {
+        guard let section else { return KeptState(value: state) }
+        return sections[section].reading.kept(in: state)
+    }
+
+    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8] {
+        guard let section else { return try coder.encode(kept.as(State.self)) }
+        return try sections[section].reading.encoded(kept, coder)
+    }
+
+    func difference(since old: KeptState, section: Int?) throws -> [UInt8] {
+        guard let section else { return try Delta.encode(from: old.as(State.self), to: state) }
+        return try sections[section].reading.difference(since: old, in: state)
+    }
+
+    func noDifference(to old: KeptState, section: Int?) throws -> [UInt8] {
+        guard let section else { return try Delta.encode(from: old.as(State.self), to: old.as(State.self)) }
+        return try sections[section].reading.noDifference(to: old)
+    }
+
     mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws {
         guard let schema else {
             state = try coder.decode(State.self, from: bytes)
@@ -137,5 +191,25 @@ where Definition.State == State, Definition.Event == Event {
 
     mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]) {
         evaluator.reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
+    }
+}
+
+extension SectionReading {
+    fileprivate func encoded(in state: State, _ coder: any ValueCoder) throws -> [UInt8] {
+        try coder.encode(value(in: state))
+    }
+
+    fileprivate func encoded(_ kept: KeptState, _ coder: any ValueCoder) throws -> [UInt8] {
+        try coder.encode(kept.as(Value.self))
+    }
+
+    fileprivate func kept(in state: State) -> KeptState { KeptState(value: value(in: state)) }
+
+    fileprivate func difference(since old: KeptState, in state: State) throws -> [UInt8] {
+        try Delta.encode(from: old.as(Value.self), to: value(in: state))
+    }
+
+    fileprivate func noDifference(to old: KeptState) throws -> [UInt8] {
+        try Delta.encode(from: old.as(Value.self), to: old.as(Value.self))
     }
 }

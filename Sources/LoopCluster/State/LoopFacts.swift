@@ -1,5 +1,5 @@
 package import LoopCore
-import LoopWire
+package import LoopWire
 
 /// What a machine asks of a definition beside its state: names, versions, feedbacks. None of it is of the definition's types.
 package final class LoopFacts: Sendable {
@@ -13,6 +13,8 @@ package final class LoopFacts: Sendable {
     package let initialHash: UInt64
     /// The feedbacks in the order of their declaration, which says nothing of their numbers.
     package let feedbacks: [FeedbackFacts]
+    /// The sections of the state that can be followed alone, in the order of their declaration.
+    package let sections: [(name: String, id: SectionID)]
     package let coder: any ValueCoder
 
     init<Definition: LoopDefinition>(_ definition: Definition, coder: any ValueCoder) {
@@ -23,6 +25,7 @@ package final class LoopFacts: Sendable {
         fingerprint = DefinitionFingerprint(of: definition)
         initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
         feedbacks = definition.allFeedbacks.map { FeedbackFacts($0) }
+        sections = definition.sections.map { ($0.name, SectionID(name: $0.name)) }
         self.coder = coder
     }
 }

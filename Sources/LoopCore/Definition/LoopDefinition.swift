@@ -30,6 +30,9 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// What should be going on, as a function of the state. Names are unique within the loop.
     var feedbacks: [Feedback<State, Event>] { get }
 
+    /// The parts of the state that observers may follow alone, by name. None unless said otherwise.
+    var sections: [StateSection<State>] { get }
+
     /// The loop's result, once it has one: the loop then ends. Nil: it runs on.
     func outcome(of state: State) -> Outcome?
 
@@ -58,6 +61,8 @@ extension LoopDefinition {
     public static var oldestSchema: Int { schema }
 
     public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
+
+    public var sections: [StateSection<State>] { [] }
 
     public func outcome(of state: State) -> Outcome? { nil }
 

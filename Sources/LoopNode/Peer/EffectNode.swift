@@ -82,7 +82,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
-                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), observed: { _ in })
+                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), observed: { _ in .fine })
             return
                 switch try shell.run(
                     stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })

@@ -12,7 +12,7 @@ struct PeerShell: ~Copyable {
     private var driver: PeerDriver
     private var observer: ObserverMachine?
     private var standing = ObserverStanding()
-    private let observed: @Sendable (ObserverAction) -> Void
+    private let observed: @Sendable (ObserverAction) -> Observed
     private let log: NodeLog
 
     private var dealer: Socket
@@ -24,6 +24,13 @@ struct PeerShell: ~Copyable {
     private var pushItem: PollSet.Item?
     private var message = Message()
 
+    /// What became of an action of the observer's machine.
+    enum Observed: Sendable {
+        case fine
+        /// It does not fit: the newest state that is shown nevertheless is of this seq.
+        case doubted(shown: Seq?)
+    }
+
     /// How a peer's life ends.
     enum End: Sendable, Equatable {
         case loopEnded(exitCode: Int32, text: String)
@@ -33,7 +40,7 @@ struct PeerShell: ~Copyable {
 
     init(
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
-        observed: @escaping @Sendable (ObserverAction) -> Void
+        observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         var dealer = try Socket(.dealer, in: context, options: .peer)
         try dealer.connect(endpoint)
@@ -83,11 +90,8 @@ struct PeerShell: ~Copyable {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
         }
         driver.takePosted(at: now)
-        if var observer {
-            observer.advance(to: now)
-            for action in observer.takeActions() { try perform(action) }
-            self.observer = observer
-        }
+        observer?.advance(to: now)
+        for action in observer?.takeActions() ?? [] { try perform(action) }
         let actions = driver.turn(at: now)
         try driver.keep(at: now)
         for action in actions {
@@ -95,7 +99,7 @@ struct PeerShell: ~Copyable {
         }
         if let new = observer?.standing(isHeard: driver.machine.isJoined), new != standing {
             standing = new
-            observed(.standing(new))
+            _ = observed(.standing(new))
         }
         try flush()
         return nil
@@ -142,14 +146,19 @@ struct PeerShell: ~Copyable {
     }
 
     private mutating func perform(_ action: ObserverAction) throws {
-        if case .send(let message) = action {
-            _ = try dealer.send(message.bytes(loop: driver.machine.loop))
-        } else {
-            observed(action)
+        switch action {
+        case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+        case .refused(let refused): throw NodeError.refused(refused.description)
+        default: if case .doubted(let shown) = observed(action) { observer?.distrust(shown: shown) }
         }
     }
 
     private mutating func connect(_ introduction: Introduction) throws {
+        // A greeting is not enough: one of an older schema is let in, and its definition is another one.
+        if let own = observer?.following.fingerprint, own != introduction.fingerprint {
+            let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
+            throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
+        }
         let loop = driver.machine.loop
         if let subItem { polls.remove(subItem) }
         sub = nil

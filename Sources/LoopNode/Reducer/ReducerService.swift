@@ -82,9 +82,11 @@ struct ReducerService<Definition: LoopDefinition> {
             if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
             if let request { machine.receive(request, from: route, at: arrived) }
         }
-        if try sockets.drainSubscriptions(inbox: { machine.noticeSubscription(of: $0) }) { machine.publishStateAgain() }
-        machine.subscriptions.updates = sockets.updatesCount
-        machine.subscriptions.transitions = sockets.transitionsCount
+        var begun: [UpdateStream] = []
+        try sockets.drainSubscriptions(
+            inbox: { machine.noticeSubscription(of: $0) }, stream: { begun.append($0) })
+        if machine.subscriptions != sockets.subscriptions { machine.subscriptions = sockets.subscriptions }
+        for stream in begun { machine.publishAgain(stream) }
         try sockets.drainBatches { machine.receive($0, at: arrived) }
         let malformed = sockets.takeMalformedCount()
         if malformed > 0 { machine.count(.malformedFrame, malformed) }

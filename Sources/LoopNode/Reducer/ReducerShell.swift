@@ -36,6 +36,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let journal = try Self.open(configuration, log)
         var sockets = try ReducerSockets(
             bind: configuration.bind, loop: LoopID(name: Definition.name),
+            fingerprint: DefinitionFingerprint(of: definition).value,
             context: configuration.context ?? ZMQContext(), log: log)
         sockets.watch(descriptor: mailbox.descriptor)
         if !ReducerEndpoints.isLocal(sockets.bound) {
@@ -233,7 +234,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
             _ = try sockets.reply(frame, to: id)
         }
-        _ = try sockets.drainSubscriptions()
+        try sockets.drainSubscriptions()
     }
 }
 

@@ -23,14 +23,17 @@ struct ReducerSockets: ~Copyable {
     private var malformedSeen: UInt64 = 0
     private var malformedBytes: UInt64 = 0
     /// Who listens beside the workers.
-    private(set) var updatesCount = 0
-    private(set) var transitionsCount = 0
+    private(set) var subscriptions = Subscriptions()
+    private let fingerprint: UInt64
 
     /// How much one turn takes from the collector, so that control is never far away.
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
+    /// How many streams of updates are known, served or not.
+    private static var streamsMax: Int { 1024 }
 
-    init(bind: String, loop: LoopID, context: ZMQContext, log: NodeLog) throws {
+    /// - Parameter fingerprint: of the definition, for those who follow the events.
+    init(bind: String, loop: LoopID, fingerprint: UInt64, context: ZMQContext, log: NodeLog) throws {
         let endpoints = try ReducerEndpoints(bind: bind)
         var router = try Socket(.router, in: context, options: .reducer)
         var publisher = try Socket(.xpub, in: context, options: .reducer)
@@ -47,6 +50,7 @@ struct ReducerSockets: ~Copyable {
         collectorAddress = ReducerEndpoints.advertised(boundCollector)
         self.context = context
         self.loop = loop
+        self.fingerprint = fingerprint
         self.log = log
         self.router = router
         self.publisher = publisher
@@ -89,25 +93,29 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// The publisher hears who subscribes: a byte 1 or 0 and the topic.
-    /// - Parameter inbox: told the peers whose inboxes are listened to from now on.
-    /// - Returns: whether somebody new wants the state.
-    mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }) throws -> Bool {
-        var hasNewObserver = false
+    /// The publisher hears who subscribes: a byte 1 for the first to a topic or 0 for the last, and the topic.
+    /// - Parameters:
+    ///   - inbox: told the peers whose inboxes are listened to from now on.
+    ///   - stream: told the streams of updates that somebody follows from now on.
+    mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }, stream: (UpdateStream) -> Void = { _ in })
+        throws
+    {
         while try publisher.receive(into: &message) {
             let bytes = message.copy()
             guard let first = bytes.first, let topic = try? Topic(bytes: bytes[1...]) else { continue }
-            let change = first == 1 ? 1 : -1
+            let begins = first == 1
             switch topic {
-            case .updates(loop):
-                updatesCount = max(0, updatesCount + change)
-                if change > 0 { hasNewObserver = true }
-            case .inbox(loop, let peer): if change > 0 { inbox(peer) }
-            case .transitions(loop): transitionsCount = max(0, transitionsCount + change)
+            case .updates(loop, let updates):
+                subscriptions.streams.removeAll { $0 == updates }
+                guard begins, subscriptions.streams.count < Self.streamsMax else { continue }
+                subscriptions.streams.append(updates)
+                stream(updates)
+            case .inbox(loop, let peer): if begins { inbox(peer) }
+            case .events(loop, fingerprint): subscriptions.hasEvents = begins
+            case .transitions(loop): subscriptions.hasTransitions = begins
             default: break
             }
         }
-        return hasNewObserver
     }
 
     /// Batches, up to what one turn takes.

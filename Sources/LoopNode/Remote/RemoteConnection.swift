@@ -9,8 +9,16 @@ public final class RemoteConnection: Sendable {
     /// What is followed beside the own session.
     public enum Observing: Sendable {
         case nothing
+        /// Whole states.
         case states
         case transitions
+    }
+
+    /// Somebody who makes states of what is handed out.
+    struct Follower: Sendable {
+        let following: Following
+        /// On the connection's thread.
+        let take: @Sendable (ObserverAction) -> PeerShell.Observed
     }
 
     private struct Observers {
@@ -35,10 +43,22 @@ public final class RemoteConnection: Sendable {
     ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
     ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
     /// - Throws: where the file cannot be used, and where the system refuses something.
-    public init(
+    public convenience init(
         loop: String, schema: UInt64 = 0, reducer: String, name: String, observing: Observing,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) throws(NodeError) {
+        try self.init(
+            loop: loop, schema: schema, reducer: reducer, name: name,
+            follower: observing.following.map { Follower(following: $0, take: { _ in .fine }) },
+            outbox: outbox, stopLimit: stopLimit, context: context, log: log)
+    }
+
+    /// - Parameter follower: told everything before those who observe.
+    init(
+        loop: String, schema: UInt64, reducer: String, name: String, follower: Follower?, outbox: String? = nil,
+        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {
         let opened = Monitor<Result<LeftOverBook?, NodeError>?>(nil)
         do {
@@ -46,6 +66,10 @@ public final class RemoteConnection: Sendable {
             self.gate = gate
             let context = try context ?? ZMQContext()
             let (observers, stoppedAt) = (observers, stoppedAt)
+            let tellAll: @Sendable (ObserverAction) -> Void = { action in
+                _ = follower?.take(action)
+                Self.tell(observers, action)
+            }
             thread = try NodeThread("loop-remote") {
                 let resumed: ResumedOutbox?
                 do {
@@ -61,7 +85,8 @@ public final class RemoteConnection: Sendable {
                     let now = SystemClock.monotonic
                     let configuration = PeerConfiguration(
                         peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
-                        loop: resumed?.loop ?? loop, schema: schema, name: name, outboxEntriesMax: 8192)
+                        loop: resumed?.loop ?? loop, schema: schema,
+                        fingerprint: follower?.following.fingerprint ?? 0, name: name, outboxEntriesMax: 8192)
                     let driver =
                         if let resumed {
                             PeerDriver(
@@ -72,21 +97,27 @@ public final class RemoteConnection: Sendable {
                                 configuration: configuration, runner: nil, gate: gate, at: now)
                         }
                     var shell = try PeerShell(
-                        context: context, endpoint: reducer, driver: driver, observer: observing.machine(at: now),
-                        log: NodeLog(name: "observer", write: log), observed: { Self.tell(observers, $0) })
+                        context: context, endpoint: reducer, driver: driver,
+                        observer: follower.map { ObserverMachine($0.following, at: now) },
+                        log: NodeLog(name: "observer", write: log),
+                        observed: { action in
+                            let observed = follower?.take(action) ?? .fine
+                            Self.tell(observers, action)
+                            return observed
+                        })
                     let end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
                     resumed?.leftOver.fail(.system("the connection was closed before the outcome was known"))
                     if case .loopEnded(let exitCode, let text) = end {
-                        Self.tell(observers, .ended(exitCode: exitCode, text: text))
+                        tellAll(.ended(exitCode: exitCode, text: text))
                     } else {
-                        Self.tell(observers, .ended(exitCode: 0, text: ""))
+                        tellAll(.ended(exitCode: 0, text: ""))
                     }
                 } catch {
                     let failure = error as? NodeError ?? .system("\(error)")
                     observers.withLock { $0.failure = failure }
                     resumed?.leftOver.fail(failure)
                     gate.close(SendRefusal(.ended, detail: "\(error)"))
-                    Self.tell(observers, .ended(exitCode: 2, text: "\(error)"))
+                    tellAll(.ended(exitCode: 2, text: "\(error)"))
                 }
             }
         } catch {
@@ -155,11 +186,11 @@ public final class RemoteConnection: Sendable {
 }
 
 extension RemoteConnection.Observing {
-    fileprivate func machine(at now: MonotonicTime) -> ObserverMachine? {
+    fileprivate var following: Following? {
         switch self {
         case .nothing: nil
-        case .states: ObserverMachine(states: true, transitions: false, at: now)
-        case .transitions: ObserverMachine(states: false, transitions: true, at: now)
+        case .states: .wholeStates
+        case .transitions: .transitions
         }
     }
 }

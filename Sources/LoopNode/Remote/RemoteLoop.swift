@@ -9,57 +9,84 @@ public import ZMQ
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://127.0.0.1:7710")
 ///     let seq = try await loop.confirmed(.carArrived)
 ///     for await (seq, state) in loop.states { … }
+///
+/// The state comes as `updates` says. Whoever has the definition itself can fold the events, and so see every state:
+///
+///     let loop = try RemoteLoop(folding: Traffic(), reducer: "tcp://127.0.0.1:7710")
+///     for await news in loop.everyState { … }
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     let connection: RemoteConnection
-    let log: NodeLog
+    let known: RemoteStates<Definition.State>
 
     /// - Parameters:
     ///   - reducer: the reducer's address; it need not run yet.
+    ///   - updates: how the state comes, and how often.
     ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
     ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
     /// - Throws: where the file cannot be used, and where the system refuses something.
-    public init(
+    public convenience init(
         _ definition: Definition.Type, reducer: String = "tcp://127.0.0.1:7710", name: String = "",
-        outbox: String? = nil,
-        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
+        updates: StateUpdates = .full, outbox: String? = nil, context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
-        self.log = NodeLog(name: "observer", write: log)
+        try self.init(
+            StateFollower(Definition.State.self), updates.following(), reducer: reducer, name: name, outbox: outbox,
+            context: context, log: log)
+    }
+
+    /// Follows the events, and folds each of them as the reducer does: `everyState` has all states. The reducer must have
+    /// the same definition, by its fingerprint; else the connection fails with an error that names both.
+    ///
+    /// Costs what the reducer's own `reduce` costs, and the whole state once at the beginning. What was lost on the way is
+    /// asked for again while the reducer has it, and fetched as a state where it has not.
+    /// - Parameters:
+    ///   - definition: with the arguments of the reducer's.
+    ///   - reducer: the reducer's address; it need not run yet.
+    ///   - outbox: as above.
+    /// - Throws: where the file cannot be used, and where the system refuses something.
+    public convenience init(
+        folding definition: Definition, reducer: String = "tcp://127.0.0.1:7710", name: String = "",
+        outbox: String? = nil, context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) throws(NodeError) {
+        let fingerprint = DefinitionFingerprint(of: definition).value
+        try self.init(
+            StateFollower(folding: definition), Following(.events(fingerprint: fingerprint)), reducer: reducer,
+            name: name, outbox: outbox, context: context, log: log)
+    }
+
+    private init(
+        _ follower: StateFollower<Definition.State>, _ following: Following, reducer: String, name: String,
+        outbox: String?, context: ZMQContext?, log: @escaping @Sendable (String) -> Void
+    ) throws(NodeError) {
+        let known = RemoteStates(
+            follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", write: log),
+            advice: "this is schema \(Definition.schema) of the loop; run the reducer's build")
+        self.known = known
         connection = try RemoteConnection(
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: name,
-            observing: .states, outbox: outbox, context: context, log: log)
+            follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
+            context: context, log: log)
     }
 
-    /// The state now, then the latest state after every change that this observer could keep up with, at most ten a
-    /// second: full updates show the last state of each batch, never one that did not exist. Ends with the loop. A state
-    /// that cannot be decoded, because the reducer has a newer schema, is left out, and the log says so.
+    /// The state now, then the latest state after every change that this observer could keep up with, as often as it has
+    /// chosen: never one that did not exist. Ends with the loop. A state that cannot be decoded, because the reducer has a
+    /// newer schema, is left out, and the log says so.
     public var states: AsyncStream<(seq: Seq, state: Definition.State)> {
-        let (connection, log) = (connection, log)
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: (seq: Seq, state: Definition.State).self, bufferingPolicy: .bufferingNewest(1))
-        let id = connection.observe { action in
-            switch action {
-            case .state(let seq, let bytes):
-                if let state = RemoteLoop.decode(bytes, seq, log) { continuation.yield((seq, state)) }
-            case .ended: continuation.finish()
-            default: break
-            }
-        }
-        continuation.onTermination = { _ in connection.stopObserving(id) }
-        return stream
+        known.stream(.bufferingNewest(1), keeping: connection)
     }
 
-    /// Nil, and a line in the log: it cannot be read.
-    static func decode(_ bytes: [UInt8], _ seq: Seq, _ log: NodeLog) -> Definition.State? {
-        do {
-            return try CBOR.decode(Definition.State.self, from: bytes)
-        } catch {
-            log.once(
-                a: "state",
-                "the state at seq \(seq) cannot be read as schema \(Definition.schema) of this loop: \(error); run"
-                    + " the reducer's build")
-            return nil
-        }
+    /// Every state that came, and what is missing between them: each seq is shown or missed. With `folding` these are all
+    /// states, as long as they are read as fast as they come: of those that wait to be read the newest 1024 are kept.
+    public var everyState: EveryState<Definition.State> {
+        EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection))
     }
+
+    /// How often what came did not fit what was here, by the reducer's hash or by itself, and a state was fetched anew.
+    public var doubtCount: Int { known.doubtCount }
+
+    /// Why the connection ended, where something went wrong: such as that the reducer's definition is another.
+    public var failure: NodeError? { connection.failure }
 
     /// Hands an event over. With an outbox file it is on disk when this returns, and is applied or refused whatever
     /// becomes of this process; without one, as long as this process lives. Suspends while the outbox is full, and with a

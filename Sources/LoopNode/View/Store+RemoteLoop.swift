@@ -1,7 +1,6 @@
 public import LoopCore
 internal import LoopLock
 public import LoopView
-internal import LoopWire
 
 extension Store {
     /// The store of a loop that runs elsewhere. It keeps the handle; when the store is released, what was sent goes on its
@@ -21,28 +20,27 @@ extension RemoteLoop {
     /// This loop as a store needs it.
     var source: RemoteSource<Definition.State, Definition.Event> {
         typealias Update = RemoteSource<Definition.State, Definition.Event>.Update
-        let (connection, log) = (connection, log)
+        let (connection, known) = (connection, known)
         let (updates, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let latest = Locked(Update(state: nil, connection: .connecting))
-        let id = connection.observe { action in
-            switch action {
-            case .state(let seq, let bytes):
-                guard let state = RemoteLoop.decode(bytes, seq, log) else { return }
-                // A state that has just come is current until the contrary is known.
-                latest.withLock { latest in
+        let id = known.look { news in
+            latest.withLock { latest in
+                switch news {
+                case .state(let seq, let state):
                     latest.state = state
+                    // A state that has just come is current until the contrary is known.
                     latest.connection = .live(seq)
+                case .standing(let standing):
+                    latest.connection = StoreConnection(standing, hasState: latest.state != nil)
+                case .ended(_, let text): latest.connection = .ended(text: text)
                 }
-            case .standing(let standing):
-                latest.withLock { $0.connection = StoreConnection(standing, hasState: $0.state != nil) }
-            case .ended(_, let text):
-                latest.withLock { $0.connection = .ended(text: text) }
-            default: return
             }
             continuation.yield(latest.withLock { $0 })
-            if case .ended = action { continuation.finish() }
+            if case .ended = news { continuation.finish() }
         }
-        continuation.onTermination = { _ in connection.stopObserving(id) }
+        continuation.onTermination = { _ in
+            withExtendedLifetime(connection) { known.lookAway(id) }
+        }
         return RemoteSource(
             updates: updates, send: { event throws(SendRefusal) in try await self.send(event) },
             fields: FieldEvents(Definition.self))

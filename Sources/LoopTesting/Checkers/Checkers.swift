@@ -67,6 +67,7 @@ struct Checkers<Work: Workload>: Sendable {
             try nothingLost.observe(observation, book)
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
+        case .damaged, .repaired: try observersConverge.observe(observation, model)
         case .watches, .shown:
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)

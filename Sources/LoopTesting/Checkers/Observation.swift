@@ -87,8 +87,12 @@ package enum Observation: Sendable {
     case told(id: Int, EntryOutcome)
     /// A process died; what it had accepted is nobody's any more.
     case died(peer: Int)
-    /// An observer begins, which wants states or only transitions.
-    case watches(peer: Int, states: Bool)
+    /// An observer begins.
+    case watches(peer: Int, SimulationPlan.Watched)
+    /// The state that an observer knows became another one in its memory.
+    case damaged(peer: Int)
+    /// It has noticed: what it shows from here on is right.
+    case repaired(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
     /// A worker began an attempt.

@@ -14,23 +14,33 @@ struct ObserversConverge<Work: Workload>: Counting {
     /// By the observer's position among all processes.
     private var observers: [Int: Watching] = [:]
     /// What was published last: most of it is shown later.
-    private var published: (history: History, seq: Seq, bytes: [UInt8]) = (.none, .initial, [])
+    private var published: (history: History, seq: Seq, section: Int?, bytes: [UInt8]) = (.none, .initial, nil, [])
+    private let sections: [StateSection<Work.Definition.State>]
 
     private struct Watching {
-        let states: Bool
+        let watched: SimulationPlan.Watched
         var history = History.none
         var shown: Seq?
-        /// The next transition that is to be shown or missed; nil: any.
+        /// The next transition, or where events are folded the next state, that is to be shown or missed; nil: any.
         var next: Seq?
+        /// What it knows was damaged in its memory, and that was not noticed yet.
+        var isDamaged = false
+        /// It has shown a state that did not exist, since it was damaged.
+        var isWrong = false
     }
 
-    init(_ work: Work) { self.work = work }
+    init(_ work: Work) {
+        self.work = work
+        sections = work.definition.sections
+    }
 
     mutating func observe(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
         case .began: if !observers.isEmpty { gone.append(model.chronicle) }
-        case .left(.publish(_, let frame)): try check(frame, model)
-        case .watches(let peer, let states): observers[peer] = Watching(states: states)
+        case .left(.publish(let topic, let frame)): try check(frame, on: topic, model)
+        case .watches(let peer, let watched): observers[peer] = Watching(watched: watched)
+        case .damaged(let peer): observers[peer]?.isDamaged = true
+        case .repaired(let peer): observers[peer]?.isDamaged = false
         case .died(let peer): observers[peer] = nil
         case .shown(let peer, let history, let action): try check(action, history, peer, model)
         case .settled: try demandNewest(model)
@@ -40,14 +50,23 @@ struct ObserversConverge<Work: Workload>: Counting {
 
     // MARK: What the reducer publishes
 
-    private mutating func check(_ frame: PeerFrame, _ model: LoopModel<Work>) throws(Violation) {
+    private mutating func check(_ frame: PeerFrame, on topic: Topic, _ model: LoopModel<Work>) throws(Violation) {
+        let section = section(of: topic)
         switch frame.message {
         case .update(let seq, let bytes):
             checkCount += 1
-            guard seq <= model.seq, isState(bytes, at: seq, in: model.chronicle) else {
+            guard seq <= model.seq, isState(bytes, at: seq, section, in: model.chronicle) else {
                 throw Violation(.observersConverge, "the state published at \(seq) did not exist")
             }
-            published = (frame.history, seq, bytes)
+            published = (frame.history, seq, section, bytes)
+        case .stateHash(let seq, let hash): try check(hash, at: seq, section, model)
+        case .delta(let delta): if let hash = delta.hash { try check(hash, at: delta.seq, section, model) }
+        case .unchanged(let seqs):
+            checkCount += 1
+            let ends = [seqs.lowerBound, seqs.upperBound].map { bytes(section, at: $0, in: model.chronicle) }
+            guard seqs.upperBound <= model.seq, ends[0] == ends[1] else {
+                throw Violation(.observersConverge, "what is said to be unchanged at \(seqs) has changed")
+            }
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1
@@ -59,7 +78,32 @@ struct ObserversConverge<Work: Workload>: Counting {
         }
     }
 
-    private func isState(_ bytes: [UInt8], at seq: Seq, in chronicle: Chronicle<Work.Definition>) -> Bool {
+    private mutating func check(
+        _ hash: UInt64, at seq: Seq, _ section: Int?, _ model: LoopModel<Work>
+    ) throws(Violation) {
+        checkCount += 1
+        guard seq <= model.seq, let bytes = bytes(section, at: seq, in: model.chronicle),
+            StableHash.fnv1a(bytes) == hash
+        else { throw Violation(.observersConverge, "the hash published at \(seq) is of another state") }
+    }
+
+    /// The position of the section that a topic names; nil: all of the state.
+    private func section(of topic: Topic) -> Int? {
+        guard case .updates(_, let stream) = topic else { return nil }
+        return sections.firstIndex { SectionID(name: $0.name) == stream.section }
+    }
+
+    /// The state at a seq, or a section of it, as it is encoded; nil: there was none.
+    private func bytes(_ section: Int?, at seq: Seq, in chronicle: Chronicle<Work.Definition>) -> [UInt8]? {
+        guard let state = chronicle.state(at: seq) else { return nil }
+        guard let section else { return try? work.coder.encode(state) }
+        return sections[section].reading.bytes(in: state, work.coder)
+    }
+
+    private func isState(
+        _ bytes: [UInt8], at seq: Seq, _ section: Int?, in chronicle: Chronicle<Work.Definition>
+    ) -> Bool {
+        if let section { return self.bytes(section, at: seq, in: chronicle) == bytes }
         guard let state = chronicle.state(at: seq) else { return false }
         guard let shown = try? work.coder.decode(Work.Definition.State.self, from: bytes) else { return false }
         return work.areEqual(shown, state)
@@ -87,11 +131,12 @@ struct ObserversConverge<Work: Workload>: Counting {
         case .state(let seq, let bytes):
             checkCount += 1
             watching.shown = seq
-            if published == (history, seq, bytes) { return }
-            let existed = chronicles(of: history, model).contains { isState(bytes, at: seq, in: $0) }
-            if !existed {
-                throw Violation(.observersConverge, "observer \(peer) shows a state at \(seq) that did not exist")
+            if watching.watched.mode == .events {
+                try demand(watching.next ?? seq, is: seq, "shows the state at", peer)
+                watching.next = seq.next
             }
+            try check(bytes, at: seq, &watching, peer, model)
+        case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1
@@ -109,7 +154,20 @@ struct ObserversConverge<Work: Workload>: Counting {
             }
             try demand(next, is: seqs.lowerBound, "has missed", peer)
             watching.next = seqs.upperBound.next
-        case .send, .ended, .standing: break
+        case .send, .ended, .refused, .standing, .delta, .events, .hash: break
+        }
+    }
+
+    private func check(
+        _ bytes: [UInt8], at seq: Seq, _ watching: inout Watching, _ peer: Int, _ model: LoopModel<Work>
+    ) throws(Violation) {
+        let (section, history) = (watching.watched.section, watching.history)
+        watching.isWrong = false
+        if published == (history, seq, section, bytes) { return }
+        if chronicles(of: history, model).contains(where: { isState(bytes, at: seq, section, in: $0) }) { return }
+        watching.isWrong = true
+        if !watching.isDamaged {
+            throw Violation(.observersConverge, "observer \(peer) shows a state at \(seq) that did not exist")
         }
     }
 
@@ -128,13 +186,19 @@ struct ObserversConverge<Work: Workload>: Counting {
 
     /// What an observer lacks; nil: nothing.
     func lacks(_ peer: Int, _ model: LoopModel<Work>) -> String? {
-        guard let watching = observers[peer], watching.states else { return nil }
+        guard let watching = observers[peer], watching.watched.includesStates else { return nil }
         let history = model.chronicle.histories[model.chronicle.histories.count - 1]
         guard watching.history == history, let shown = watching.shown else {
             return "shows nothing of the newest history"
         }
         // What it saw of events that are lost may have been newer.
         if shown > model.seq, gone.contains(where: { $0.histories.contains(history) }) { return nil }
+        if watching.isWrong { return "shows a wrong state at \(shown)" }
+        if let section = watching.watched.section,
+            bytes(section, at: shown, in: model.chronicle) == bytes(section, at: model.seq, in: model.chronicle)
+        {
+            return nil
+        }
         return shown == model.seq ? nil : "shows the state at \(shown), and \(model.seq) is the newest"
     }
 
@@ -146,4 +210,8 @@ struct ObserversConverge<Work: Workload>: Counting {
             }
         }
     }
+}
+
+extension SectionReading {
+    fileprivate func bytes(in state: State, _ coder: any ValueCoder) -> [UInt8]? { try? coder.encode(value(in: state)) }
 }

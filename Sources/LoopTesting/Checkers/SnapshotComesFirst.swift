@@ -22,7 +22,7 @@ struct SnapshotComesFirst: Checker {
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
-        case .watches(let peer, let states): observers[peer] = Watching(states: states)
+        case .watches(let peer, let watched): observers[peer] = Watching(states: watched.includesStates)
         case .died(let peer): observers[peer] = nil
         case .began(let history): current = history
         case .journaled(let journaled):
@@ -64,7 +64,14 @@ struct SnapshotComesFirst: Checker {
                 }
                 watching.noted = note.seq
             }
-        case .missed, .send, .ended, .standing: break
+        // What had been shown at this seq was wrong, and was noticed to be: the checker of G9 looks at that.
+        case .again(let seq, _):
+            checkCount += 1
+            if watching.shown != seq {
+                throw Violation(
+                    .snapshotComesFirst, "observer \(peer) shows the state at \(seq) again, which it did not")
+            }
+        case .missed, .send, .ended, .refused, .standing, .delta, .events, .hash: break
         }
     }
 }

@@ -12,6 +12,7 @@ struct Agenda {
         case clientEvent(Int32)
         case happening(Int32)
         case observerStart(Int32)
+        case observerDamage(Int32)
         case fault
     }
 

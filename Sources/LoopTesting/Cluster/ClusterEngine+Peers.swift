@@ -30,7 +30,7 @@ extension ClusterEngine {
         places.append((role, slot))
         present.append(peer)
         if role == .local { return peer }
-        if role == .observer { try watch(plan.observers[slot].watched, peer) }
+        if role == .observer { try watch(plan.observers[slot], peer) }
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {

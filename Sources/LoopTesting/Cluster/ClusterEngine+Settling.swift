@@ -20,6 +20,11 @@ extension ClusterEngine {
             if peer.role == .observer, outcome == nil, let lack = checkers.lacks(observer: peer.index) {
                 return "\(name) \(lack)"
             }
+            if peer.role == .observer, outcome == nil, peer.watched?.section != nil,
+                peer.observer?.standing(isHeard: true).isCurrent == false
+            {
+                return "\(name) does not know that it is current"
+            }
             if peer.frozenUntil > now { return "\(name) stands still" }
             if !standsStill, peer.pause != nil { return "\(name) has more to send" }
         }

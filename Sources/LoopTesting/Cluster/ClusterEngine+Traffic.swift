@@ -44,12 +44,14 @@ extension ClusterEngine {
 
     /// What operators ask, and what the publisher hears of subscriptions.
     func drainSubscriptions() {
+        var begun: [UpdateStream] = []
         for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
             peer.isSubscriptionNew = false
             reducer?.noticeSubscription(of: peer.id)
-            if peer.watched?.includesStates == true { reducer?.publishStateAgain() }
+            for case .updates(_, let stream) in peer.topics { begun.append(stream) }
         }
         if !plan.observers.isEmpty { countSubscriptions() }
+        for stream in begun { reducer?.publishAgain(stream) }
     }
 
     /// Some batches, in any order among the connections.

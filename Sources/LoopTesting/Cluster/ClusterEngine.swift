@@ -165,6 +165,9 @@ package final class ClusterEngine<Work: Workload> {
         for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
         for (slot, observer) in plan.observers.enumerated() {
             agenda.note(.observerStart(Int32(slot)), at: UInt64(observer.share * Double(faultsEnd)))
+            if let share = observer.damageShare {
+                agenda.note(.observerDamage(Int32(slot)), at: UInt64(share * Double(faultsEnd)))
+            }
         }
         for (index, happening) in happenings.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
         agenda.note(.fault, at: min(nextFault(), faultsEnd))
@@ -204,6 +207,7 @@ package final class ClusterEngine<Work: Workload> {
         case .effectStep(let index, let run): if let peer = peers[Int(index)] { try effectStep(peer, run) }
         case .clientEvent(let index): if let peer = peers[Int(index)] { try clientEvent(peer) }
         case .observerStart(let slot): try addPeer(.observer, Int(slot))
+        case .observerDamage(let slot): try damageObserver(Int(slot))
         case .happening(let index): try perform(happenings[Int(index)].what)
         case .fault:
             guard isFaulty else { return endFaults() }

@@ -179,7 +179,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
             var (plan, random) = SimulationPlan.drawn(scenario, faults)
             plan.workerCount = scenario.simpler.contains(.oneWorker) ? min(1, workers) : workers
             plan.clientCount = clients
-            plan.addObserver(scenario, parts: [nil, 4096])
+            plan.addObservers(1, scenario, sections: definition.sections.count, parts: [nil, 4096])
             plan.keeping = .fsync
             plan.hasShadow = true
             plan.buildReplacedAt = 0

@@ -24,6 +24,12 @@ final class SimulatedPeer<Script> {
     var observer: ObserverMachine?
     /// What it watches.
     var watched: SimulationPlan.Watched?
+    /// Makes states of what the observer's machine hands out.
+    var follower: (any SimulatedFollower)?
+    /// The newest seq that it has shown in the history that it follows.
+    var shown: (history: History, seq: Seq)?
+    /// What it knows was damaged, and that was not noticed yet.
+    var isDamaged = false
     /// What its subscription covers beside its inbox.
     var topics: [Topic] = []
     /// This process's steady clock minus virtual time.

@@ -71,8 +71,27 @@ package struct SimulationPlan: Sendable {
         }
     }
 
-    /// What an observer wants to be shown.
-    package enum Watched: String, CaseIterable, Sendable { case states, transitions, both }
+    /// What an observer wants to be shown, and when it comes.
+    package struct Watched: Sendable {
+        package enum Mode: String, CaseIterable, Sendable { case full, delta, events, transitions, both }
+
+        package var mode: Mode
+        /// The position of the section that it follows; nil: all of the state.
+        package var section: Int?
+        /// Milliseconds between two updates, at least.
+        package var interval: UInt32 = 0
+        /// When it comes, as a share of the time in which there are faults.
+        package var share: Double = 0
+        /// When what it knows is damaged in its memory, as such a share; nil: never.
+        package var damageShare: Double?
+
+        package init(_ mode: Mode) { self.mode = mode }
+
+        var includesStates: Bool { mode != .transitions }
+        var includesTransitions: Bool { mode == .transitions || mode == .both }
+        /// Whether a state is made of the one before.
+        var dependsOnTheLast: Bool { mode == .delta || mode == .events }
+    }
 
     /// What the journal promises.
     package enum Keeping: String, Sendable { case memory, none, os, fsync }
@@ -108,7 +127,7 @@ package struct SimulationPlan: Sendable {
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
     /// What those watch who only watch, and when they come.
-    package var observers: [(watched: Watched, share: Double)] = []
+    package var observers: [Watched] = []
     /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
     package var stateBytesMax: Int?
     package var statePartBytes: Int?
@@ -157,21 +176,34 @@ package struct SimulationPlan: Sendable {
         for simplification in scenario.simpler { simplify(simplification) }
     }
 
-    /// Adds an observer, and draws how large a state is for its messages. Has a generator of its own, so that nothing else
+    /// Adds observers, and draws how large a state is for its messages. Has a generator of its own, so that nothing else
     /// depends on it.
-    /// - Parameter parts: limits of messages, and of the parts of a state; nil: as shipped.
-    mutating func addObserver(_ scenario: Scenario, parts: [Int?]) {
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - sections: how many sections there are to be followed.
+    ///   - parts: limits of messages, and of the parts of a state; nil: as shipped.
+    mutating func addObservers(_ count: Int, _ scenario: Scenario, sections: Int, parts: [Int?]) {
         if scenario.simpler.contains(.noObservers) { return }
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f62_7365_7276_6572)
-        observers.append(
-            (
-                [.states, .states, .both, .transitions].randomElement(using: &dice) ?? .states,
-                [0, 0, 0.3, 0.95].randomElement(using: &dice) ?? 0
-            ))
+        for _ in 0..<count { observers.append(Self.drawObserver(&dice, sections: sections)) }
         if let bytes = (parts.randomElement(using: &dice) ?? nil) {
-            stateBytesMax = 0
+            stateBytesMax = dice.fraction() < 0.5 ? 0 : nil
             statePartBytes = bytes
         }
+    }
+
+    private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {
+        var watched = Watched(
+            [.full, .delta, .delta, .events, .events, .both, .transitions].randomElement(using: &dice) ?? .full)
+        watched.share = [0, 0, 0.3, 0.95].randomElement(using: &dice) ?? 0
+        let section = Int.random(in: -1...1, using: &dice)
+        if section >= 0, section < sections, watched.mode == .full || watched.mode == .delta {
+            watched.section = section
+        }
+        watched.interval = [0, 0, 200, 1500].randomElement(using: &dice) ?? 0
+        let damage = dice.fraction()
+        if watched.dependsOnTheLast, damage < 0.4 { watched.damageShare = 0.2 + damage * 1.5 }
+        return watched
     }
 
     private mutating func simplify(_ simplification: Scenario.Simplification) {

@@ -71,6 +71,11 @@ extension SlotState: SlotCodable {
             writer.u8(slot.isWanted ? 1 : 0)
             writer.u64(slot.version)
         }
+        writer.u8(UInt8(truncatingIfNeeded: marks.count))
+        for (slot, id) in marks {
+            writer.u64(slot)
+            writer.u64(id)
+        }
         writer.u64(digest)
     }
 
@@ -80,6 +85,7 @@ extension SlotState: SlotCodable {
             let isWanted = try reader.u8() == 1
             set(Slot(isWanted: isWanted, version: try reader.u64()), at: index)
         }
+        for _ in 0..<(try reader.u8()) { marks[try reader.u64()] = try reader.u64() }
         digest = try reader.u64()
     }
 }

@@ -17,10 +17,15 @@ package struct SlotLoop: LoopDefinition {
         var slot = state.slots[event.slot]
         switch event.kind {
         case .on:
+            state.marks[UInt64(event.slot)] = event.id
             if !slot.isWanted { slot.version += 1 }
             slot.isWanted = true
-        case .off, .finish: slot.isWanted = false
-        case .bump: slot.version += 1
+        case .off, .finish:
+            state.marks[UInt64(event.slot)] = nil
+            slot.isWanted = false
+        case .bump:
+            state.marks[UInt64(event.slot)] = event.id
+            slot.version += 1
         case .step, .poison: return
         }
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
@@ -37,6 +42,10 @@ package struct SlotLoop: LoopDefinition {
 
     package var feedbacks: [Feedback<SlotState, SlotEvent>] {
         [updating, restarting(2, .exponential(max: 4, first: .milliseconds(50))), restarting(3, .never), jobs]
+    }
+
+    package var sections: [StateSection<SlotState>] {
+        [StateSection("marks", \.marks), StateSection("slots", \.slots)]
     }
 
     private var updating: Feedback<SlotState, SlotEvent> {
@@ -87,6 +96,8 @@ package struct SlotState: Equatable, Sendable {
     /// nothing while its slots stay as they are.
     package private(set) var updating: [UInt64: UInt64] = [:]
     package private(set) var jobs: [UInt64: UInt64] = [:]
+    /// The client's last wish for each slot that is not off.
+    package var marks = TrackedDictionary<UInt64, UInt64>()
     /// Changes with every event, and with everything a reducer may know of a transition.
     package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -99,23 +110,27 @@ package struct SlotState: Equatable, Sendable {
         }
     }
 
-    package static func == (a: SlotState, b: SlotState) -> Bool { a.digest == b.digest && a.slots == b.slots }
+    package static func == (a: SlotState, b: SlotState) -> Bool {
+        a.digest == b.digest && a.slots == b.slots && a.marks == b.marks
+    }
 }
 
 extension SlotState: Codable {
-    private enum CodingKeys: CodingKey { case slots, digest }
+    private enum CodingKeys: CodingKey { case slots, marks, digest }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         for (index, slot) in try container.decode([Slot].self, forKey: .slots).enumerated() where index < slots.count {
             set(slot, at: index)
         }
+        marks = try container.decode(TrackedDictionary<UInt64, UInt64>.self, forKey: .marks)
         digest = try container.decode(UInt64.self, forKey: .digest)
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(slots, forKey: .slots)
+        try container.encode(marks, forKey: .marks)
         try container.encode(digest, forKey: .digest)
     }
 }

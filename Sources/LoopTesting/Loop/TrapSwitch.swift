@@ -81,6 +81,8 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     var feedbacks: [Feedback<Base.State, Base.Event>] { base.feedbacks }
 
+    var sections: [StateSection<Base.State>] { base.sections }
+
     func outcome(of state: Base.State) -> Outcome? { base.outcome(of: state) }
 
     func progress(of state: Base.State) -> Progress? { base.progress(of: state) }

@@ -12,6 +12,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
     /// Rules that faults need too seldom, or only for a while: unit tests of the machines show what each is for.
     package static let heldByUnitTests: [Rule] = [
         .framesNameTheirSession, .leasesRunFromTheEcho, .refusalVoidsTheAttempt, .epochsHaveANonce,
+        .epochsBeginWithAState,
     ]
 
     /// Every other rule, broken alone.
@@ -19,7 +20,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         switch rule {
         case .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder,
-            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch:
+            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
             Mutation(rules: [rule], budget: 2000)
         default: Mutation(rules: [rule], budget: 100)
         }

@@ -33,7 +33,7 @@ public enum Simulation {
         _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
     ) -> ClusterEngine<SlotWorkload> {
         var plan = SimulationPlan.drawn(scenario, .own)
-        if scenario.seed % 3 == 0 { plan.0.addObserver(scenario, parts: [nil, 20]) }
+        if scenario.seed % 3 == 0 { plan.0.addObservers(2, scenario, sections: 2, parts: [nil, 20]) }
         return ClusterEngine(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }

@@ -51,7 +51,7 @@ public struct Introduction: Equatable, Sendable {
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version |
+/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version, 6 section |
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
 public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
@@ -61,6 +61,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case definition = 3
         case placement = 4
         case protocolVersion = 5
+        case section = 6
     }
 
     public var what: What
@@ -82,6 +83,9 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
                 + " the same; run the same build on both sides"
         case .protocolVersion:
             "the reducer speaks version \(reducer) of the protocol, this node version \(peer); run the same release"
+        case .section:
+            "this loop has no section \"\(peer)\" of its state;"
+                + (reducer.isEmpty ? " its definition registers none" : " it has \(reducer)")
         case .placement: "the group \"\(peer)\" is the reducer's own; a worker may serve \(reducer)"
         }
     }

@@ -20,6 +20,9 @@ public import LoopCore
 /// | 14 | transitions | count u32, `TransitionNote`… |
 /// | 15 | common tick | seq u64 |
 /// | 16 | answer | `AnswerPart` |
+/// | 17 | delta | `StateDelta` |
+/// | 18 | unchanged | from u64, through u64, at least from |
+/// | 19 | state hash | seq u64, hash u64 |
 public enum ToPeer: Equatable, Sendable {
     case introduction(Introduction)
     /// Arrives through the inbox, which proves the subscription. The feedbacks are the names that stand behind the numbers
@@ -41,6 +44,12 @@ public enum ToPeer: Equatable, Sendable {
     case commonTick(Seq)
     /// A part of the answer to an operator's request.
     case answer(AnswerPart)
+    /// What has changed since an earlier state.
+    case delta(StateDelta)
+    /// A section has been the same at all of these seqs.
+    case unchanged(ClosedRange<Seq>)
+    /// FNV-1a of the canonical bytes of the state at a seq, to be compared with one's own.
+    case stateHash(Seq, UInt64)
 }
 
 /// One frame from the reducer: whom and what it is for, and from which history, epoch and session.
@@ -161,6 +170,16 @@ extension ToPeer {
         case .answer(let part):
             writer.u8(16)
             part.write(to: &writer)
+        case .delta(let delta):
+            writer.u8(17)
+            delta.write(to: &writer)
+        case .unchanged(let seqs):
+            writer.u8(18)
+            writer.seqs(seqs)
+        case .stateHash(let seq, let hash):
+            writer.u8(19)
+            writer.u64(seq.value)
+            writer.u64(hash)
         }
     }
 
@@ -193,6 +212,9 @@ extension ToPeer {
             self = .transitions(notes)
         case 15: self = .commonTick(Seq(try reader.u64()))
         case 16: self = .answer(try AnswerPart(from: &reader))
+        case 17: self = .delta(try StateDelta(from: &reader))
+        case 18: self = .unchanged(try reader.seqs())
+        case 19: self = .stateHash(Seq(try reader.u64()), try reader.u64())
         default: throw .malformed(what: "verb \(verb)", offset: reader.position)
         }
     }

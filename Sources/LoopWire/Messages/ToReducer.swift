@@ -12,10 +12,11 @@ public import LoopCore
 /// | 4 | heartbeat | `Heartbeat` |
 /// | 5 | assignments? | session u64, epoch |
 /// | 6 | outcomes? | session u64, after u64 |
-/// | 7 | state? | transfer u64, offset u64 |
+/// | 7 | state? | transfer u64, offset u64, section's name, follows differences u8, their interval u32 (only then) |
 /// | 8 | goodbye | session u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
+/// | 11 | transitions? | fingerprint u64, after u64 |
 public enum ToReducer: Equatable, Sendable {
     /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
     case hello(name: String, schema: UInt64)
@@ -27,13 +28,17 @@ public enum ToReducer: Equatable, Sendable {
     case assignmentsRequest(SessionID, Epoch)
     /// Asks what became of the entries after a number.
     case outcomesRequest(SessionID, after: UInt64)
-    /// Asks for a part of the encoded state: transfer 0 begins a new one.
-    case stateRequest(transfer: UInt64, offset: UInt64)
+    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows differences
+    /// names their stream by its interval, and gets the state that the next one is to.
+    case stateRequest(transfer: UInt64, offset: UInt64, section: String = "", differences: UInt32? = nil)
     /// The session ends; its outbox is empty.
     case goodbye(SessionID)
     case statusRequest
     /// An operator asks for something, in an encoded `AdministrationRequest`; the answer carries the same number.
     case administration(request: UInt64, ArraySlice<UInt8>)
+    /// Asks for the transitions after a seq, as far as they are still at hand; from who has the definition of this
+    /// fingerprint.
+    case transitionsRequest(fingerprint: UInt64, after: Seq)
 
     public func bytes(loop: LoopID) -> [UInt8] {
         var writer = ByteWriter()
@@ -68,10 +73,13 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(6)
             writer.u64(session.value)
             writer.u64(after)
-        case .stateRequest(let transfer, let offset):
+        case .stateRequest(let transfer, let offset, let section, let differences):
             writer.u8(7)
             writer.u64(transfer)
             writer.u64(offset)
+            writer.string(section)
+            writer.u8(differences == nil ? 0 : 1)
+            if let differences { writer.u32(differences) }
         case .goodbye(let session):
             writer.u8(8)
             writer.u64(session.value)
@@ -81,6 +89,10 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(10)
             writer.u64(request)
             writer.prefixed(document)
+        case .transitionsRequest(let fingerprint, let after):
+            writer.u8(11)
+            writer.u64(fingerprint)
+            writer.u64(after.value)
         }
         return writer.bytes
     }
@@ -111,10 +123,14 @@ public enum ToReducer: Equatable, Sendable {
         case 4: self = .heartbeat(try Heartbeat(from: &reader))
         case 5: self = .assignmentsRequest(SessionID(try reader.u64()), try reader.epoch())
         case 6: self = .outcomesRequest(SessionID(try reader.u64()), after: try reader.u64())
-        case 7: self = .stateRequest(transfer: try reader.u64(), offset: try reader.u64())
+        case 7:
+            self = .stateRequest(
+                transfer: try reader.u64(), offset: try reader.u64(), section: try reader.string(),
+                differences: try reader.flag() ? try reader.u32() : nil)
         case 8: self = .goodbye(SessionID(try reader.u64()))
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
+        case 11: self = .transitionsRequest(fingerprint: try reader.u64(), after: Seq(try reader.u64()))
         default: throw .malformed(what: "verb \(verb)", offset: 12)
         }
         try reader.end()

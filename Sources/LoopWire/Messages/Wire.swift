@@ -29,11 +29,17 @@ public enum Wire {
 /// |---|---|
 /// | 8 | loop ID u64 |
 /// | 2 | shard u16 |
-/// | 1 | channel: `i` inbox, `u` updates, `x` transitions, `t` common tick |
+/// | 1 | channel: `i` inbox, `u` whole states, `d` differences, `e` events, `x` transitions, `t` common tick |
 /// | 16 | peer (inbox only) |
+/// | 8 | section u64 (whole states and differences only) |
+/// | 4 | interval u32 in milliseconds (whole states and differences only) |
+/// | 8 | fingerprint u64 of the definition (events only) |
 public enum Topic: Hashable, Sendable {
     case inbox(LoopID, PeerID)
-    case updates(LoopID)
+    case updates(LoopID, UpdateStream)
+    /// Every transition, for observers with the definition of this fingerprint, which fold the events themselves.
+    case events(LoopID, fingerprint: UInt64)
+    /// Every transition, for people.
     case transitions(LoopID)
     case tick(LoopID)
 
@@ -56,7 +62,13 @@ public enum Topic: Hashable, Sendable {
             writer.u16(Wire.shard)
             writer.u8(UInt8(ascii: "i"))
             writer.peer(peer)
-        case .updates(let loop): writer.topic(loop, UInt8(ascii: "u"))
+        case .updates(let loop, let stream):
+            writer.topic(loop, stream.mode.rawValue)
+            writer.u64(stream.section.value)
+            writer.u32(stream.interval)
+        case .events(let loop, let fingerprint):
+            writer.topic(loop, UInt8(ascii: "e"))
+            writer.u64(fingerprint)
         case .transitions(let loop): writer.topic(loop, UInt8(ascii: "x"))
         case .tick(let loop): writer.topic(loop, UInt8(ascii: "t"))
         }
@@ -68,10 +80,15 @@ public enum Topic: Hashable, Sendable {
         let channel = try reader.u8()
         switch channel {
         case UInt8(ascii: "i"): self = .inbox(loop, try reader.peer())
-        case UInt8(ascii: "u"): self = .updates(loop)
+        case UInt8(ascii: "e"): self = .events(loop, fingerprint: try reader.u64())
         case UInt8(ascii: "x"): self = .transitions(loop)
         case UInt8(ascii: "t"): self = .tick(loop)
-        default: throw .malformed(what: "channel \(channel)", offset: reader.position)
+        default:
+            guard let mode = UpdateStream.Mode(rawValue: channel) else {
+                throw .malformed(what: "channel \(channel)", offset: reader.position)
+            }
+            let section = SectionID(value: try reader.u64())
+            self = .updates(loop, UpdateStream(mode, of: section, interval: try reader.u32()))
         }
     }
 }

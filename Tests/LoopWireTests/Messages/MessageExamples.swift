@@ -40,6 +40,13 @@ enum MessageExamples {
         ("update", .update(Seq(7), state: [0xa0])),
         ("transitions", transitions),
         ("common tick", .commonTick(Seq(7))),
+        ("delta", .delta(StateDelta(base: Seq(5)...Seq(7), seq: Seq(9), hash: 0xbeef, bytes: [0xa0]))),
+        (
+            "delta without a hash",
+            .delta(StateDelta(base: Seq(7)...Seq(7), seq: Seq(8), hash: nil, bytes: [0xa0]))
+        ),
+        ("unchanged", .unchanged(Seq(7)...Seq(9))),
+        ("state hash", .stateHash(Seq(7), 0xbeef)),
     ].map { ($0, PeerFrame(history: History(0xabcd), epoch: epoch, session: SessionID(11), message: $1)) }
 
     private static let introduction = ToPeer.introduction(
@@ -80,6 +87,9 @@ enum MessageExamples {
         ("assignments?", .assignmentsRequest(SessionID(11), epoch)),
         ("outcomes?", .outcomesRequest(SessionID(11), after: 5)),
         ("state?", .stateRequest(transfer: 1, offset: 8)),
+        ("state? of a section", .stateRequest(transfer: 0, offset: 0, section: "queue")),
+        ("state? for differences", .stateRequest(transfer: 0, offset: 0, differences: 200)),
+        ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("goodbye", .goodbye(SessionID(11))),
         ("status?", .statusRequest),
     ]
@@ -96,10 +106,20 @@ enum MessageExamples {
             Entry(kind: .released, effect: effect, attempt: attempt),
         ])
 
+    static let topics: [(name: String, topic: Topic)] = [
+        ("whole states", .updates(loop, UpdateStream(.full))),
+        ("differences", .updates(loop, UpdateStream(.delta, interval: 200))),
+        ("a section's differences", .updates(loop, UpdateStream(.delta, of: SectionID(name: "queue")))),
+        ("events", .events(loop, fingerprint: 0xfeed)),
+        ("transitions", .transitions(loop)),
+        ("common tick", .tick(loop)),
+    ]
+
     /// Every example's name and bytes, in the order of the vectors.
     static var all: [(name: String, bytes: [UInt8])] {
         toPeer.map { ("reducer: \($0.name)", $0.frame.bytes(topic: nil)) }
             + [("reducer: tick in its inbox", toPeer[4].frame.bytes(topic: .inbox(loop, peer)))]
             + toReducer.map { ("peer: \($0.name)", $0.message.bytes(loop: loop)) } + [("peer: batch", batch.bytes)]
+            + topics.map { ("topic: \($0.name)", $0.topic.bytes) }
     }
 }

@@ -10,10 +10,7 @@ import Testing
     }
 
     @Test func `a published frame comes back with its topic`() throws {
-        let topics: [Topic] = [
-            .inbox(MessageExamples.loop, MessageExamples.peer), .updates(MessageExamples.loop),
-            .transitions(MessageExamples.loop), .tick(MessageExamples.loop),
-        ]
+        let topics = MessageExamples.topics.map(\.topic) + [.inbox(MessageExamples.loop, MessageExamples.peer)]
         for topic in topics {
             for (_, frame) in MessageExamples.toPeer {
                 let back = try PeerFrame.published(frame.bytes(topic: topic)[...])
@@ -50,10 +47,9 @@ import Testing
 
     @Test func `no topic is a prefix of another of its kind`() {
         let other = PeerID(high: 1, low: 2)
-        let topics: [Topic] = [
-            .inbox(MessageExamples.loop, MessageExamples.peer), .inbox(MessageExamples.loop, other),
-            .updates(MessageExamples.loop), .transitions(MessageExamples.loop), .tick(MessageExamples.loop),
-        ]
+        let topics =
+            MessageExamples.topics.map(\.topic)
+            + [.inbox(MessageExamples.loop, MessageExamples.peer), .inbox(MessageExamples.loop, other)]
         for a in topics {
             for b in topics where a != b { #expect(!b.bytes.starts(with: a.bytes)) }
         }
@@ -108,12 +104,12 @@ import Testing
 
     @Test func `an unknown verb is refused`() {
         var frame = MessageExamples.toPeer[0].frame.bytes(topic: nil)
-        for verb: UInt8 in 16...255 {
+        for verb: UInt8 in 20...255 {
             frame[34] = verb
             #expect(!decodes("reducer: any", frame), "verb \(verb)")
         }
-        var message = MessageExamples.toReducer[8].message.bytes(loop: MessageExamples.loop)
-        for verb: UInt8 in 10...255 {
+        var message = ToReducer.statusRequest.bytes(loop: MessageExamples.loop)
+        for verb: UInt8 in 12...255 {
             message[12] = verb
             #expect(!decodes("peer: any", message), "verb \(verb)")
         }
@@ -123,6 +119,8 @@ import Testing
         do {
             if name == "peer: batch" {
                 _ = try Batch(bytes: bytes)
+            } else if name.hasPrefix("topic") {
+                _ = try Topic(bytes: bytes[...])
             } else if name.hasSuffix("in its inbox") {
                 _ = try PeerFrame.published(bytes[...])
             } else if name.hasPrefix("reducer") {

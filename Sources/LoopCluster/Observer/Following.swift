@@ -1,0 +1,71 @@
+public import LoopWire
+
+/// What an observer follows.
+public struct Following: Equatable, Sendable {
+    /// How the state comes.
+    public enum States: Equatable, Sendable {
+        case none
+        /// As a stream of updates.
+        case updates(UpdateStream)
+        /// Folded from the events by this process, which has the definition of this fingerprint: every state is seen.
+        case events(fingerprint: UInt64)
+    }
+
+    public var states: States
+    /// The name of the section of the state that is followed; empty: all of it.
+    public var section: String
+    /// Whether transitions are shown as they are, to people. Not beside `.events`, which come the same way.
+    public var transitions: Bool
+
+    /// - Parameter section: also the one that an `UpdateStream` in `states` names.
+    public init(_ states: States, section: String = "", transitions: Bool = false) {
+        self.states = states
+        self.section = section
+        self.transitions = transitions
+    }
+
+    /// The whole state as often as the reducer publishes it.
+    public static let wholeStates = Following(.updates(UpdateStream(.full)))
+
+    /// Transitions for people, and no states.
+    public static let transitions = Following(.none, transitions: true)
+
+    /// Updates of the whole state, or of a section of it.
+    public static func updates(_ mode: UpdateStream.Mode, of section: String = "", interval: UInt32 = 0) -> Following {
+        Following(
+            .updates(UpdateStream(mode, of: SectionID(name: section), interval: interval)), section: section)
+    }
+
+    /// What the subscription must cover.
+    public func topics(of loop: LoopID) -> [Topic] {
+        let states: [Topic] =
+            switch self.states {
+            case .none: []
+            case .updates(let stream): [.updates(loop, stream)]
+            case .events(let fingerprint): [.events(loop, fingerprint: fingerprint)]
+            }
+        return states + (transitions ? [.transitions(loop)] : []) + [.tick(loop)]
+    }
+
+    var hasStates: Bool { states != .none }
+
+    /// That of the definition that folds the events; nil where none does.
+    public var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }
+
+    /// Whether a state is made of the one before.
+    public var dependsOnTheLast: Bool {
+        switch states {
+        case .none: false
+        case .updates(let stream): stream.mode == .delta
+        case .events: true
+        }
+    }
+
+    /// The interval of the stream of differences that is followed; nil: none is.
+    var differences: UInt32? {
+        if case .updates(let stream) = states, stream.mode == .delta { stream.interval } else { nil }
+    }
+
+    /// How long an update may take on its stream.
+    var interval: Duration { if case .updates(let stream) = states { .milliseconds(stream.interval) } else { .zero } }
+}

@@ -1,0 +1,40 @@
+public import LoopCore
+public import LoopWire
+
+/// What an observer's machine asks of its shell.
+public enum ObserverAction: Equatable, Sendable {
+    /// Over DEALER.
+    case send(ToReducer)
+    /// A newer state, encoded.
+    case state(Seq, [UInt8])
+    /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
+    case again(Seq, [UInt8])
+    /// A newer state: what has changed since the one before. The state that it makes has to have the hash, if there is one.
+    case delta(Seq, hash: UInt64?, [UInt8])
+    /// The events behind the last state, each to be folded into it.
+    case events(History, [TransitionNote])
+    /// What the last state has to hash to.
+    case hash(Seq, UInt64)
+    /// Transitions, for people.
+    case transitions([TransitionNote])
+    /// Seqs whose transition or state is not shown; what comes next is of the one behind.
+    case missed(ClosedRange<Seq>)
+    case ended(exitCode: Int32, text: String)
+    /// The reducer does not have what is followed.
+    case refused(Refused)
+    /// How well the state is known, where that has changed; from the shell.
+    case standing(ObserverStanding)
+}
+
+/// How well an observer knows the state.
+public struct ObserverStanding: Equatable, Sendable {
+    /// The newest seq of which it has the state; nil before the first.
+    public var seq: Seq?
+    /// Whether no newer state is known to exist, by a reducer that is heard.
+    public var isCurrent: Bool
+
+    public init(seq: Seq? = nil, isCurrent: Bool = false) {
+        self.seq = seq
+        self.isCurrent = isCurrent
+    }
+}

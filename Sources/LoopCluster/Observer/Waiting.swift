@@ -1,0 +1,65 @@
+import LoopCore
+import LoopWire
+
+/// Updates that came while what they build on is being fetched. Bounded: what finds no room is fetched too.
+struct Waiting: Sendable {
+    private(set) var deltas: [StateDelta] = []
+    private(set) var notes: [TransitionNote] = []
+    private var bytes = 0
+
+    private static var countMax: Int { 16_384 }
+    private static var bytesMax: Int { 8 << 20 }
+
+    var isEmpty: Bool { deltas.isEmpty && notes.isEmpty }
+
+    mutating func removeAll() { self = Waiting() }
+
+    mutating func add(_ delta: StateDelta) {
+        deltas.append(delta)
+        bytes += delta.bytes.count
+        while bytes > Self.bytesMax || deltas.count > Self.countMax {
+            bytes -= deltas.removeFirst().bytes.count
+        }
+    }
+
+    /// - Parameter new: the newest that are known.
+    mutating func add(_ new: some Collection<TransitionNote>) {
+        for note in new where note.seq > notes.last?.seq ?? .initial {
+            notes.append(note)
+            bytes += note.byteCount
+        }
+        // The oldest would have to be asked for anyway; without them the others are of no use.
+        if bytes > Self.bytesMax || notes.count > Self.countMax { removeAll() }
+    }
+
+    /// Takes out the next difference to a state, and forgets those that are too old for it.
+    /// - Parameter anyBase: whether any newer one will do; a rule that is broken on purpose.
+    mutating func next(after content: ClosedRange<Seq>, anyBase: Bool) -> StateDelta? {
+        while let first = deltas.first {
+            let applies = anyBase ? first.seq > content.upperBound : first.base.overlaps(content)
+            guard applies || first.seq <= content.upperBound else { return nil }
+            bytes -= first.bytes.count
+            deltas.removeFirst()
+            if applies { return first }
+        }
+        return nil
+    }
+
+    /// Takes out the events that follow a seq one after the other, and forgets those up to it.
+    mutating func notes(after seq: Seq) -> [TransitionNote] {
+        var taken: [TransitionNote] = []
+        var last = seq
+        var count = 0
+        for note in notes {
+            if note.seq > last {
+                guard note.seq.value - last.value == 1 else { break }
+                taken.append(note)
+                last = note.seq
+            }
+            count += 1
+        }
+        for note in notes.prefix(count) { bytes -= note.byteCount }
+        notes.removeFirst(count)
+        return taken
+    }
+}

@@ -1,0 +1,37 @@
+public import LoopCore
+
+/// States of a loop that runs elsewhere, and the seqs between them that are not shown: nothing is left out silently.
+public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
+    /// What comes next.
+    public enum Element: Sendable {
+        case state(seq: Seq, State)
+        /// The states at these seqs are not shown.
+        case missed(ClosedRange<Seq>)
+    }
+
+    let states: AsyncStream<(seq: Seq, state: State)>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator()) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var states: AsyncStream<(seq: Seq, state: State)>.Iterator
+        private var last: Seq?
+        /// Comes behind what is missing before it.
+        private var held: (seq: Seq, state: State)?
+
+        fileprivate init(states: AsyncStream<(seq: Seq, state: State)>.Iterator) { self.states = states }
+
+        /// - Returns: nil when the loop has ended.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            if let (seq, state) = held {
+                held = nil
+                return .state(seq: seq, state)
+            }
+            guard let (seq, state) = await states.next(isolation: actor) else { return nil }
+            defer { last = seq }
+            guard let last, seq > last, seq.value - last.value > 1 else { return .state(seq: seq, state) }
+            held = (seq, state)
+            return .missed(last.next...Seq(seq.value - 1))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import LoopCluster
+public import LoopCore
+public import ZMQ
+
+/// A handle on a section of the state of a loop that runs elsewhere: follows it, and nothing else of the state.
+///
+///     let queue = try RemoteSection(of: Traffic.self, "queue", as: [Car].self, reducer: "tcp://127.0.0.1:7710")
+///     for await (seq, cars) in queue.states { … }
+///
+/// An update comes only when the section has changed. A name that the reducer's definition does not have ends the states,
+/// and `failure` names those that there are.
+public final class RemoteSection<Value: Codable & Sendable>: Sendable {
+    private let connection: RemoteConnection
+    private let known: RemoteStates<Value>
+
+    /// - Parameters:
+    ///   - name: of one of the definition's `sections`.
+    ///   - type: that of the section.
+    ///   - reducer: the reducer's address; it need not run yet.
+    ///   - updates: how the section comes, and how often.
+    /// - Throws: where the system refuses something.
+    public init<Definition: LoopDefinition>(
+        of definition: Definition.Type, _ name: String, as type: Value.Type,
+        reducer: String = "tcp://127.0.0.1:7710", updates: StateUpdates = .full, context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
+    ) throws(NodeError) {
+        let following = updates.following(name)
+        let known = RemoteStates(
+            StateFollower(Value.self), dependsOnTheLast: following.dependsOnTheLast,
+            log: NodeLog(name: "observer", write: log),
+            advice: "this is the section \"\(name)\" as \(Value.self); run the reducer's build")
+        self.known = known
+        connection = try RemoteConnection(
+            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: "section \(name)",
+            follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), context: context,
+            log: log)
+    }
+
+    /// The section now, then its latest value after every change that this observer could keep up with. Ends with the loop,
+    /// and where there is no such section. The seq is one at which the section has this value.
+    public var states: AsyncStream<(seq: Seq, state: Value)> {
+        known.stream(.bufferingNewest(1), keeping: connection)
+    }
+
+    /// How often what came did not fit what was here, and the section was fetched anew.
+    public var doubtCount: Int { known.doubtCount }
+
+    /// Why the connection ended, where something went wrong.
+    public var failure: NodeError? { connection.failure }
+
+    public func close() async { await connection.close() }
+}

@@ -1,0 +1,126 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The loop of these tests: books in a tracked dictionary, and who has visited.
+struct Library: LoopDefinition {
+    static let name = "library"
+    /// Says whether reducing does something else than the reducer's does.
+    var isFickle = false
+
+    struct State: Codable, Equatable, Sendable {
+        var books = TrackedDictionary<String, Int>()
+        var visits = 0
+        var luck: UInt64 = 0
+    }
+
+    enum Event: Codable, Equatable, Sendable {
+        case shelve(String, Int)
+        case lend(String)
+        case visit
+    }
+
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .shelve(let title, let count): state.books[title] = count
+        case .lend(let title): state.books[title] = nil
+        case .visit: state.visits += isFickle ? 2 : 1
+        }
+    }
+
+    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+        reduce(&state, event)
+        var random = transition.random
+        if event == .visit { state.luck = random.next() }
+    }
+
+    var feedbacks: [Feedback<State, Event>] { [] }
+
+    var sections: [StateSection<State>] {
+        [StateSection("books", \.books), StateSection("visits", \.visits)]
+    }
+}
+
+/// A reducer's machine whose followers are what matters: one session sends, and what is published is looked at.
+struct LibraryBench {
+    var machine: ReducerMachine<Library>
+    private var session = SessionID.none
+    private var number: UInt64 = 0
+    /// Milliseconds on both clocks.
+    var time: Int64 = 10_000
+    static let loop = LoopID(name: Library.name)
+    static let history = History(0x1234)
+    private let peer = PeerID(high: 0, low: 9)
+
+    init(following streams: [UpdateStream] = [], _ configure: (inout ReducerConfiguration) -> Void = { _ in }) {
+        var configuration = ReducerConfiguration()
+        configure(&configuration)
+        machine = ReducerMachine(
+            definition: Library(), configuration: configuration, coder: CBORCoder(), history: Self.history, seed: 1,
+            at: Self.moment(time))
+        machine.begin(nonce: 7, at: Self.moment(time))
+        machine.subscriptions.streams = streams
+        _ = turn { [peer] machine, now in
+            machine.receive(
+                .greet(
+                    Greeting(
+                        peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
+                        fingerprint: 0, capacity: 0, groups: [], name: "")), from: .router([1]), at: now)
+        }
+        session = SessionID(1)
+        _ = turn { [epoch = machine.epoch] machine, now in
+            machine.receive(.claim(SessionID(1), epoch, []), from: .router([1]), at: now)
+        }
+    }
+
+    static func moment(_ time: Int64) -> Moment {
+        Moment(monotonic: .zero + .milliseconds(time), wall: WallTime(milliseconds: time))
+    }
+
+    var state: Library.State { machine.state }
+
+    /// One turn.
+    mutating func turn(
+        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Library>, Moment) -> Void = { _, _ in }
+    ) -> [Outbound] {
+        time += milliseconds
+        let now = Self.moment(time)
+        receive(&machine, now)
+        machine.advance(to: now)
+        let ready = machine.ready()
+        let position = ready.position
+        return ready.release(JournalReceipt(through: position))
+    }
+
+    /// Events that come in one turn.
+    mutating func send(_ events: Library.Event..., after milliseconds: Int64 = 200) throws -> [Outbound] {
+        let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...]) }
+        let batch = Batch(
+            loop: Self.loop, history: machine.history, session: session, settled: number, applied: 1 << 20,
+            first: number + 1, entries: entries)
+        number += UInt64(events.count)
+        return turn(after: milliseconds) { $0.receive(batch, at: $1) }
+    }
+
+    mutating func ask(_ message: ToReducer) -> [ToPeer] {
+        turn { $0.receive(message, from: .router([5]), at: $1) }.compactMap {
+            if case .reply(.router([5]), let frame) = $0 { frame.message } else { nil }
+        }
+    }
+}
+
+extension [Outbound] {
+    /// What is published on a stream of updates, in order.
+    func published(on stream: UpdateStream) -> [ToPeer] { published(on: .updates(LibraryBench.loop, stream)) }
+
+    func published(on topic: Topic) -> [ToPeer] {
+        compactMap { if case .publish(topic, let frame) = $0 { frame.message } else { nil } }
+    }
+
+    /// The differences that are published on a stream, but for the hashes in them.
+    func deltas(on stream: UpdateStream) -> [StateDelta] {
+        published(on: stream).compactMap { if case .delta(let delta) = $0 { delta } else { nil } }
+    }
+}

@@ -1,0 +1,195 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+/// What a reducer publishes for those who follow the state.
+@Suite struct `G9 streams of updates` {
+    private let full = UpdateStream(.full)
+    private let delta = UpdateStream(.delta)
+    private let slow = UpdateStream(.delta, interval: 1000)
+    private let books = UpdateStream(.full, of: SectionID(name: "books"))
+    private let bookChanges = UpdateStream(.delta, of: SectionID(name: "books"))
+
+    @Test func `nothing is published for whom nobody follows`() throws {
+        var bench = LibraryBench()
+        let out = try bench.send(.visit)
+        #expect(!out.contains { if case .publish(.updates, _) = $0 { true } else { false } })
+        #expect(!out.contains { if case .publish(.events, _) = $0 { true } else { false } })
+    }
+
+    @Test func `each difference is to the state that was published before on its stream`() throws {
+        var bench = LibraryBench(following: [delta, slow])
+        #expect(bench.turn().isEmpty)
+        let old = bench.state
+        let first = try bench.send(.shelve("Emma", 1), .shelve("Ulysses", 2))
+        let middle = bench.state
+        #expect(
+            first.deltas(on: delta) == [
+                StateDelta(
+                    base: Seq(0)...Seq(0), seq: Seq(2), hash: nil, bytes: try Delta.encode(from: old, to: middle))
+            ])
+        #expect(first.deltas(on: slow) == [])
+        let second = try bench.send(.shelve("Emma", 3), after: 1000)
+        #expect(
+            second.deltas(on: delta) == [
+                StateDelta(
+                    base: Seq(2)...Seq(2), seq: Seq(3), hash: nil,
+                    bytes: try Delta.encode(from: middle, to: bench.state))
+            ])
+        // The slow stream leaves nothing out: its difference is to what was published on it, three events ago.
+        #expect(
+            second.deltas(on: slow) == [
+                StateDelta(
+                    base: Seq(0)...Seq(0), seq: Seq(3), hash: nil, bytes: try Delta.encode(from: old, to: bench.state))
+            ])
+    }
+
+    @Test func `a stream's interval is kept, and the reducer's own limit beside it`() throws {
+        var bench = LibraryBench(following: [full, UpdateStream(.full, interval: 1000)])
+        _ = bench.turn()
+        var counts = [0, 0]
+        for _ in 0..<40 {
+            let out = try bench.send(.visit, after: 50)
+            counts[0] += out.published(on: full).count
+            counts[1] += out.published(on: UpdateStream(.full, interval: 1000)).count
+        }
+        // Two seconds.
+        #expect(counts == [20, 2])
+    }
+
+    @Test func `a section is published when it has changed, and only then`() throws {
+        var bench = LibraryBench(following: [books, bookChanges])
+        _ = bench.turn()
+        #expect(try bench.send(.visit).published(on: books) == [])
+        let out = try bench.send(.shelve("Emma", 1))
+        #expect(out.published(on: books) == [.update(Seq(2), state: try CBOR.encode(bench.state.books))])
+        #expect(
+            out.deltas(on: bookChanges) == [
+                StateDelta(
+                    base: Seq(0)...Seq(1), seq: Seq(2), hash: nil,
+                    bytes: try Delta.encode(from: TrackedDictionary<String, Int>(), to: bench.state.books))
+            ])
+        #expect(try bench.send(.visit, .visit).deltas(on: bookChanges) == [])
+    }
+
+    @Test func `once a tick has told of newer events, those who follow a section hear that it has not changed`() throws
+    {
+        var bench = LibraryBench(following: [books])
+        _ = bench.turn()
+        _ = try bench.send(.shelve("Emma", 1))
+        // A tick comes every half second.
+        var told: [ToPeer] = []
+        for _ in 0..<4 { told += try bench.send(.visit).published(on: books) }
+        #expect(told == [.unchanged(Seq(1)...Seq(3))])
+    }
+
+    @Test func `a difference too large for a message is announced, and the next one is to it`() throws {
+        var bench = LibraryBench(following: [delta]) { $0.stateBytesMax = 100 }
+        _ = bench.turn()
+        let large = try bench.send(.shelve(String(repeating: "x", count: 200), 1))
+        #expect(large.deltas(on: delta) == [])
+        #expect(large.published(on: .tick(LibraryBench.loop)).contains(.commonTick(Seq(1))))
+        #expect(try bench.send(.visit).deltas(on: delta).map(\.base) == [Seq(1)...Seq(1)])
+    }
+
+    @Test func `a hash of the state comes with a difference now and then, and with a tick when the loop rests`() throws
+    {
+        var bench = LibraryBench(following: [delta])
+        _ = bench.turn()
+        var hashes: [StateDelta] = []
+        for _ in 0..<60 {
+            hashes += try bench.send(.visit, .visit, after: 100).deltas(on: delta).filter { $0.hash != nil }
+        }
+        #expect((1...4).contains(hashes.count))
+        var resting: [ToPeer] = []
+        for _ in 0..<10 { resting += bench.turn(after: 100).published(on: delta) }
+        let hash = ToPeer.stateHash(bench.machine.seq, StableHash.fnv1a(try CBOR.encode(bench.state)))
+        #expect(resting.last == hash)
+    }
+
+    @Test func `streams beyond the limit are counted and not served`() throws {
+        let streams = (0..<70).map { UpdateStream(.full, interval: 1 + $0) }
+        var bench = LibraryBench(following: streams)
+        _ = bench.turn()
+        let out = try bench.send(.visit, after: 1000)
+        #expect(streams.prefix(64).allSatisfy { out.published(on: $0).count == 1 })
+        #expect(streams.suffix(6).allSatisfy { out.published(on: $0).isEmpty })
+        #expect(bench.machine.counters[.updateStreamsFull] == 6)
+    }
+
+    @Test func `a section is fetched by its name, and an unknown name is answered with those that there are`() throws {
+        var bench = LibraryBench()
+        _ = try bench.send(.shelve("Emma", 1))
+        let bytes = try CBOR.encode(bench.state.books)
+        #expect(
+            bench.ask(.stateRequest(transfer: 0, offset: 0, section: "books")) == [
+                .statePart(
+                    StatePart(transfer: 1, seq: Seq(1), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+            ])
+        let refused = bench.ask(.stateRequest(transfer: 0, offset: 0, section: "cellar"))
+        #expect(refused == [.refused(Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar"))])
+        #expect(
+            Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar").description
+                == "this loop has no section \"cellar\" of its state; it has \"books\", \"visits\"")
+    }
+}
+
+@Suite struct `G9 events for those who fold them` {
+    private let fingerprint = DefinitionFingerprint(of: Library()).value
+
+    private func following(_ configure: (inout ReducerConfiguration) -> Void = { _ in }) -> LibraryBench {
+        var bench = LibraryBench(configure)
+        bench.machine.subscriptions.hasEvents = true
+        _ = bench.turn()
+        return bench
+    }
+
+    private func seqs(_ messages: [ToPeer]) -> [UInt64] {
+        messages.flatMap { message -> [UInt64] in
+            if case .transitions(let notes) = message { notes.map(\.seq.value) } else { [] }
+        }
+    }
+
+    @Test func `every event is published under the definition's fingerprint`() throws {
+        var bench = following()
+        let out = try bench.send(.visit, .visit)
+        #expect(seqs(out.published(on: .events(LibraryBench.loop, fingerprint: fingerprint))) == [1, 2])
+        #expect(out.published(on: .transitions(LibraryBench.loop)) == [])
+    }
+
+    @Test func `what was missed is told again while it is at hand`() throws {
+        var bench = following { $0.transitionBytesMax = 500 }
+        for _ in 0..<20 { _ = try bench.send(.visit) }
+        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(17)))) == [18, 19, 20])
+        // Of 52 bytes each, nine fit.
+        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(11)))).first == 12)
+        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(3))) == [.transitions([])])
+        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(20))) == [.transitions([])])
+        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(.max))) == [.transitions([])])
+    }
+
+    @Test func `who has another definition is told so`() throws {
+        var bench = following()
+        let answer = bench.ask(.transitionsRequest(fingerprint: 1, after: Seq(0)))
+        #expect(
+            answer == [
+                .refused(
+                    Refused(.definition, reducer: hexadecimal(fingerprint), peer: hexadecimal(1)))
+            ])
+    }
+
+    @Test func `transitions are kept for a while when the last one has left, and then no more`() throws {
+        var bench = following()
+        _ = try bench.send(.visit)
+        bench.machine.subscriptions.hasEvents = false
+        _ = try bench.send(.visit)
+        bench.machine.subscriptions.hasEvents = true
+        _ = try bench.send(.visit)
+        #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0)))) == [1, 2, 3])
+        bench.machine.subscriptions.hasEvents = false
+        _ = try bench.send(.visit, after: 11_000)
+        _ = try bench.send(.visit)
+        #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0))) == [.transitions([])])
+    }
+}
