@@ -9,6 +9,7 @@ TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_bench := ONLY
+TAKES_bench-peers := ONLY
 TAKES_compare :=
 TAKES_build :=
 TAKES_clean :=
@@ -23,7 +24,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
 
-.PHONY: help run example test test-tsan simulate chaos fuzz bench compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench bench-peers compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -51,6 +52,9 @@ fuzz:
 
 bench:
 	@scripts/bench
+
+bench-peers:
+	@scripts/bench-peers
 
 compare: build
 	@scripts/compare
