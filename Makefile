@@ -11,6 +11,7 @@ TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_bench := ONLY
 TAKES_bench-peers := ONLY
 TAKES_compare :=
+TAKES_budgets := ACCEPT
 TAKES_build :=
 TAKES_clean :=
 TAKES_help :=
@@ -22,9 +23,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY
+export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan simulate chaos fuzz bench bench-peers compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench bench-peers budgets compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -55,6 +56,9 @@ bench:
 
 bench-peers:
 	@scripts/bench-peers
+
+budgets:
+	@scripts/budgets
 
 compare: build
 	@scripts/compare

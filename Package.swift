@@ -46,6 +46,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
+        // Counts allocations, for `make budgets`.
+        .target(name: "CMeter"),
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
@@ -101,6 +103,7 @@ let package = Package(
         executable("loop-example", ["LoopGallery"]),
         executable("loop-simulate", ["LoopTesting"]),
         executable("loop-chaos", ["LoopChaos"]),
+        executable("loop-budgets", ["CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(

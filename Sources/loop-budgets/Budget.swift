@@ -1,0 +1,92 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Something whose cost has a budget.
+struct Budget: Sendable {
+    let name: String
+    /// Does it about so many times; says how often, and how many allocations that took.
+    let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
+
+    static let all: [Budget] = [
+        events("reducer-packed", PackedEvent.self, .reducer),
+        events("reducer-codable", PlainEvent.self, .reducer),
+        events("sender-packed", PackedEvent.self, .peer),
+        events("sender-codable", PlainEvent.self, .peer),
+        effects("reducer-effect", .reducer),
+        effects("worker-effect", .peer),
+        inProcess,
+    ]
+
+    /// Events of a client, 64 in a turn: what one of them costs on either side.
+    private static func events<Event: NumberedEvent>(
+        _ name: String, _ type: Event.Type, _ side: Pair<Counting<Event>>.Side
+    ) -> Budget {
+        Budget(name: name) { count in
+            var pair = Pair(Counting<Event>(), measuring: side)
+            pair.join()
+            var number: UInt64 = 0
+            for turn in 0..<64 + count / 64 {
+                if turn == 64 { pair.meter.isRunning = true }
+                pair.withPeer { peer in
+                    for _ in 0..<64 {
+                        number += 1
+                        guard let bytes = try? CBOR.encode(Event(number: number)) else { return }
+                        _ = peer.send(bytes[...], of: nil, wantsSeq: false)
+                    }
+                }
+                pair.turn()
+            }
+            return (count / 64 * 64, pair.meter.allocations)
+        }
+    }
+
+    /// Effects of a keyed feedback, 64 done in a turn of 1024 that live: start, event and end of one of them.
+    private static func effects(_ name: String, _ side: Pair<Fan>.Side) -> Budget {
+        Budget(name: name) { count in
+            var pair = Pair(Fan(), measuring: side, capacity: 2048)
+            pair.join()
+            if let bytes = try? CBOR.encode(Fan.Event.begin(1024)) {
+                pair.withPeer { _ = $0.send(bytes[...], of: nil, wantsSeq: false) }
+            }
+            var waiting: [Grant] = []
+            var done = 0
+            for _ in 0..<64 { pair.turn() }
+            waiting = pair.takeRuns()
+            while done < count {
+                if done >= 1024, !pair.meter.isRunning {
+                    pair.meter.isRunning = true
+                    done = 0
+                }
+                let grants = waiting.prefix(64)
+                precondition(grants.count == 64, "the worker has only \(grants.count) effects to run")
+                waiting.removeFirst(grants.count)
+                pair.withPeer { peer in
+                    for grant in grants {
+                        guard let number = try? CBOR.decode(Int.self, from: grant.request),
+                            let bytes = try? CBOR.encode(Fan.Event.done(number))
+                        else { return }
+                        _ = peer.send(bytes[...], of: (grant.effect, grant.attempt), wantsSeq: false)
+                        peer.effectEnded(grant.effect, grant.attempt, failure: nil)
+                    }
+                }
+                done += grants.count
+                pair.turn()
+                waiting += pair.takeRuns()
+            }
+            return (done, pair.meter.allocations)
+        }
+    }
+
+    /// Events sent to a loop in its own process, which nobody follows.
+    private static let inProcess = Budget(name: "in-process-event") { count in
+        let loop = Loop(
+            initial: 0, reducer: { (state: inout Int, event: Int) in state &+= event },
+            feedbacks: [Feedback<Int, Int>]())
+        for number in 0..<1024 { loop.send(number) }
+        var meter = Meter()
+        meter.isRunning = true
+        meter.measure { for number in 0..<count { loop.send(number) } }
+        return (count, meter.allocations)
+    }
+}

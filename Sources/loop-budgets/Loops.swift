@@ -1,0 +1,110 @@
+import LoopCore
+import LoopWire
+
+/// An event whose number is counted.
+protocol NumberedEvent: Codable, Sendable {
+    static var word: String { get }
+    init(number: UInt64)
+    var number: UInt64 { get }
+}
+
+/// 64 bytes encoded, by hand: one byte string, its number in front.
+struct PackedEvent: NumberedEvent, WireCodable {
+    static var word: String { "packed" }
+
+    let number: UInt64
+
+    init(number: UInt64) { self.number = number }
+
+    func encode(to writer: inout WireWriter) {
+        writer.write(
+            [UInt8](unsafeUninitializedCapacity: 62) { buffer, count in
+                UnsafeMutableRawBufferPointer(buffer).initializeMemory(as: UInt8.self, repeating: 0)
+                UnsafeMutableRawBufferPointer(buffer).storeBytes(of: number, as: UInt64.self)
+                count = 62
+            })
+    }
+
+    init(from reader: inout WireReader) throws {
+        let bytes: [UInt8] = try reader.read()
+        guard bytes.count == 62 else {
+            throw WireError.refused(path: "event", why: "it has \(bytes.count) bytes in place of 62")
+        }
+        number = bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+    }
+}
+
+/// What people write: an enum with payloads, coded by what the compiler makes.
+enum PlainEvent: NumberedEvent {
+    case moved(number: UInt64, x: Double, y: Double, by: String)
+    case paused
+
+    static var word: String { "plain" }
+
+    init(number: UInt64) { self = .moved(number: number, x: 52.5161, y: 13.3777, by: "a ferry") }
+
+    var number: UInt64 {
+        switch self {
+        case .moved(let number, _, _, _): number
+        case .paused: 0
+        }
+    }
+}
+
+/// A loop that does next to nothing with an event.
+struct Counting<Event: NumberedEvent>: LoopDefinition {
+    struct State: Codable, Sendable {
+        var applied: UInt64 = 0
+        var last: UInt64 = 0
+    }
+
+    static var name: String { "counting-\(Event.word)" }
+
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        state.applied += 1
+        state.last = event.number
+    }
+
+    var feedbacks: [Feedback<State, Event>] { [] }
+}
+
+/// So many effects live at once; each that is done makes room for the next.
+struct Fan: LoopDefinition {
+    struct State: Codable, Sendable {
+        var started = 0
+        var done = 0
+        var live: TrackedDictionary<Int, Int> = [:]
+    }
+
+    enum Event: Codable, Sendable {
+        case begin(Int)
+        case done(Int)
+    }
+
+    static let name = "fan"
+
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .begin(let count): for _ in 0..<count { state.startNext() }
+        case .done(let number):
+            state.done += 1
+            state.live[number] = nil
+            state.startNext()
+        }
+    }
+
+    var feedbacks: [Feedback<State, Event>] {
+        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+    }
+}
+
+extension Fan.State {
+    fileprivate mutating func startNext() {
+        live[started] = started
+        started += 1
+    }
+}

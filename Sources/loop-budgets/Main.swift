@@ -1,0 +1,22 @@
+import Glibc
+
+/// Runs one case: `loop-budgets CASE COUNT` prints how often it was done and how many allocations that took; without
+/// arguments the cases' names. Synchronous, so that a profiler which counts instructions can run it.
+@main
+enum Main {
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let name = arguments.first else {
+            for budget in Budget.all { print(budget.name) }
+            return
+        }
+        guard let budget = Budget.all.first(where: { $0.name == name }), arguments.count == 2,
+            let count = Int(arguments[2]), count >= 1024
+        else {
+            print("loop-budgets: \(arguments.joined(separator: " ")) is not a case and a count of at least 1024")
+            exit(64)
+        }
+        let result = budget.run(count)
+        print(result.units, result.allocations)
+    }
+}
