@@ -9,6 +9,7 @@ TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_bench := ONLY
+TAKES_bench-peers := ONLY
 TAKES_compare :=
 TAKES_budgets := ACCEPT
 TAKES_build :=
@@ -24,7 +25,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan simulate chaos fuzz bench budgets compare build clean
+.PHONY: help run example test test-tsan simulate chaos fuzz bench bench-peers budgets compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -52,6 +53,9 @@ fuzz:
 
 bench:
 	@scripts/bench
+
+bench-peers:
+	@scripts/bench-peers
 
 budgets:
 	@scripts/budgets

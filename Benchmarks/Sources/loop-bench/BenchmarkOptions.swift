@@ -4,6 +4,9 @@ struct BenchmarkOptions {
     var rounds = 5
     var scale = 1.0
     var output = "bench-results.json"
+    var folder = ".build"
+    /// Where the programs of the peers are, when those are to be measured.
+    var peers: String?
     var showsHelp = false
     /// What this process is for another one, with its arguments.
     var role: Role?
@@ -15,6 +18,8 @@ struct BenchmarkOptions {
           --rounds N      how often each variant runs (default 5)
           --scale X       how much work a round does (default 1; 0.1 for a quick look)
           --output FILE   where the results go as JSON (default bench-results.json)
+          --folder PATH   where journals go for as long as a case runs; on a disk, not in memory (default .build)
+          --peers PATH    measure beside the peers whose programs are in this folder, see scripts/bench-peers
         """
 
     init(_ arguments: [String]) throws {
@@ -32,6 +37,8 @@ struct BenchmarkOptions {
             switch option {
             case "--only": only = value
             case "--output": output = value
+            case "--folder": folder = value
+            case "--peers": peers = value
             case "--rounds":
                 guard let number = Int(value), number > 0 else { throw BenchmarkError.usage("--rounds \(value)") }
                 rounds = number

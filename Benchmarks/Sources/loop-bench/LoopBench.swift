@@ -31,12 +31,14 @@ enum LoopBench {
     }
 
     private static func run(_ options: BenchmarkOptions) async throws {
-        let chosen = groups.compactMap { $0.only(options.only) }
+        let peers = try options.peers.map { try PeerPrograms(folder: $0) }
+        let chosen = (peers?.groups ?? groups).compactMap { $0.only(options.only) }
         guard !chosen.isEmpty else { throw BenchmarkError.usage("no case is named like \(options.only)") }
+        let effort = Effort(scale: options.scale, folder: options.folder)
         var results: [CaseResult] = []
         for group in chosen {
             StandardError.line(group.ours.map(\.name).joined(separator: ", "))
-            results += try await group.run(rounds: options.rounds, effort: Effort(scale: options.scale)) {
+            results += try await group.run(rounds: options.rounds, effort: effort) {
                 StandardError.line("  " + $0)
             }
         }
@@ -58,6 +60,6 @@ extension CaseGroup {
     /// The group with the cases whose name contains `part`, or nil where there are none.
     fileprivate func only(_ part: String) -> CaseGroup? {
         let kept = part.isEmpty ? ours : ours.filter { $0.name.contains(part) }
-        return kept.isEmpty ? nil : CaseGroup(unit: unit, reference: reference, ours: kept)
+        return kept.isEmpty ? nil : CaseGroup(unit: unit, references: references, ours: kept)
     }
 }

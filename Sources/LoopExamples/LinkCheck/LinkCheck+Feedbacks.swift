@@ -1,13 +1,13 @@
 public import LoopCore
 
 extension LinkCheck {
-    /// One feedback: what the window offers is fetched and parsed by workers.
+    /// One feedback: what the state asks for is fetched and parsed by workers.
     ///
     /// How often a fetch is tried is in the job, and judged by the effect: it sends the failure when no try is left. The
     /// policy's own number is above the largest that can be asked for, so that no effect is ever parked.
     public var feedbacks: [Feedback<LinkCheckState, Event>] {
         [
-            .each("fetch", requests: { $0.window }, on: .workers, policy: policy) { (job: FetchJob, context) in
+            .each("fetch", requests: { $0.requests }, on: .workers, policy: policy) { (job: FetchJob, context) in
                 .run { send in try await PageCheck(job: job).run(failures: context.failures, send) }
             }
             .grouped { (job: FetchJob) in job.host }

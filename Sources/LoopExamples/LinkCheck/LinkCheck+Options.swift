@@ -25,8 +25,6 @@ extension LinkCheck {
         help: "requests at a time to one host (default: 8, or 64 for a site on this machine without --external)")
     static let hostRate = Option(
         optional: "host-rate", .number(in: 0.01...100_000), help: "requests a second to one host (default: no limit)")
-    static let window = Option(
-        "window", .int(in: 1...4096), default: 256, help: "how many requests are offered to the workers at a time")
     static let userAgent = Option(
         "user-agent", .string, default: FetchLimits().userAgent, help: "what to tell servers who asks")
 
@@ -34,7 +32,7 @@ extension LinkCheck {
     public static let options = [
         OptionGroup("What is checked", [external, ignore, maxPages, relative]),
         OptionGroup(
-            "How it is fetched", [timeout, retries, bodyLimit, hostConcurrency, hostRate, window, userAgent]),
+            "How it is fetched", [timeout, retries, bodyLimit, hostConcurrency, hostRate, userAgent]),
     ]
 
     /// The whole command line of a check.
@@ -63,7 +61,6 @@ extension LinkCheck {
         settings.isRelative = arguments[Self.relative]
         settings.ignored = arguments[Self.ignore]
         settings.pagesMax = arguments[Self.maxPages]
-        settings.window = arguments[Self.window]
         settings.limits.timeoutMilliseconds = Int(arguments[Self.timeout] / .milliseconds(1))
         settings.limits.retries = arguments[Self.retries]
         settings.limits.bodyBytesMax = arguments[Self.bodyLimit]

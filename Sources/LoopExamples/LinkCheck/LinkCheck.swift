@@ -13,6 +13,10 @@ public struct LinkCheck: LoopDefinition {
     public typealias State = LinkCheckState
 
     public static let name = "linkcheck"
+    /// In schema 1 a window of the requests was offered, whose size was one of the settings.
+    public static let schema = 2
+    /// States and events of schema 1 are read as they are; what was found and not offered is offered then.
+    public static let oldestSchema = 1
 
     /// What is asked for; nothing in a worker, whose jobs say all that it has to know.
     public let settings: CheckSettings

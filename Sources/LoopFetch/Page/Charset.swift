@@ -74,7 +74,7 @@ enum Charset {
     }
 
     private static func isUTF8(_ bytes: [UInt8]) -> Bool {
-        bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+        (try? UTF8Span(validating: bytes.span)) != nil
     }
 
     /// Zero bytes, which end a text for libxml2, become spaces, and what is no UTF-8 becomes U+FFFD.

@@ -14,11 +14,11 @@ enum HTMLReader {
         defer { htmlFreeParserCtxt(parser) }
         var callbacks = htmlSAXHandler()
         callbacks.startElement = { context, name, attributes in
-            HTMLReader.collector(context).start(Word(name), Attributes(attributes))
+            HTMLReader.tell(context) { $0.start(Word(name), Attributes(attributes)) }
         }
-        callbacks.endElement = { context, name in HTMLReader.collector(context).end(Word(name)) }
+        callbacks.endElement = { context, name in HTMLReader.tell(context) { $0.end(Word(name)) } }
         callbacks.characters = { context, bytes, count in
-            HTMLReader.collector(context).text(UnsafeBufferPointer(start: bytes, count: Int(count)))
+            HTMLReader.tell(context) { $0.text(UnsafeBufferPointer(start: bytes, count: Int(count))) }
         }
         parser.pointee.sax.pointee = callbacks
         parser.pointee.userData = Unmanaged.passUnretained(collector).toOpaque()
@@ -66,8 +66,9 @@ enum HTMLReader {
         return true
     }()
 
-    private static func collector(_ context: UnsafeMutableRawPointer?) -> LinkCollector {
-        Unmanaged<LinkCollector>.fromOpaque(context!).takeUnretainedValue()
+    /// The collector outlives the parser, so that it need not be retained for each piece.
+    private static func tell(_ context: UnsafeMutableRawPointer?, _ body: (LinkCollector) -> Void) {
+        Unmanaged<LinkCollector>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
     }
 }
 

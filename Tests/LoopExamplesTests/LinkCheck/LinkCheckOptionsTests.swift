@@ -18,7 +18,7 @@ import Testing
         let check = try LinkCheck(arguments: [
             "HTTP://Example.com:80/a/../docs/#x", "--external", "--relative", "--ignore=/old", "--ignore", "*.pdf",
             "--max-pages=9", "--timeout=1.5s", "--retries=2", "--body-limit=1MiB", "--host-concurrency=3",
-            "--host-rate=0.5", "--window=7", "--user-agent=me",
+            "--host-rate=0.5", "--user-agent=me",
         ])
         #expect(check.settings.site == "http://example.com/docs/")
         #expect(check.settings.checksExternal)
@@ -29,7 +29,6 @@ import Testing
         #expect(check.settings.limits.retries == 2)
         #expect(check.settings.limits.bodyBytesMax == 1 << 20)
         #expect(check.settings.limits.userAgent == "me")
-        #expect(check.settings.window == 7)
         #expect(check.hostConcurrency == 3)
         #expect(check.hostRate == 0.5)
     }
@@ -60,7 +59,7 @@ import Testing
         let reducer = try LinkCheck(arguments: ["http://h/", "--host-rate=3"])
         let shape = { (check: LinkCheck) in check.feedbacks.map { "\($0.name) \($0.placement) \($0.policy.retry)" } }
         #expect(shape(reducer) == shape(LinkCheck()))
-        #expect(LinkCheck().initial.window.isEmpty)
+        #expect(LinkCheck().initial.requests.isEmpty)
         #expect(LinkCheck().outcome(of: LinkCheck().initial) == nil)
     }
 

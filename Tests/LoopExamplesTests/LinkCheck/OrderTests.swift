@@ -56,10 +56,9 @@ import Testing
     }
 
     private static let variants: [@Sendable (inout CheckSettings) -> Void] = [
-        { _ in }, { $0.checksExternal = true }, { $0.window = 1 }, { $0.pagesMax = 7 },
+        { _ in }, { $0.checksExternal = true }, { $0.pagesMax = 4 }, { $0.pagesMax = 7 },
         {
             $0.pagesMax = 7
-            $0.window = 3
             $0.checksExternal = true
         }, { $0.ignored = ["/p1", "*other/p2*"] },
     ]
@@ -71,13 +70,12 @@ import Testing
             let definition = LinkCheck(settings: settings)
             var state = definition.initial
             var random = SeededRandom(seed: 9)
-            while let target = state.window.keys.sorted().randomElement(using: &random), let job = state.window[target]
-            {
+            while let job = state.requests.values.randomElement(using: &random) {
                 for event in site.events(for: job) {
                     definition.reduce(&state, event)
                     let bytes = try CBOR.encode(state)
                     let copy = try CBOR.decode(LinkCheckState.self, from: bytes)
-                    let isSame = try copy.window == state.window && CBOR.encode(copy) == bytes
+                    let isSame = try copy.requests == state.requests && CBOR.encode(copy) == bytes
                     try #require(isSame, "after \(state.doneCount) targets")
                     if random.fraction() < 0.3 { state = copy }
                 }
@@ -96,37 +94,106 @@ import Testing
     }
 }
 
-@Suite struct `link check window` {
-    private func definition(pages: Int, window: Int, pagesMax: Int? = nil) -> (LinkCheck, LinkCheckState) {
-        let definition = LinkCheck(
-            settings: .site {
-                $0.window = window
-                $0.pagesMax = pagesMax
-            })
+@Suite struct `link check requests` {
+    private func definition(pages: Int, pagesMax: Int? = nil) -> (LinkCheck, LinkCheckState) {
+        let definition = LinkCheck(settings: .site { $0.pagesMax = pagesMax })
         var state = definition.initial
         let links = (0..<pages).map { "/p\($0).html\n" }.joined()
         definition.reduce(&state, .fetched(target: 0, answer: .init(status: 200, page: .init(links: links))))
         return (definition, state)
     }
 
-    @Test func `at most a window of requests is offered, and the next of the queue enters as one ends`() {
-        var (definition, state) = definition(pages: 10, window: 3)
-        #expect(state.window.keys.sorted() == [1, 2, 3])
+    @Test func `all that is found and has no answer is asked for, in the order in which it was found`() {
+        var (definition, state) = definition(pages: 1000)
+        #expect(Array(state.requests.keys) == Array(1...1000))
         definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
-        #expect(state.window.keys.sorted() == [1, 3, 4])
+        #expect(Array(state.requests.keys) == [1] + Array(3...1000))
         #expect(definition.progress(of: state)?.done == 2)
-        #expect(definition.progress(of: state)?.found == 11)
+        #expect(definition.progress(of: state)?.found == 1001)
         #expect(definition.outcome(of: state) == nil)
     }
 
-    @Test func `early answers take up room where order counts`() {
-        var (definition, state) = definition(pages: 10, window: 3, pagesMax: 100)
+    @Test func `not many are asked for ahead of an answer where order counts`() {
+        var (definition, state) = definition(pages: 1000, pagesMax: 100)
+        #expect(Array(state.requests.keys) == Array(1...256))
         definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
-        #expect(state.window.keys.sorted() == [1, 3])
+        #expect(Array(state.requests.keys) == [1] + Array(3...256))
         #expect(state.doneCount == 1)
         definition.reduce(&state, .fetched(target: 1, answer: .init(status: 404)))
-        #expect(state.window.keys.sorted() == [3, 4, 5])
+        #expect(Array(state.requests.keys) == Array(3...258))
         #expect(state.doneCount == 3)
+    }
+
+    @Test func `where no pages are wanted any more, all that is left is asked whether it is there`() {
+        let (_, state) = definition(pages: 1000, pagesMax: 1)
+        #expect(Array(state.requests.keys) == Array(1...1000))
+        #expect(state.requests.values.allSatisfy { !$0.isPageWanted })
+    }
+
+    @Test func `a state in which a window of requests was offered goes on with all of them`() throws {
+        var (definition, state) = definition(pages: 1000)
+        definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
+        let first = try FirstState(state, window: 256, offered: 258)
+        let old = Encoded(try CBOR.encode(first), coder: CBORCoder())
+        let migrated = try definition.migrateState(old, from: 1)
+        #expect(migrated.requests == state.requests)
+        #expect(try CBOR.encode(migrated) == CBOR.encode(state))
+    }
+
+    /// A state as schema 1 encoded it: with the window's size in the settings, and with less offered than was found.
+    private struct FirstState: Encodable {
+        let fields: [String: Field]
+
+        init(_ state: LinkCheckState, window: Int, offered: Int) throws {
+            var fields = try CBOR.decode([String: Field].self, from: CBOR.encode(state))
+            guard case .map(var settings)? = fields["settings"] else { throw Wrong() }
+            settings["window"] = .number(Int64(window))
+            fields["settings"] = .map(settings)
+            fields["offered"] = .number(Int64(offered))
+            self.fields = fields
+        }
+
+        func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
+
+        struct Wrong: Error {}
+
+        enum Field: Codable {
+            case flag(Bool)
+            case number(Int64)
+            case text(String)
+            case bytes([UInt8])
+            case list([Field])
+            case map([String: Field])
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if let flag = try? container.decode(Bool.self) {
+                    self = .flag(flag)
+                } else if let number = try? container.decode(Int64.self) {
+                    self = .number(number)
+                } else if let text = try? container.decode(String.self) {
+                    self = .text(text)
+                } else if let list = try? container.decode([Field].self) {
+                    self = .list(list)
+                } else if let bytes = try? container.decode([UInt8].self) {
+                    self = .bytes(bytes)
+                } else {
+                    self = .map(try container.decode([String: Field].self))
+                }
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                switch self {
+                case .flag(let flag): try container.encode(flag)
+                case .number(let number): try container.encode(number)
+                case .text(let text): try container.encode(text)
+                case .bytes(let bytes): try container.encode(bytes)
+                case .list(let list): try container.encode(list)
+                case .map(let map): try container.encode(map)
+                }
+            }
+        }
     }
 
     @Test func `a job says everything that a worker has to know`() throws {
@@ -134,7 +201,7 @@ import Testing
             $0.limits.retries = 1
             $0.limits.userAgent = "me"
         }
-        let job = try #require(LinkCheck(settings: settings).initial.window[0])
+        let job = try #require(LinkCheck(settings: settings).initial.requests[0])
         #expect(job.url == "http://u:p@h:8080/docs/index.html")
         #expect(job.base == "http://u:p@h:8080/docs")
         #expect(job.host == "h:8080")
@@ -143,7 +210,7 @@ import Testing
     }
 
     @Test func `events about nothing that is asked for change nothing`() throws {
-        var (definition, state) = definition(pages: 2, window: 3)
+        var (definition, state) = definition(pages: 2)
         let before = try CBOR.encode(state)
         definition.reduce(&state, .fetched(target: 99, answer: .init(status: 200)))
         definition.reduce(&state, .failed(target: 0, status: 500, error: nil))
@@ -153,7 +220,7 @@ import Testing
     }
 
     @Test func `content that no worker would send is taken as far as it makes sense`() {
-        var (definition, state) = definition(pages: 3, window: 3)
+        var (definition, state) = definition(pages: 3)
         let page = LinkCheck.PageContent(links: "\n\n#\n##x\n/\n/p2.html###\n!\n?#\u{0}\n", anchors: [1, 2, 3])
         definition.reduce(&state, .fetched(target: 1, answer: .init(status: 200, page: page)))
         definition.reduce(&state, .fetched(target: 2, answer: .init(status: -5, location: "\n#\n")))

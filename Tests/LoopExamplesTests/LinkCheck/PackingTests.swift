@@ -50,7 +50,7 @@ import Testing
         let anchors = Set((0..<30_000).map(String.init))
         var site = PaperSite(["http://h/": .page(links: links + own, anchors: anchors)])
         site.partBytesMax = 200 << 10
-        let job = try #require(LinkCheck(settings: .site()).initial.window[0])
+        let job = try #require(LinkCheck(settings: .site()).initial.requests[0])
         let events = site.events(for: job)
         #expect(events.count > 2)
         for event in events { #expect(try CBOR.encode(event).count < 512 << 10) }

@@ -70,7 +70,7 @@ struct PaperSite {
             let time = WallTime(milliseconds: 1000 + Int64(seq.value))
             definition.reduce(&state, event, Transition(seq: seq, time: time, seed: 0))
         }
-        while let target = state.window.keys.sorted().randomElement(using: &random), let job = state.window[target] {
+        while let job = state.requests.values.randomElement(using: &random) {
             var tries = [events(for: job)]
             // A worker that dies midway sends a beginning; its successor sends everything.
             if random.fraction() < doubling { tries.insert(tries[0].dropLast(), at: 0) }

@@ -96,11 +96,12 @@ import Testing
 
     @Test func `a limit on pages ends the check with the same pages every time`() async throws {
         var texts: [String] = []
-        for window in ["1", "4", "100"] {
+        for concurrency in ["1", "4", "64"] {
             let server = try server()
             defer { server.stop() }
             let outcome = try await check([
-                "http://127.0.0.1:\(server.port)/", "--relative", "--retries=0", "--max-pages=4", "--window", window,
+                "http://127.0.0.1:\(server.port)/", "--relative", "--retries=0", "--max-pages=4",
+                "--host-concurrency", concurrency,
             ])
             texts.append(settled(outcome.text))
         }

@@ -9,7 +9,7 @@ extension CaseGroup {
         },
         ours: [PackedEvent.word, PlainEvent.word].map { loop in
             Variant(name: "loop-durable-4096" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
-                try await inFolder { folder in
+                try await effort.inFolder { folder in
                     try await rate(loop, journal: "\(folder)/bench.journal", count: effort.count(150_000))
                 }
             }
@@ -20,7 +20,7 @@ extension CaseGroup {
         unit: "events/s", reference: nil,
         ours: [PackedEvent.word, PlainEvent.word].map { loop in
             Variant(name: "replay" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
-                try await inFolder { folder in
+                try await effort.inFolder { folder in
                     let count = effort.count(400_000)
                     _ = try await rate(loop, journal: "\(folder)/bench.journal", count: count)
                     return try await withRoles { roles in
@@ -50,12 +50,14 @@ extension CaseGroup {
             return Double(count) / seconds
         }
     }
+}
 
+extension Effort {
     /// A folder that goes with the case, on the disk that the project is on: a file system in memory syncs for nothing.
-    private static func inFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
-        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try await body(folder)
+    func inFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let path = URL(fileURLWithPath: folder).appendingPathComponent("bench-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await body(path)
     }
 }

@@ -2,26 +2,34 @@ extension CaseGroup {
     /// State change, effect on a worker, its event applied, and so on: the time of one turn.
     static let effectRoundTrip = CaseGroup(
         unit: "us p50",
-        reference: window1.reference,
+        references: window1.references,
         ours: [
-            Variant(name: "effect-roundtrip") { effort in
-                let count = effort.count(4000)
-                return try await withRoles { roles in
-                    let reducer = try roles.start("reducer", ["loop": Pulse.name])
-                    let worker = try roles.start(
-                        "pulse-worker", ["reducer": try await reducer.answer("listening"), "count": "\(count)"])
-                    let result = try await worker.number("p50")
-                    try await expect("\(count) 0", try await reducer.answer("outcome"))
-                    return result
-                }
-            }
+            Variant(name: "effect-roundtrip") { try await pulse(count: $0.count(4000), journal: nil) }
         ])
+
+    /// The same with the journal in a file.
+    static let durableRoundTrip = Variant(name: "effect-roundtrip-durable") { effort in
+        try await effort.inFolder { try await pulse(count: effort.count(2000), journal: "\($0)/bench.journal") }
+    }
+
+    private static func pulse(count: Int, journal: String?) async throws -> Double {
+        try await withRoles { roles in
+            var arguments = ["loop": Pulse.name]
+            arguments["journal"] = journal
+            let reducer = try roles.start("reducer", arguments)
+            let worker = try roles.start(
+                "pulse-worker", ["reducer": try await reducer.answer("listening"), "count": "\(count)"])
+            let result = try await worker.number("p50")
+            try await expect("\(count) 0", try await reducer.answer("outcome"))
+            return result
+        }
+    }
 
     /// Effects finished a second on two workers, 256 live at once.
     static let effects256 = effects(window: 256, count: 30_000)
 
     /// The same with 4096 live at once.
-    static let effects4096 = effects(window: 4096, count: 6000)
+    static let effects4096 = effects(window: 4096, count: 60_000)
 
     private static func effects(window: Int, count: Int) -> CaseGroup {
         CaseGroup(
@@ -31,14 +39,27 @@ extension CaseGroup {
             },
             ours: [
                 Variant(name: "effects-2-workers-\(window)") { effort in
-                    try await fan(window: window, count: effort.count(count))
-                }
+                    try await fan(window: window, count: effort.count(count), journal: nil)
+                },
+                durableEffects(window: window, count: count),
             ])
     }
 
-    private static func fan(window: Int, count: Int) async throws -> Double {
+    /// The same with the journal in a file, synced before anything that depends on it leaves.
+    static func durableEffects(window: Int, count: Int) -> Variant {
+        Variant(name: "effects-2-workers-\(window)-durable") { effort in
+            try await effort.inFolder { folder in
+                try await fan(window: window, count: effort.count(count), journal: "\(folder)/bench.journal")
+            }
+        }
+    }
+
+    /// From the event that begins it to the outcome, by the reducer.
+    private static func fan(window: Int, count: Int, journal: String?) async throws -> Double {
         try await withRoles { roles in
-            let reducer = try roles.start("reducer", ["loop": Fan.name])
+            var arguments = ["loop": Fan.name]
+            arguments["journal"] = journal
+            let reducer = try roles.start("reducer", arguments)
             let address = try await reducer.answer("listening")
             for _ in 0..<2 {
                 _ = try roles.start("fan-worker", ["reducer": address, "capacity": "\(window / 2)"])
@@ -46,9 +67,10 @@ extension CaseGroup {
             let client = try roles.start(
                 "fan-client",
                 ["reducer": address, "workers": "2", "count": "\(count)", "window": "\(window)"])
-            let seconds = try await client.number("seconds")
+            let began = try await client.number("began")
+            let finished = try await reducer.number("finished")
             try await expect("\(count) \(count * (count - 1) / 2)", try await reducer.answer("outcome"))
-            return Double(count) / seconds
+            return Double(count) / (finished - began)
         }
     }
 

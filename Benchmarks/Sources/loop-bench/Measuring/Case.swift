@@ -11,15 +11,27 @@ struct CaseGroup: Sendable {
     }
 
     let unit: String
-    /// What `ours` are compared with; nil where nothing is worth it.
-    let reference: Variant?
+    /// What each of `ours` is compared with, a line for each; empty where nothing is worth it.
+    let references: [Variant]
     /// The variants that are ours; each is a case of its own.
     let ours: [Variant]
+
+    init(unit: String, references: [Variant], ours: [Variant]) {
+        self.unit = unit
+        self.references = references
+        self.ours = ours
+    }
+
+    init(unit: String, reference: Variant?, ours: [Variant]) {
+        self.init(unit: unit, references: reference.map { [$0] } ?? [], ours: ours)
+    }
 }
 
 /// How much work a variant does: 1 for the figures that are quoted, less for a quick look.
 struct Effort: Sendable {
     let scale: Double
+    /// Where journals go, and whatever else a variant keeps on the disk.
+    let folder: String
 
     func count(_ full: Int) -> Int { Swift.max(64, Int(Double(full) * scale)) }
 }

@@ -11,7 +11,7 @@ enum FanRoles {
         _ = try await node.run()
     }
 
-    /// Waits for the workers, begins, and waits for the end of the loop.
+    /// Waits for the workers, and begins.
     static func ask(_ role: Role) async throws {
         let reducer = try role.text("reducer")
         let workers = try role.number("workers")
@@ -19,10 +19,8 @@ enum FanRoles {
             try await Task.sleep(for: .milliseconds(10))
         }
         let loop = try RemoteLoop(Fan.self, reducer: reducer, log: { _ in })
-        let began = ContinuousClock.now
-        try await loop.send(.begin(limit: try role.number("count"), window: try role.number("window")))
-        for await _ in loop.states {}
-        Role.say("seconds", (ContinuousClock.now - began).inSeconds)
+        Role.say("began", MonotonicTime.seconds)
+        try await loop.confirmed(.begin(limit: try role.number("count"), window: try role.number("window")))
         await loop.close()
     }
 }

@@ -73,7 +73,8 @@ struct Role {
             definition,
             configuration: ReducerNodeConfiguration(
                 bind: "tcp://127.0.0.1:0", journal: (try? text("journal")).map { .file($0) } ?? .memory,
-                snapshotInterval: .max, onListening: { Self.say("listening", $0) }, log: recovered))
+                snapshotInterval: .max, onListening: { Self.say("listening", $0) },
+                onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import LoopNode
 
-/// This program, started again to be one node of a case. What it has to say it prints as lines `name value…`.
+/// A process of a case: this program, started again to be one of its nodes, or a peer's. What it has to say it prints as
+/// lines `name value…`.
 final class RoleProcess: Sendable {
     private let role: String
     private let child: ChildProcess
@@ -9,12 +10,28 @@ final class RoleProcess: Sendable {
     /// Samples the process where `LOOP_BENCH_PROFILE` names its role, into `profile-ROLE-PID.data`.
     private let profiler: ChildProcess?
 
-    init(_ role: String, _ arguments: [String: String] = [:]) throws {
+    /// This program as one node.
+    convenience init(_ role: String, _ arguments: [String: String] = [:]) throws {
+        let words = arguments.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        try self.init(role, ChildProcess.Plan("/proc/self/exe", ["--role", role] + words))
+    }
+
+    /// Another program. It ends with this process, and its group with it when it is ended from here.
+    /// - Parameter isServer: it tells what it does as errors, which are for nobody but who waits for one of these lines.
+    convenience init(_ program: String, _ arguments: [String], in folder: String, isServer: Bool) throws {
+        let plan = ChildProcess.Plan(program, arguments, directory: folder, ownGroup: true)
+        try self.init(program.split(separator: "/").last.map(String.init) ?? program, plan, showsErrors: !isServer)
+    }
+
+    private init(_ role: String, _ plan: ChildProcess.Plan, showsErrors: Bool = true) throws {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        var plan = ChildProcess.Plan(
-            "/proc/self/exe", ["--role", role] + arguments.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+        var plan = plan
         plan.output = .lines { channel, line in
-            if channel == .errors { StandardError.line("\(role): \(line)") } else { continuation.yield(line) }
+            if channel == .errors, showsErrors {
+                StandardError.line("\(role): \(line)")
+            } else {
+                continuation.yield(line)
+            }
         }
         let child = try ChildProcess(plan)
         self.role = role
@@ -42,6 +59,17 @@ final class RoleProcess: Sendable {
             return String(line.dropFirst(name.count + 1))
         }
         throw BenchmarkError.role("the \(role) ended (\(await child.wait())) and did not say its \(name)")
+    }
+
+    /// The first line with these words, waited for.
+    func line(with words: String) async throws -> String {
+        var last = "nothing"
+        for await line in lines {
+            if line.contains(words) { return line }
+            last = line
+        }
+        throw BenchmarkError.role(
+            "the \(role) ended (\(await child.wait())) before \"\(words)\"; its last line was: \(last)")
     }
 
     /// A number that it says under a name.
@@ -78,8 +106,18 @@ final class RoleProcesses {
         return process
     }
 
+    /// Starts a program in a folder; see ``RoleProcess``.
+    func start(
+        _ program: String, _ arguments: [String], in folder: String, isServer: Bool = false
+    ) throws -> RoleProcess {
+        let process = try RoleProcess(program, arguments, in: folder, isServer: isServer)
+        started.append(process)
+        return process
+    }
+
     fileprivate func end() async {
-        for process in started { await process.end() }
+        // The last first: who asks before who answers.
+        for process in started.reversed() { await process.end() }
     }
 }
 

@@ -6,8 +6,6 @@ public struct CheckSettings: Codable, Equatable, Sendable {
     public var checksExternal = false
     /// After how many pages no further ones are read; nil: all are.
     public var pagesMax: Int?
-    /// How many requests are offered at a time.
-    public var window = 256
     /// What is not checked: URLs that begin with one of these, or match it where it has a `*`.
     public var ignored: [String] = []
     /// Whether URLs of the site are reported from its root on: `/book/a.html`.

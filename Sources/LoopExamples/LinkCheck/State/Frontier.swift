@@ -1,7 +1,11 @@
-/// What is still to be fetched: all targets in the order in which they were found, of which a window is offered.
+internal import LoopCore
+
+/// What is still to be fetched: all targets in the order in which they were found, each of which is a request until it
+/// is answered.
 ///
 /// With a limit on pages the answers count in the order of the queue, whatever the order of their arrival, so that the
-/// same pages are read in every run; an answer that is early is held until its turn.
+/// same pages are read in every run; an answer that is early is held until its turn, and until the limit is reached not
+/// many are asked for ahead of it.
 struct Frontier: Sendable {
     private(set) var queue = Chunks<UInt32>()
     /// How many of the queue have been offered.
@@ -12,8 +16,11 @@ struct Frontier: Sendable {
     private(set) var held: [UInt32: LinkCheck.Result] = [:]
     /// From where in the queue on no pages are wanted any more; nil: there is no such place yet.
     private(set) var filesFrom: Int?
-    /// What is offered.
-    private(set) var window: [UInt32: FetchJob] = [:]
+    /// What is offered, by target.
+    private(set) var requests: TrackedDictionary<UInt32, FetchJob> = [:]
+
+    /// How many answers may be ahead of the one whose turn it is, while order counts.
+    static let aheadMax = 256
 
     init() {}
 
@@ -28,12 +35,12 @@ struct Frontier: Sendable {
     }
 
     /// What is neither answered nor held.
-    var isDrained: Bool { window.isEmpty && offeredCount == queue.count && held.isEmpty }
+    var isDrained: Bool { requests.isEmpty && offeredCount == queue.count && held.isEmpty }
 
     mutating func append(_ target: UInt32) { queue.append(target) }
 
-    /// The target is answered: it leaves the window.
-    mutating func close(_ target: UInt32) { window[target] = nil }
+    /// The target is answered: it is no request any more.
+    mutating func close(_ target: UInt32) { requests[target] = nil }
 
     /// Keeps an answer for its turn. False: there is one already.
     mutating func hold(_ target: UInt32, _ outcome: LinkCheck.Result) -> Bool {
@@ -52,14 +59,16 @@ struct Frontier: Sendable {
     /// What is offered from now on is only asked whether it is there.
     mutating func wantFilesOnly() { filesFrom = filesFrom ?? offeredCount }
 
-    /// The next of the queue, which may now be offered; nil when there is none, or no room.
-    mutating func next(windowMax: Int) -> (target: UInt32, isPageWanted: Bool)? {
-        guard window.count + held.count < windowMax, offeredCount < queue.count else { return nil }
+    /// The next of the queue, which may now be offered; nil when there is none.
+    /// - Parameter isOrdered: there is a limit on pages, so that not all that are found may be wanted.
+    mutating func next(isOrdered: Bool) -> (target: UInt32, isPageWanted: Bool)? {
+        if isOrdered, filesFrom == nil, requests.count + held.count >= Self.aheadMax { return nil }
+        guard offeredCount < queue.count else { return nil }
         defer { offeredCount += 1 }
         return entry(offeredCount)
     }
 
-    mutating func offer(_ job: FetchJob) { window[job.target] = job }
+    mutating func offer(_ job: FetchJob) { requests[job.target] = job }
 
     /// What has been offered and is not held; some of it may have been answered.
     var unanswered: [(target: UInt32, isPageWanted: Bool)] {

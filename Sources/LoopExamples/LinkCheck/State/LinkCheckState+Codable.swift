@@ -43,7 +43,7 @@ extension LinkCheckState: Codable {
             filesFrom: try container.decodeIfPresent(Int.self, forKey: .filesFrom),
             held: try container.decode([UInt32: LinkCheck.Result].self, forKey: .held))
         try check(container)
-        restoreWindow()
+        restoreRequests()
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -1,3 +1,5 @@
+public import LoopCore
+
 /// Everything that is known about a site, small enough that 50,000 pages fit in memory with room to spare.
 ///
 /// Names, fragments and errors are numbered once. Of a page its anchors stay, as hashes. A link is kept while its target
@@ -44,8 +46,8 @@ public struct LinkCheckState: Sendable {
         fill()
     }
 
-    /// What should be being fetched.
-    public var window: [UInt32: FetchJob] { frontier.window }
+    /// What should be being fetched, by target: all that is found and has no answer, in the order in which it was found.
+    public var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
 
     /// How many targets are known that are to be fetched, fetched ones included.
     public var foundCount: Int { frontier.queue.count }
@@ -74,15 +76,16 @@ public struct LinkCheckState: Sendable {
     }
 
     mutating func fill() {
-        while let next = frontier.next(windowMax: max(settings.window, 1)) {
+        while let next = frontier.next(isOrdered: settings.pagesMax != nil) {
             if let job = job(for: next.target, isPageWanted: next.isPageWanted) { frontier.offer(job) }
         }
     }
 
-    /// Offers again what was offered when the state was stored.
-    mutating func restoreWindow() {
+    /// Offers again what was offered when the state was stored, and, where fewer were at a time, the others.
+    mutating func restoreRequests() {
         for entry in frontier.unanswered {
             if let job = job(for: entry.target, isPageWanted: entry.isPageWanted) { frontier.offer(job) }
         }
+        fill()
     }
 }

@@ -1,0 +1,10 @@
+import Glibc
+
+/// The clock that all processes of the machine share and that nobody sets.
+enum MonotonicTime {
+    static var seconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
