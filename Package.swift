@@ -78,7 +78,7 @@ let package = Package(
         // Fetching by libcurl, links and anchors by libxml2.
         library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
-        library("LoopWeb", ["CHTTPD", "LoopLock", "LoopCore", "LoopView"]),
+        library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
         library("LoopExamples", ["LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
@@ -129,7 +129,7 @@ let package = Package(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
-        tests("LoopWebTests", ["LoopCore", "LoopView", "LoopWeb"]),
+        tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
             exclude: ["Fixtures"]),

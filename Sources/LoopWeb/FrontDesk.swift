@@ -29,17 +29,14 @@ final class FrontDesk: WebDesk, @unchecked Sendable {
     let counts = Locked(Counts())
     private let site: SiteFolder
     private let options: SiteServer.Options
-    private let delays = DelayLine { MHD_resume_connection($0) }
 
     init(site: SiteFolder, options: SiteServer.Options) {
         self.site = site
         self.options = options
     }
 
-    func close() { delays.close() }
-
     func answer(
-        _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ connection: WebConnection, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
         _ piece: UnsafePointer<CChar>?, _ bodyBytes: UnsafeMutablePointer<Int>,
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> MHD_Result {
@@ -56,8 +53,7 @@ final class FrontDesk: WebDesk, @unchecked Sendable {
         if exchange.latency > .zero {
             let latency = exchange.latency
             exchange.latency = .zero
-            MHD_suspend_connection(connection)
-            delays.add(connection, after: latency)
+            connection.rest(for: latency)
             return .YES
         }
         switch exchange.override?.answer {
@@ -87,7 +83,7 @@ final class FrontDesk: WebDesk, @unchecked Sendable {
         return Exchange(path: path, method: method, override: override, latency: latency)
     }
 
-    private func answerFromFolder(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+    private func answerFromFolder(_ exchange: Exchange, _ connection: WebConnection) -> MHD_Result {
         guard exchange.method == "GET" || exchange.method == "HEAD" else {
             var reply = Reply.page(status: 405)
             reply.headers.append(("Allow", "GET, HEAD"))
@@ -115,7 +111,7 @@ final class FrontDesk: WebDesk, @unchecked Sendable {
         }
     }
 
-    private func queue(_ reply: Reply, on connection: OpaquePointer) -> MHD_Result {
+    private func queue(_ reply: Reply, on connection: WebConnection) -> MHD_Result {
         let response = reply.body.withUnsafeBytes { body in
             MHD_create_response_from_buffer(
                 body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
@@ -125,9 +121,9 @@ final class FrontDesk: WebDesk, @unchecked Sendable {
         return send(response, status: reply.status, on: connection)
     }
 
-    private func send(_ response: OpaquePointer, status: Int, on connection: OpaquePointer) -> MHD_Result {
+    private func send(_ response: OpaquePointer, status: Int, on connection: WebConnection) -> MHD_Result {
         defer { MHD_destroy_response(response) }
-        return MHD_queue_response(connection, UInt32(clamping: status), response)
+        return MHD_queue_response(connection.pointer, UInt32(clamping: status), response)
     }
 
     /// A time as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7), whatever the locale.

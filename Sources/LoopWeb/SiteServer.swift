@@ -41,6 +41,7 @@ public final class SiteServer: Sendable {
     deinit { stop() }
 
     /// Closes all connections and ends the server's threads. A second call does nothing.
+    /// Called while a request is answered, on one of these threads, it does not wait for that one.
     public func stop() {
         daemon.withLock { $0.take() }?.stop()
     }

@@ -1,6 +1,5 @@
 internal import CHTTPD
 internal import Glibc
-internal import LoopLock
 
 /// Who answers the requests of a daemon. Called on the daemon's threads, several at a time.
 protocol WebDesk: AnyObject, Sendable {
@@ -10,20 +9,17 @@ protocol WebDesk: AnyObject, Sendable {
     ///   - piece: the next bytes of the body; what is left of them is said in `pieceBytes`.
     ///   - slot: holds what belongs to the request.
     func answer(
-        _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ connection: WebConnection, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
         _ piece: UnsafePointer<CChar>?, _ pieceBytes: UnsafeMutablePointer<Int>,
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> MHD_Result
 
     /// Called once for each request, however it ended.
     func finish(_ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>)
-
-    /// From now on no request waits: libmicrohttpd cannot be stopped while a connection is suspended.
-    func close()
 }
 
-/// A running libmicrohttpd daemon.
-struct WebDaemon: @unchecked Sendable {
+/// A running web server: one or more loops that listen on one socket.
+struct WebDaemon: Sendable {
     /// How a daemon listens.
     struct Settings {
         var host: String
@@ -34,19 +30,9 @@ struct WebDaemon: @unchecked Sendable {
         var idleLimit: Duration
     }
 
-    /// Carries the desk through the C library.
-    private final class Holder {
-        let desk: any WebDesk
-        init(_ desk: any WebDesk) { self.desk = desk }
-
-        static func of(_ pointer: UnsafeMutableRawPointer?) -> any WebDesk {
-            Unmanaged<Holder>.fromOpaque(pointer!).takeUnretainedValue().desk
-        }
-    }
-
     let port: UInt16
-    private let handle: OpaquePointer
-    private let holder: Unmanaged<Holder>
+    private let loops: [WebLoop]
+    private let listener: Int32
 
     init(_ settings: Settings, desk: any WebDesk) throws(SiteServerError) {
         let (host, port) = (settings.host, settings.port)
@@ -62,45 +48,47 @@ struct WebDaemon: @unchecked Sendable {
                     + "give an address of this machine, such as 127.0.0.1")
         }
         defer { freeaddrinfo(found) }
-        var flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
         if found.pointee.ai_family == AF_INET6 { flags |= MHD_USE_IPv6.rawValue }
 
-        // Signals are the business of the program's own threads; new threads inherit the mask.
-        var all = sigset_t()
-        var previous = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &previous)
-        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-
-        let holder = Unmanaged.passRetained(Holder(desk))
-        let threads = UInt32(clamping: min(max(settings.threads, 1), 64))
-        // libmicrohttpd shares the connections out among the threads, and wants one for each.
-        let connections = UInt32(clamping: max(settings.connectionsMax, Int(threads)))
+        let threads = min(max(settings.threads, 1), 64)
+        // The connections are shared out among the threads.
+        let connections = max(settings.connectionsMax, threads)
+        var loops: [WebLoop] = []
         errno = 0
-        guard
-            let handle = loop_httpd_start(
-                flags, address, threads, connections,
-                UInt32(clamping: max(settings.idleLimit, .zero).components.seconds),
-                { Holder.of($0).answer($1!, $2!, $3!, $5, $6!, $7!) },
-                { desk, _, exchange, _ in Holder.of(desk).finish(exchange!) },
-                { _, _, text in text.map { strlen($0) } ?? 0 },
-                holder.toOpaque())
-        else {
-            let reason = errno == 0 ? "the server could not be started" : String(cString: strerror(errno))
-            holder.release()
-            throw SiteServerError(
-                .addressUnavailable, "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any"
-            )
+        for number in 0..<threads {
+            // Each daemon closes its own.
+            let listener = loops.first.map { fcntl($0.listener, F_DUPFD_CLOEXEC, 0) } ?? -1
+            let settings = WebLoop.Settings(
+                flags: flags, address: address, listener: listener,
+                connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
+                idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
+            guard loops.isEmpty || listener >= 0, let loop = WebLoop(settings, desk: desk) else {
+                if listener >= 0 { Glibc.close(listener) }
+                throw Self.unavailable(host, port)
+            }
+            loops.append(loop)
         }
-        self.handle = handle
-        self.holder = holder
-        self.port = UInt16(truncatingIfNeeded: loop_httpd_port(handle))
+        self.port = loops[0].port
+        self.loops = loops
+        listener = loops[0].listener
+        for loop in loops where !loop.start() {
+            let error = Self.unavailable(host, port)
+            stop()
+            throw error
+        }
     }
 
-    /// Closes all connections and ends the threads.
+    private static func unavailable(_ host: String, _ port: UInt16) -> SiteServerError {
+        let reason = errno == 0 ? "the server could not be started" : String(cString: strerror(errno))
+        return SiteServerError(
+            .addressUnavailable, "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
+    }
+
+    /// Refuses who comes from now on, closes all connections and ends the threads.
     func stop() {
-        holder.takeUnretainedValue().desk.close()
-        MHD_stop_daemon(handle)
-        holder.release()
+        shutdown(listener, Int32(SHUT_RDWR))
+        for loop in loops { loop.end() }
+        for loop in loops { loop.join() }
     }
 }

@@ -161,6 +161,23 @@ import Testing
         #expect(server.concurrencyMax > 1)
     }
 
+    @Test func `who finds no room is let in when somebody leaves`() throws {
+        let server = try server {
+            $0.connectionsMax = 1
+            $0.threads = 1
+        }
+        var connection = try Connection(port: server.port)
+        for _ in 0..<20 {
+            connection.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(connection.receive().body == "p {}")
+            let next = try Connection(port: server.port)
+            next.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+            // The one before is closed here.
+            connection = next
+            #expect(connection.receive().body == "p {}")
+        }
+    }
+
     @Test func `stopping answers those that wait, and closes the port`() throws {
         let server = try server { $0.latency = .seconds(3600) }
         let connection = try Connection(port: server.port)

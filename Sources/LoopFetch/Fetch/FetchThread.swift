@@ -30,20 +30,16 @@ final class FetchThread: Sendable {
         self.multi = multi
         thread = Locked(nil)
 
-        // Signals are the business of the program's own threads; new threads inherit the mask.
-        var all = sigset_t()
-        var previous = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &previous)
-        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         let owner = Unmanaged.passRetained(self)
         var handle = pthread_t()
-        let result = pthread_create(
-            &handle, nil,
-            { owner in
-                Unmanaged<FetchThread>.fromOpaque(owner!).takeRetainedValue().run()
-                return nil
-            }, owner.toOpaque())
+        let result = CurrentThread.withSignalsBlocked {
+            pthread_create(
+                &handle, nil,
+                { owner in
+                    Unmanaged<FetchThread>.fromOpaque(owner!).takeRetainedValue().run()
+                    return nil
+                }, owner.toOpaque())
+        }
         guard result == 0 else {
             owner.release()
             throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(result)")

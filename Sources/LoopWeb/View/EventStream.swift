@@ -13,12 +13,12 @@ final class EventStream: @unchecked Sendable {
     /// A browser that is further behind than this begins anew.
     private static var pendingBytesMax: Int { 4 << 20 }
 
-    private let connection: OpaquePointer
+    private let connection: WebConnection
     private let state = Locked(State())
     private let ended: @Sendable (EventStream) -> Void
 
     /// - Parameter ended: called when the connection is gone.
-    init(_ connection: OpaquePointer, ended: @escaping @Sendable (EventStream) -> Void) {
+    init(_ connection: WebConnection, ended: @escaping @Sendable (EventStream) -> Void) {
         self.connection = connection
         self.ended = ended
     }
@@ -44,11 +44,11 @@ final class EventStream: @unchecked Sendable {
 
     /// Gets said what is queued. Never waits; called without a lock.
     func wake() {
-        // Under the lock: who ends the server right after this must find the connection awake, and nobody about to wake it.
-        state.withLock { state in
-            if state.isResting { MHD_resume_connection(connection) }
-            state.isResting = false
+        let wasResting = state.withLock { state in
+            defer { state.isResting = false }
+            return state.isResting
         }
+        if wasResting { connection.wake() }
     }
 
     /// The response that reads this stream, and keeps it until the connection is gone.
@@ -73,7 +73,7 @@ final class EventStream: @unchecked Sendable {
                 if state.isClosed { return -1 }
                 // Under the lock, so that nobody wakes it before it rests.
                 state.isResting = true
-                MHD_suspend_connection(connection)
+                connection.rest()
                 return 0
             }
             let count = min(room, state.pending.count)

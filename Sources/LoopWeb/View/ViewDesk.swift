@@ -30,12 +30,10 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    func close() { shelf.close() }
-
     // MARK: Requests
 
     func answer(
-        _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
+        _ connection: WebConnection, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
         _ piece: UnsafePointer<CChar>?, _ pieceBytes: UnsafeMutablePointer<Int>,
         _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> MHD_Result {
@@ -55,7 +53,7 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
             pieceBytes.pointee = 0
             return .YES
         }
-        let headers = RequestHeaders(connection)
+        let headers = RequestHeaders(connection.pointer)
         guard origin.isOurs(host: headers["Host"]) else {
             return send(
                 .text(421, "This server does not answer to that name. Give it the name as an allowed host."), connection
@@ -113,7 +111,7 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         return .seeOther
     }
 
-    private func stream(_ headers: RequestHeaders, _ connection: OpaquePointer) -> MHD_Result {
+    private func stream(_ headers: RequestHeaders, _ connection: WebConnection) -> MHD_Result {
         guard origin.isSameOrigin(headers, allowsUnknown: true) else {
             return send(.text(403, "This was asked for by another site's page."), connection)
         }
@@ -126,10 +124,10 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         let headers = [("Content-Type", "text/event-stream"), ("X-Accel-Buffering", "no")] + ViewReply.commonHeaders
         for (name, value) in headers { MHD_add_response_header(response, name, value) }
         defer { MHD_destroy_response(response) }
-        return MHD_queue_response(connection, 200, response)
+        return MHD_queue_response(connection.pointer, 200, response)
     }
 
-    private func send(_ reply: ViewReply, _ connection: OpaquePointer) -> MHD_Result {
+    private func send(_ reply: ViewReply, _ connection: WebConnection) -> MHD_Result {
         let body = Array(reply.body.utf8)
         let response = body.withUnsafeBytes { body in
             MHD_create_response_from_buffer(
@@ -138,6 +136,6 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         guard let response else { return .NO }
         for (name, value) in reply.headers { MHD_add_response_header(response, name, value) }
         defer { MHD_destroy_response(response) }
-        return MHD_queue_response(connection, UInt32(clamping: reply.status), response)
+        return MHD_queue_response(connection.pointer, UInt32(clamping: reply.status), response)
     }
 }

@@ -45,6 +45,7 @@ public final class ViewServer: Sendable {
     /// The port that the server listens on.
     public let port: UInt16
     private let host: String
+    private let shelf: PageShelf
     private let daemon: Locked<WebDaemon?>
     private let beats: Task<Void, Never>
 
@@ -86,6 +87,7 @@ public final class ViewServer: Sendable {
             shelf.close()
             throw error
         }
+        self.shelf = shelf
         daemon = Locked(started)
         port = started.port
         host = options.host
@@ -109,9 +111,12 @@ public final class ViewServer: Sendable {
     }
 
     /// Closes all connections and ends the server's threads. A second call does nothing.
+    /// Called while a request is answered, on one of these threads, it does not wait for that one.
     public func stop() {
         beats.cancel()
-        daemon.withLock { $0.take() }?.stop()
+        guard let daemon = daemon.withLock({ $0.take() }) else { return }
+        shelf.close()
+        daemon.stop()
     }
 
     private static func hosts(_ options: Options) -> [String]? {
