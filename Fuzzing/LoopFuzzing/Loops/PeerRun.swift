@@ -114,7 +114,7 @@ struct PeerRun {
             case .connect, .rebuildPush, .settled, .hasRoom, .refused, .loopEnded, .finished: break
             }
         }
-        let held = machine.running.mapValues(\.attempt)
+        let held = Dictionary(uniqueKeysWithValues: machine.running.map { ($0.key, $0.value.attempt) })
         try require(held == running, "\(held) are held, \(running) run")
     }
 }

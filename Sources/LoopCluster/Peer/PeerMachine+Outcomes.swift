@@ -54,7 +54,7 @@ extension PeerMachine {
         }
         for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        finished = []
+        finished.removeAll()
         session = .none
         epoch = .none
         needsOutcomes = false

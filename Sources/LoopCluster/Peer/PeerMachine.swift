@@ -62,9 +62,9 @@ public struct PeerMachine: Sendable {
     var heardAt: MonotonicTime
 
     // Effects.
-    package internal(set) var running: [EffectID: RunningAttempt] = [:]
+    package internal(set) var running = HashTable<EffectID, RunningAttempt>()
     /// Attempts that have ended here and whose last entry is not settled.
-    var finished: Set<FinishedAttempt> = []
+    var finished = MixedSet<FinishedAttempt>()
     var isStopping = false
     /// The loop has ended; what is left is to learn what became of the outbox.
     var ending: Ending?
@@ -268,7 +268,10 @@ package struct RunningAttempt: Equatable, Sendable {
 }
 
 /// One attempt that has ended here, until its last entry is settled.
-struct FinishedAttempt: Hashable, Sendable {
+struct FinishedAttempt: MixedKey, Sendable {
     let effect: EffectID
     let attempt: Attempt
+
+    /// Both are given out by the reducer.
+    var mixed: UInt64 { Mix.finish(effect.mixed &+ attempt.epoch &* 31 &+ attempt.count) }
 }

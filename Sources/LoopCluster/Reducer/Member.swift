@@ -25,9 +25,11 @@ struct Member: Sendable {
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
     /// The effects it holds.
-    var effects: Set<EffectID> = []
+    var effects = MixedSet<EffectID>()
     /// What is to be told to it, in order, until the window lets it through.
     var pending: [Command] = []
+    /// How many of them are starts.
+    var pendingStarts = 0
     /// Commands were dropped to keep the queue bounded: the whole assignment goes out instead.
     var needsAssignments = false
     /// The watermark at the end of the newest acknowledgement.
@@ -35,6 +37,40 @@ struct Member: Sendable {
     /// When it was last asked to send again.
     var resendAskedAt: MonotonicTime?
     var completedCount: UInt64 = 0
+
+    /// It says that it has applied the numbered messages up to this one.
+    mutating func hasApplied(_ number: UInt64) { applied = max(applied, min(number, self.number)) }
+
+    /// A command waits until the window lets it through; a queue too long becomes an assignment.
+    mutating func take(_ command: Command) {
+        switch command {
+        case .cancel(let effect, let attempt) where pendingStarts > 0:
+            let unsent = pending.firstIndex {
+                if case .start(let grant) = $0 { grant.effect == effect && grant.attempt == attempt } else { false }
+            }
+            if let unsent {
+                // A start that the same batch cancels again is never sent.
+                pending.remove(at: unsent)
+                pendingStarts -= 1
+                return
+            }
+        case .start: pendingStarts += 1
+        case .cancel, .update: break
+        }
+        if pending.count >= 4 * capacity + 64 {
+            dropPending()
+            needsAssignments = true
+        } else if needsAssignments {
+            pendingStarts = 0
+        } else {
+            pending.append(command)
+        }
+    }
+
+    mutating func dropPending() {
+        pending.removeAll()
+        pendingStarts = 0
+    }
 
     /// Whether it could run effects of a feedback, which are placed in a group.
     func canHold(_ feedback: UInt32, in group: String, at now: MonotonicTime) -> Bool {

@@ -11,11 +11,11 @@ extension ReducerCore {
 
     mutating func consume(_ batch: Batch) {
         guard batch.history == core.history || breaks(.batchesNameTheirHistory) else { return count(.foreignHistory) }
-        guard let watermark = core.sessions[batch.session]?.watermark, let member = members[batch.session] else {
-            return count(.unknownSession)
-        }
-        guard member.hasJoined || breaks(.claimComesBeforeBatches) else { return count(.beforeClaim) }
-        members[batch.session]?.applied = max(member.applied, min(batch.applied, member.number))
+        guard let watermark = core.sessions[batch.session]?.watermark,
+            let sender = members.index(forKey: batch.session)
+        else { return count(.unknownSession) }
+        guard members.values[sender].hasJoined || breaks(.claimComesBeforeBatches) else { return count(.beforeClaim) }
+        members.values[sender].hasApplied(batch.applied)
         core.forgetOutcomes(of: batch.session, upTo: batch.settled)
 
         let early = breaks(.fenceIsAskedPerEntry) ? batch.entries.map { verdict(on: $0, of: batch.session) } : []
@@ -72,7 +72,9 @@ extension ReducerCore {
     /// Why an entry may not be applied, judged against everything applied before it; nil: it may.
     private func verdict(on entry: Entry, of session: SessionID) -> SendRefusal.Reason? {
         guard let effect = entry.effect else { return outcome == nil ? nil : .ended }
-        guard let live = core.effects[effect], live.status == .open, outcome == nil else { return .stale }
+        guard let live = core.effects.index(forKey: effect), core.effects[at: live].isOpen, outcome == nil else {
+            return .stale
+        }
         if breaks(.entriesAreFenced) { return nil }
         return owners[effect] == Ownership(session: session, attempt: entry.attempt) ? nil : .attempt
     }
@@ -80,7 +82,7 @@ extension ReducerCore {
     private mutating func consume(
         _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
     ) {
-        if entry.kind == .completed { members[session]?.completedCount += 1 }
+        if entry.kind == .completed { countCompleted(by: session) }
         if verdict == .stale && entry.kind != .event {
             write(.skipped(session, number: number))
             return
@@ -142,7 +144,11 @@ extension ReducerCore {
             effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
         guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
         // An effect whose own event ended it is done, although its completion will come too late to count.
-        if let effect = entry.effect, core.effects[effect] == nil { members[session]?.completedCount += 1 }
+        if let effect = entry.effect, !core.effects.contains(effect) { countCompleted(by: session) }
+    }
+
+    private mutating func countCompleted(by session: SessionID) {
+        if let index = members.index(forKey: session) { members.values[index].completedCount += 1 }
     }
 
     /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
@@ -180,10 +186,9 @@ extension ReducerCore {
             command(
                 .update(effect, owner.attempt, version: live.version, request: live.request), to: owner.session)
         case .cancelled(let effect):
-            unclaimed.remove(effect)
+            if !unclaimed.isEmpty { unclaimed.remove(effect) }
             scheduler.remove(effect)
-            guard let owner = owners[effect] else { return }
-            letGo(effect)
+            guard let owner = letGo(effect) else { return }
             command(.cancel(effect, owner.attempt), to: owner.session)
         }
     }

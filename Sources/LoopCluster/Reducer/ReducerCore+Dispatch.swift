@@ -5,44 +5,36 @@ import LoopWire
 extension ReducerCore {
     /// An effect waits for a worker, unless it is parked from the start.
     mutating func schedule(_ effect: EffectID) {
-        guard let live = core.effects[effect], live.status == .open else { return }
-        scheduler.add(effect, group: live.group, notBefore: notBefore(live))
+        guard let index = core.effects.index(forKey: effect), core.effects[at: index].isOpen else { return }
+        let retryAt = core.effects[at: index].retryAt
+        scheduler.add(effect, group: core.effects[at: index].group, notBefore: retryAt.flatMap { notBefore($0) })
     }
 
-    private func notBefore(_ effect: LiveEffect) -> MonotonicTime? {
+    private func notBefore(_ time: WallTime) -> MonotonicTime? {
         // A clock that was set back must not make the wait longer than it was meant to be.
         let wall = max(now.wall, core.time)
-        guard let time = effect.retryAt, time > wall else { return nil }
+        guard time > wall else { return nil }
         return now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
     }
 
     /// Hands effects to members with room, those with the smallest share in use first.
     mutating func grant() {
-        guard scheduler.waitingCount > 0 else { return }
         // Most of what waits, waits for time: who has room is worked out only where something may start.
-        var found: Room?
-        let (table, members, now) = (core.table, members, now.monotonic)
-        let window = inboxWindow
-        func hasRoom(_ feedback: UInt32) -> Bool {
-            let room = found ?? Room(members: members, window: window, at: now)
-            found = room
-            return room.hasRoom(for: feedback, in: table.group(feedback))
-        }
-        while let effect = scheduler.next(at: now, where: hasRoom) {
-            guard let session = found?.take(effect.feedback, in: table.group(effect.feedback)),
-                let live = core.effects[effect]
-            else {
+        guard scheduler.waitingCount > 0, scheduler.mayStart(at: now.monotonic) else { return }
+        var room = Room(members: members, window: inboxWindow, table: core.table, at: now.monotonic)
+        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0) }) {
+            guard let taker = room.take(effect.feedback), let live = core.effects.index(forKey: effect) else {
                 scheduler.remove(effect)
                 continue
             }
             grantsCount += 1
             let attempt =
                 breaks(.attemptsAreUnique)
-                ? Attempt(epoch: 1, count: live.floor.count &+ 1)
+                ? Attempt(epoch: 1, count: core.effects[at: live].floor.count &+ 1)
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
-            owners[effect] = Ownership(session: session, attempt: attempt)
-            self.members[session]?.effects.insert(effect)
-            command(.start(grantMessage(effect, attempt, live)), to: session)
+            owners[effect] = Ownership(session: taker.session, attempt: attempt)
+            members.values[taker.index].effects.insert(effect)
+            members.values[taker.index].take(.start(grantMessage(effect, attempt, core.effects[at: live])))
             watchTimeout(of: effect, attempt)
         }
     }
@@ -54,14 +46,21 @@ extension ReducerCore {
     }
 
     mutating func watchTimeout(of effect: EffectID, _ attempt: Attempt) {
-        guard let timeout = policy(of: effect).timeout else { return }
+        guard let timeout = core.feedback(of: effect)?.policy.timeout else { return }
+        if timeouts.isBloated(live: owners.count) {
+            let owners = owners
+            timeouts.compact { owners[$0.effect]?.attempt == $0.attempt }
+        }
         timeouts.push(AttemptDeadline(time: now.monotonic + timeout, effect: effect, attempt: attempt))
     }
 
     /// Nobody owns the effect any more.
-    mutating func letGo(_ effect: EffectID) {
-        guard let owner = owners.removeValue(forKey: effect) else { return }
-        members[owner.session]?.effects.remove(effect)
+    /// - Returns: who did.
+    @discardableResult
+    mutating func letGo(_ effect: EffectID) -> Ownership? {
+        guard let owner = owners.removeValue(forKey: effect) else { return nil }
+        if let index = members.index(forKey: owner.session) { members.values[index].effects.remove(effect) }
+        return owner
     }
 
     /// Ends the current attempt of an effect, by record, and lets it wait again or parks it.
@@ -174,44 +173,69 @@ extension ReducerCore {
 
 /// How much each member can still take, during one round of grants.
 private struct Room {
+    typealias Taker = (session: SessionID, index: Dictionary<SessionID, Member>.Index)
+
     private struct Place {
-        let session: SessionID
-        let capacity: Int
+        let taker: Taker
+        let groups: [String]
         let feedbacks: Set<UInt32>?
+        let capacity: Int
+        var used: Int
+        /// Of its capacity, in use.
+        var share: Double
+
+        mutating func take() {
+            used += 1
+            share = Double(used) / Double(capacity)
+        }
     }
 
-    private var places: [String: [Place]] = [:]
-    private var used: [SessionID: Int] = [:]
+    private var places: [Place] = []
+    /// The places that can hold effects of a feedback, by its number, once somebody has asked.
+    private var able = HashTable<UInt32, [Int]>()
+    private let table: FeedbackTable
 
-    init(members: [SessionID: Member], window: UInt64, at now: MonotonicTime) {
+    init(members: [SessionID: Member], window: UInt64, table: FeedbackTable, at now: MonotonicTime) {
+        self.table = table
         for session in members.keys.sorted() {
-            guard let member = members[session], member.hasJoined, member.leaseEnds > now,
-                member.effects.count < member.capacity, member.number - member.applied < window,
-                !member.needsAssignments
+            guard let index = members.index(forKey: session) else { continue }
+            let member = members.values[index]
+            guard member.hasJoined, member.leaseEnds > now, member.effects.count < member.capacity,
+                member.number - member.applied < window, !member.needsAssignments
             else { continue }
-            used[session] = member.effects.count
-            for group in member.groups {
-                places[group, default: []].append(
-                    Place(session: session, capacity: member.capacity, feedbacks: member.feedbacks))
-            }
+            places.append(
+                Place(
+                    taker: (session, index), groups: member.groups, feedbacks: member.feedbacks,
+                    capacity: member.capacity,
+                    used: member.effects.count, share: Double(member.effects.count) / Double(member.capacity)))
         }
     }
 
-    func hasRoom(for feedback: UInt32, in group: String) -> Bool {
-        places[group]?.contains { (used[$0.session] ?? 0) < $0.capacity && $0.feedbacks?.contains(feedback) ?? true }
-            ?? false
+    private mutating func able(_ feedback: UInt32) -> Int {
+        if let known = able.find(feedback, UInt64(feedback)) { return known }
+        let group = table.group(feedback)
+        let found = places.indices.filter {
+            places[$0].groups.contains(group) && places[$0].feedbacks?.contains(feedback) ?? true
+        }
+        return able.insert(feedback, found, UInt64(feedback))
     }
 
-    /// The member of the group with the smallest share of its capacity in use; it holds one more from here on.
-    mutating func take(_ feedback: UInt32, in group: String) -> SessionID? {
-        var best: (session: SessionID, share: Double)?
-        for place in places[group] ?? [] {
-            let held = used[place.session] ?? 0
-            guard held < place.capacity, place.feedbacks?.contains(feedback) ?? true else { continue }
-            let share = Double(held) / Double(place.capacity)
-            if best.map({ share < $0.share }) ?? true { best = (place.session, share) }
+    /// Where the share in use is the smallest, the first of several.
+    private mutating func best(for feedback: UInt32) -> Int? {
+        let able = able(feedback)
+        var best: Int?
+        for place in self.able[at: able] where places[place].used < places[place].capacity {
+            if best.map({ places[place].share < places[$0].share }) ?? true { best = place }
         }
-        if let best { used[best.session, default: 0] += 1 }
-        return best?.session
+        return best
+    }
+
+    mutating func hasRoom(for feedback: UInt32) -> Bool { best(for: feedback) != nil }
+
+    /// The member of the feedback's group with the smallest share of its capacity in use; it holds one more from here on.
+    mutating func take(_ feedback: UInt32) -> Taker? {
+        guard let best = best(for: feedback) else { return nil }
+        places[best].take()
+        return places[best].taker
     }
 }

@@ -6,24 +6,10 @@ extension ReducerCore {
     /// Largest payload of one message of commands, assignments or transitions, well below the limit of the wire.
     var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
 
-    /// A command waits in its member's queue until the end of the turn; a queue too long becomes an assignment.
+    /// A command waits in its member's queue until the end of the turn.
     mutating func command(_ command: Command, to session: SessionID) {
-        guard var member = members[session] else { return }
-        members[session] = nil
-        if case .cancel(let effect, let attempt) = command,
-            let unsent = member.pending.firstIndex(where: {
-                if case .start(let grant) = $0 { grant.effect == effect && grant.attempt == attempt } else { false }
-            })
-        {
-            // A start that the same batch cancels again is never sent.
-            member.pending.remove(at: unsent)
-        } else if member.pending.count >= 4 * member.capacity + 64 {
-            member.pending.removeAll()
-            member.needsAssignments = true
-        } else if !member.needsAssignments {
-            member.pending.append(command)
-        }
-        members[session] = member
+        guard let index = members.index(forKey: session) else { return }
+        members.values[index].take(command)
     }
 
     /// How many numbered messages may be under way to one member.
@@ -38,13 +24,14 @@ extension ReducerCore {
                 members[session]?.number += 1
                 sendAssignments(to: session)
             } else if !member.pending.isEmpty {
-                members[session]?.pending = []
+                members[session]?.dropPending()
                 sendCommands(member.pending, to: session)
             }
         }
     }
 
     private mutating func sendCommands(_ commands: [Command], to session: SessionID) {
+        if commands.reduce(0, { $0 + $1.byteCount }) <= payloadBytesMax { return sendNumbered(commands, to: session) }
         var chunk: [Command] = []
         var bytes = 0
         for command in commands {
@@ -70,7 +57,7 @@ extension ReducerCore {
         guard var member = members[session], let watermark = core.sessions[session]?.watermark else { return }
         if !member.pending.isEmpty {
             // What waits to be sent is part of the assignment, and takes a number, so that a tick shows its loss.
-            member.pending = []
+            member.dropPending()
             member.number += 1
             members[session] = member
         }

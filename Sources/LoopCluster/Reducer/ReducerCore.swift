@@ -23,7 +23,7 @@ struct ReducerCore: Sendable {
 
     // Dispatch.
     var members: [SessionID: Member] = [:]
-    var owners: [EffectID: Ownership] = [:]
+    var owners = HashTable<EffectID, Ownership>()
     var scheduler: EffectScheduler
     var grantsCount: UInt64 = 0
     var timeouts = BinaryHeap<AttemptDeadline>()
@@ -83,7 +83,7 @@ struct ReducerCore: Sendable {
         let changes = write(.definition(core.ownDefinition))
         scheduler = EffectScheduler(policies: core.table.policies)
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
-        let open = Set(core.effects.filter { $0.value.status == .open }.keys)
+        let open = Set(core.effects.lazy.filter { $0.value.status == .open }.map(\.key))
         // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
         let new = open.intersection(
             changes.compactMap { change in

@@ -59,7 +59,6 @@ extension JournaledCore {
 
     mutating func readEffects(from reader: inout ByteReader) throws(WireError) {
         let count = try reader.count(bytesEach: LiveEffect.bytesMin + 16)
-        effects.reserveCapacity(count)
         for _ in 0..<count {
             let id = try reader.effect()
             effects[id] = try LiveEffect(from: &reader)

@@ -108,15 +108,16 @@ extension JournaledCore {
 
     /// What the queries want becomes what is live.
     mutating func takeChanges() -> [LiveChange] {
-        var live: [LiveChange] = []
-        live.reserveCapacity(changes.count)
+        // The room of the last time, if nobody holds it any more.
+        live.removeAll(keepingCapacity: true)
         for change in changes {
             switch change {
             case .start(let id, let request):
                 startsCount &+= 1
                 let feedback = table[id.feedback]
+                let group = feedback?.group.map { $0(request) }
                 effects[id] = LiveEffect(
-                    request: feedback?.encode(request, loop.coder), version: seq, group: feedback?.group?(request),
+                    request: feedback?.encode(request, loop.coder), version: seq, group: group,
                     floor: Attempt(epoch: epoch.number, count: 0))
                 live.append(.started(id))
             case .update(let id, let request):
@@ -128,12 +129,12 @@ extension JournaledCore {
                 // A query that cannot know what it asked for before says everything anew.
                 if effects[id]?.request == bytes { continue }
                 if let index = effects.index(forKey: id) {
-                    effects.values[index].request = bytes
-                    effects.values[index].version = seq
+                    effects[at: index].request = bytes
+                    effects[at: index].version = seq
                 }
                 live.append(.updated(id))
             case .cancel(let id):
-                effects[id] = nil
+                effects.removeValue(forKey: id)
                 live.append(.cancelled(id))
             }
         }
@@ -142,17 +143,17 @@ extension JournaledCore {
     }
 
     mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
-        guard let floor = effects[effect]?.floor, attempt > floor else { return }
-        effects[effect]?.floor = attempt
+        guard let index = effects.index(forKey: effect), attempt > effects[at: index].floor else { return }
+        effects[at: index].floor = attempt
     }
 
     /// What an attempt commits ends those before it, also where the records that took them away are lost.
     private mutating func void(_ effect: EffectID, before attempt: Attempt) {
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        guard let index = effects.index(forKey: effect), effects.values[index].floor < last, attempt.count > 0 else {
+        guard let index = effects.index(forKey: effect), effects[at: index].floor < last, attempt.count > 0 else {
             return
         }
-        effects.values[index].floor = last
+        effects[at: index].floor = last
     }
 
     private mutating func finish(_ end: AttemptEnd) {

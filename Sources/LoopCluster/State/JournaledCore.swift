@@ -25,7 +25,7 @@ package struct JournaledCore: Sendable {
     var fold: any ErasedFold
     package internal(set) var seq = Seq.initial
     package internal(set) var time = WallTime(milliseconds: 0)
-    package internal(set) var effects: [EffectID: LiveEffect] = [:]
+    package internal(set) var effects = HashTable<EffectID, LiveEffect>()
     package internal(set) var sessions: [SessionID: SessionRecord] = [:]
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
     package internal(set) var nextSession = SessionID(1)
@@ -44,6 +44,8 @@ package struct JournaledCore: Sendable {
     /// How many effects have started at this seq, so that those of a takeover get indices of their own.
     var startsCount: UInt32 = 0
     var changes: [EffectChange] = []
+    /// What they last came to.
+    var live: [LiveChange] = []
 
     /// How many epochs are remembered.
     static var epochsMax: Int { 64 }

@@ -82,7 +82,7 @@ extension JournaledState {
     package var epochs: [Epoch] { core.epochs }
     package var seq: Seq { core.seq }
     package var time: WallTime { core.time }
-    package var effects: [EffectID: LiveEffect] { core.effects }
+    package var effects: HashTable<EffectID, LiveEffect> { core.effects }
     package var sessions: [SessionID: SessionRecord] { core.sessions }
     package var sessionByPeer: [PeerID: SessionID] { core.sessionByPeer }
     package var nextSession: SessionID { core.nextSession }

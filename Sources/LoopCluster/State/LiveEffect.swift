@@ -32,6 +32,10 @@ package struct LiveEffect: Equatable, Sendable {
         status = request == nil ? .parked(Self.unsendable) : .open
     }
 
+    var isOpen: Bool {
+        if case .open = status { true } else { false }
+    }
+
     /// Whether an attempt was granted before, which may have done a part of the work.
     var wasGranted: Bool { floor.count > 0 }
 

@@ -1,14 +1,31 @@
 /// The keys that a query of a `TrackedDictionary` has asked for, and their effects.
 ///
-/// The keys of what was asked for are the live ones, so that only changed keys can have changed effects.
+/// The keys of what was asked for are the live ones, so that only changed keys can have changed effects. Which keys those are
+/// the dictionary says itself, to whoever knows the stamp that it had: a copy of it would be a copy that the next change of
+/// the state must not touch.
 @usableFromInline
 struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
+    @usableFromInline
+    struct Wanted: Sendable {
+        @usableFromInline var id: EffectID
+        /// What was last asked for; nil: not known, because another definition asked for it.
+        @usableFromInline var request: Request?
+
+        @inlinable
+        init(id: EffectID, request: Request?) {
+            self.id = id
+            self.request = request
+        }
+    }
+
     @usableFromInline let order = KeyOrder<Key>()
     @usableFromInline var feedback: UInt32 = 0
     @usableFromInline var coder: (any ValueCoder)?
-    /// What was last asked for; nil: not known, because another definition asked for it.
-    @usableFromInline var wanted: TrackedDictionary<Key, Request>? = [:]
-    @usableFromInline var live: [Key: EffectID] = [:]
+    @usableFromInline var live = HashTable<Key, Wanted>()
+    /// Of the dictionary that was last asked for; nil: of none that is known.
+    @usableFromInline var stamp: TrackedStamp?
+    /// Of this transition; empty between two.
+    @usableFromInline var news = TrackedNews<Key, Request>()
 
     @inlinable
     init() {}
@@ -16,89 +33,122 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     /// Says what changes where this is asked for now. Looks at what has changed since the last time only.
     @inlinable
     mutating func follow(_ now: TrackedDictionary<Key, Request>, seq: Seq, into changes: inout [EffectChange]) {
-        guard let old = wanted else { return followAll(now, seq: seq, firstIndex: 0, into: &changes) }
-        let changed = now.changes(since: old)
-        wanted = now
-        if changed.isEmpty { return }
-        var cancelled: [EffectID] = []
-        var updated: [(id: EffectID, request: Request)] = []
-        for key in changed.removed {
-            guard let id = live[key] else { continue }
-            if let request = now[key] {
-                // It was removed and came back.
-                if old[key] != request { updated.append((id, request)) }
-            } else {
-                cancelled.append(id)
-                live[key] = nil
-            }
+        guard let stamp, let log = now.log, let first = log.position(after: stamp) else {
+            return followAll(now, seq: seq, firstIndex: 0, into: &changes)
         }
-        for (key, request) in changed.updated {
-            if let id = live[key] { updated.append((id, request)) }
-        }
-        tell(cancelled, updated, into: &changes)
-        var new: [Key] = []
-        for (key, _) in changed.inserted where live[key] == nil { new.append(key) }
-        start(new, now, seq: seq, firstIndex: 0, into: &changes)
+        let (header, touches) = log.parts
+        let last = header.pointee.count
+        if first == last { return }
+        self.stamp = log.stamp
+        for position in first..<last { look((touches + position).pointee.key, touches[position].hash, now) }
+        withExtendedLifetime(log) {}
+        tell(seq: seq, firstIndex: 0, into: &changes)
     }
 
-    /// Compares what is live with all that is asked for now; a kept key is told its request in any case.
+    /// What is new about one key. Asked once more, it is nothing.
+    @inlinable
+    mutating func look(_ key: Key, _ hash: UInt64, _ now: TrackedDictionary<Key, Request>) {
+        let place = live.find(key, hash)
+        guard let ordinal = now.find(key, hash) else {
+            if let place { news.cancelled.append(live.remove(at: place, hash).id) }
+            return
+        }
+        let entry = now.order.entry(at: ordinal)
+        guard let place else {
+            // Its effect gets its number when all new keys are known.
+            let wanted = Wanted(
+                id: EffectID(feedback: feedback, seq: .initial, index: 0), request: entry.pointee.value)
+            news.started.append(entry.pointee.key)
+            live.insert(entry.pointee.key, wanted, hash)
+            return
+        }
+        if let request = live[at: place].request, request == entry.pointee.value { return }
+        live[at: place].request = entry.pointee.value
+        news.updated.append((live[at: place].id, entry.pointee.value))
+    }
+
+    /// Compares what is live with all that is asked for now.
+    /// - Parameter tellsAll: a kept key is told its request in any case.
     @usableFromInline
     mutating func followAll(
-        _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+        _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32, tellsAll: Bool = false,
+        into changes: inout [EffectChange]
     ) {
-        var cancelled: [EffectID] = []
-        var updated: [(id: EffectID, request: Request)] = []
-        for (key, id) in live {
-            if let request = now[key] { updated.append((id, request)) } else { cancelled.append(id) }
+        stamp = now.log?.stamp
+        for (key, wanted) in live {
+            let hash = IndexWord.hash(key)
+            if tellsAll, now.contains(key), let place = live.find(key, hash) {
+                live[at: place] = Wanted(id: wanted.id, request: nil)
+            }
+            look(key, hash, now)
         }
-        if !cancelled.isEmpty { live = live.filter { now.contains($0.key) } }
-        tell(cancelled, updated, into: &changes)
-        var new: [Key] = []
-        for (key, _) in now where live[key] == nil { new.append(key) }
-        start(new, now, seq: seq, firstIndex: firstIndex, into: &changes)
-        wanted = now
+        if live.count != now.count {
+            for (key, _) in now { look(key, IndexWord.hash(key), now) }
+        }
+        tell(seq: seq, firstIndex: firstIndex, into: &changes)
     }
 
     mutating func cancelAll(into changes: inout [EffectChange]) {
-        tell(Array(live.values), [], into: &changes)
-        live = [:]
-        wanted = [:]
+        for (_, wanted) in live { news.cancelled.append(wanted.id) }
+        live.removeAll()
+        stamp = nil
+        tell(seq: .initial, firstIndex: 0, into: &changes)
     }
 
+    /// Cancellations and updates in the order of their effects, then starts, ordered by the encoded bytes of their keys.
     @inlinable
-    func tell(
-        _ cancelled: [EffectID], _ updated: [(id: EffectID, request: Request)], into changes: inout [EffectChange]
-    ) {
-        for id in cancelled.sorted() { changes.append(.cancel(id)) }
-        for update in updated.sorted(by: { $0.id < $1.id }) {
-            changes.append(.update(update.id, request: update.request))
-        }
-    }
-
-    /// Starts new keys, ordered by their encoded bytes.
-    @inlinable
-    mutating func start(
-        _ keys: [Key], _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32,
-        into changes: inout [EffectChange]
-    ) {
+    mutating func tell(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]) {
+        if news.cancelled.count > 1 { news.cancelled.sort() }
+        for id in news.cancelled { changes.append(.cancel(id)) }
+        if news.updated.count > 1 { news.updated.sort { $0.id < $1.id } }
+        for update in news.updated { changes.append(.update(update.id, request: update.request)) }
+        if news.started.count > 1 { news.started = order.sorted(news.started, coder: coder) }
         var index = firstIndex
-        for key in keys.count > 1 ? order.sorted(keys, coder: coder) : keys {
-            guard let request = now[key] else { continue }
+        for key in news.started {
+            guard let place = live.find(key, IndexWord.hash(key)), let request = live[at: place].request else {
+                continue
+            }
             let id = EffectID(feedback: feedback, seq: seq, index: index)
             index &+= 1
-            live[key] = id
+            live[at: place].id = id
             changes.append(.start(id, request: request))
+        }
+        news.removeAll()
+    }
+}
+
+/// What a transition changes among the keys of a query.
+@usableFromInline
+struct TrackedNews<Key, Request> {
+    @usableFromInline var cancelled: [EffectID] = []
+    @usableFromInline var updated: [(id: EffectID, request: Request)] = []
+    @usableFromInline var started: [Key] = []
+
+    @inlinable
+    init() {}
+
+    /// Keeps the room for the next few; what one great change took is given back.
+    @inlinable
+    mutating func removeAll() {
+        if cancelled.count + updated.count + started.count > 64 {
+            self = TrackedNews()
+        } else {
+            cancelled.removeAll(keepingCapacity: true)
+            if !updated.isEmpty { updated.removeAll(keepingCapacity: true) }
+            started.removeAll(keepingCapacity: true)
         }
     }
 }
+
+extension TrackedNews: Sendable where Key: Sendable, Request: Sendable {}
 
 extension TrackedKeys {
     func memory(_ coder: any ValueCoder) throws -> QueryMemory {
         guard let coding = order.coding else { throw QueryMemoryError.notCodable(Key.self, "keys") }
         var remembered: [QueryMemory.Remembered] = []
         remembered.reserveCapacity(live.count)
-        for (key, id) in live {
-            remembered.append(QueryMemory.Remembered(bytes: try coding.encode(key, coder), id: id))
+        for (key, wanted) in live {
+            remembered.append(QueryMemory.Remembered(bytes: try coding.encode(key, coder), id: wanted.id))
         }
         remembered.sort { $0.id < $1.id }
         return .keyed(remembered)
@@ -109,29 +159,38 @@ extension TrackedKeys {
         _ memory: QueryMemory, _ now: TrackedDictionary<Key, Request>, coder: any ValueCoder
     ) throws {
         guard case .keyed(let remembered) = memory else { throw QueryMemoryError.otherForm }
-        live = [:]
-        live.reserveCapacity(remembered.count)
+        live.removeAll()
+        stamp = nil
         for one in remembered {
             let key = try read(one.bytes, coder)
-            guard live.updateValue(one.id, forKey: key) == nil else {
-                throw QueryMemoryError("it remembers the key \(key) twice")
-            }
+            guard take(key, one.id) else { throw QueryMemoryError("it remembers the key \(key) twice") }
         }
-        wanted = now.count == live.count && now.keys.allSatisfy { live[$0] != nil } ? now : nil
+        guard now.count == live.count, now.keys.allSatisfy({ live.find($0, IndexWord.hash($0)) != nil }) else { return }
+        for (key, request) in now {
+            if let place = live.find(key, IndexWord.hash(key)) { live[at: place].request = request }
+        }
+        stamp = now.log?.stamp
     }
 
     /// - Returns: the effects whose keys cannot be read.
     mutating func adopt(_ remembered: [QueryMemory.Remembered], coder: any ValueCoder) -> [EffectID] {
         var unreadable: [EffectID] = []
         for one in remembered {
-            if let key = try? read(one.bytes, coder), live[key] == nil {
-                live[key] = one.id
-            } else {
+            guard let key = try? read(one.bytes, coder), take(key, one.id) else {
                 unreadable.append(one.id)
+                continue
             }
         }
-        wanted = nil
+        stamp = nil
         return unreadable
+    }
+
+    /// - Returns: whether the key is a new one.
+    private mutating func take(_ key: Key, _ id: EffectID) -> Bool {
+        let hash = IndexWord.hash(key)
+        if live.find(key, hash) != nil { return false }
+        live.insert(key, Wanted(id: id, request: nil), hash)
+        return true
     }
 
     private func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Key {

@@ -41,7 +41,8 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     package mutating func reconcile(
         at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        keys.followAll(asking(transition.state), seq: transition.seq, firstIndex: firstIndex, into: &changes)
+        keys.followAll(
+            asking(transition.state), seq: transition.seq, firstIndex: firstIndex, tellsAll: true, into: &changes)
     }
 
     private func asking(_ state: UnsafeRawPointer) -> TrackedDictionary<Key, Request> {

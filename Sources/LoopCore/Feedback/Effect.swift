@@ -34,18 +34,45 @@ public struct EffectContext: Sendable {
     public let isResumed: Bool
     /// A key for the outside world that is the same at every attempt of this effect, and for no other: the loop, its
     /// history and the effect.
-    public let idempotencyKey: String
-    /// Newer requests for a keyed effect that goes on, erased.
-    package let updates: AsyncStream<any Sendable>
+    public var idempotencyKey: String { makeKey() }
+
+    /// Most effects ask neither for their key nor for newer requests: what both take is made for those that do.
+    private let makeKey: @Sendable () -> String
+    private let source: Source
+
+    private enum Source {
+        case stream(AsyncStream<any Sendable>)
+        case line(RequestLine)
+    }
 
     package init(
-        id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: String, updates: AsyncStream<any Sendable>
+        id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: @autoclosure @escaping @Sendable () -> String,
+        updates: AsyncStream<any Sendable>
     ) {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
-        self.idempotencyKey = idempotencyKey
-        self.updates = updates
+        makeKey = idempotencyKey
+        source = .stream(updates)
+    }
+
+    package init(
+        id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: @autoclosure @escaping @Sendable () -> String,
+        updates: RequestLine
+    ) {
+        self.id = id
+        self.failures = failures
+        self.isResumed = isResumed
+        makeKey = idempotencyKey
+        source = .line(updates)
+    }
+
+    /// Newer requests for a keyed effect that goes on, erased.
+    package var updates: AsyncStream<any Sendable> {
+        switch source {
+        case .stream(let stream): stream
+        case .line(let line): line.stream
+        }
     }
 }
 

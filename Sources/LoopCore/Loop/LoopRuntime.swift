@@ -271,6 +271,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         let (id, attempt) = (launch.effect.id, launch.effect.attempt)
         // One that was started just before it may have ended the loop.
         if !shared.withLock({ $0.table.isRunning(id, attempt: attempt) }) { return nil }
+        let (name, seed) = (name, seed)
         let context = EffectContext(
             id: id, failures: launch.effect.failures, isResumed: false,
             idempotencyKey: "\(name)@\(String(seed, radix: 16))/\(id)",

@@ -37,10 +37,10 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
 
     /// Whether more than half of the elements are dead when `live` of them are not: then `compact` is paid for by the
     /// pushes of the dead ones.
-    func isBloated(live: Int) -> Bool { elements.count > 2 * live + 16 }
+    package func isBloated(live: Int) -> Bool { elements.count > 2 * live + 16 }
 
     /// Drops the elements that are no longer live, in O(n).
-    mutating func compact(where isLive: (Element) -> Bool) {
+    package mutating func compact(where isLive: (Element) -> Bool) {
         elements.removeAll { !isLive($0) }
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
     }

@@ -9,7 +9,8 @@
 public struct EffectScheduler: Sendable {
     private var lanes: [SchedulerLane] = []
     private var numbers: [UInt32] = []
-    private var positions: [UInt32: Int] = [:]
+    /// Of the lane of each feedback number, which is its own hash.
+    private var positions = HashTable<UInt32, Int>()
     /// The lane that is asked first.
     private var turn = 0
     /// Numbers the additions, so that order does not depend on time.
@@ -37,6 +38,16 @@ public struct EffectScheduler: Sendable {
         lanes[lane(of: id)].add(id, group: group, notBefore: notBefore, ticket: nextTicket())
     }
 
+    /// Whether `next` would find an effect, were there places for all.
+    public mutating func mayStart(at now: MonotonicTime) -> Bool {
+        var mayStart = false
+        for position in lanes.indices {
+            lanes[position].advance(to: now)
+            if lanes[position].canStart(at: now) { mayStart = true }
+        }
+        return mayStart
+    }
+
     /// The next effect that may start now, which counts as running from here on; nil: none may.
     /// - Parameter canPlace: whether there is a place for an effect of this feedback number; asked at most once for
     ///   each feedback, and only for one that has an effect to start.
@@ -54,13 +65,13 @@ public struct EffectScheduler: Sendable {
 
     /// An effect is no more, whether it waited or ran: completed, cancelled or parked. Unknown ones are ignored.
     public mutating func remove(_ id: EffectID) {
-        guard let position = positions[id.feedback] else { return }
+        guard let position = position(of: id) else { return }
         lanes[position].remove(id)
     }
 
     /// An effect's attempt has ended and it waits again, behind those that wait already. Unknown ones are ignored.
     public mutating func requeue(_ id: EffectID, notBefore: MonotonicTime?) {
-        guard let position = positions[id.feedback] else { return }
+        guard let position = position(of: id) else { return }
         lanes[position].requeue(id, notBefore: notBefore, ticket: nextTicket())
     }
 
@@ -81,12 +92,16 @@ public struct EffectScheduler: Sendable {
     }
 
     private mutating func lane(of id: EffectID) -> Int {
-        positions[id.feedback] ?? makeLane(id.feedback, EffectPolicy())
+        position(of: id) ?? makeLane(id.feedback, EffectPolicy())
+    }
+
+    private func position(of id: EffectID) -> Int? {
+        positions.find(id.feedback, UInt64(id.feedback)).map { positions[at: $0] }
     }
 
     @discardableResult
     private mutating func makeLane(_ number: UInt32, _ policy: EffectPolicy) -> Int {
-        positions[number] = lanes.count
+        positions.insert(number, lanes.count, UInt64(number))
         numbers.append(number)
         lanes.append(SchedulerLane(policy: policy))
         return lanes.count - 1

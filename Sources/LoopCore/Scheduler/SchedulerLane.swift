@@ -5,7 +5,8 @@
 ///                └──────────────────── requeue ────────────┘
 ///
 /// The offered groups stand in a heap by their oldest effect, so that a group at its limit costs nothing and blocks
-/// nobody. Heaps are cleaned lazily: an item counts only while the entry or the group still names it.
+/// nobody. Heaps are cleaned lazily: an item counts only while the entry or the group still names it. Where groups have no
+/// limits all effects are of the one group without a name, and there is nothing to offer.
 struct SchedulerLane: Sendable {
     private enum Phase {
         /// Waits for its time, which the heap of delayed effects holds.
@@ -17,8 +18,9 @@ struct SchedulerLane: Sendable {
     }
 
     private struct Entry {
-        var group: String?
         var ticket: UInt64
+        /// The position of its group.
+        var group: Int32
         var phase: Phase
     }
 
@@ -35,22 +37,22 @@ struct SchedulerLane: Sendable {
     }
 
     private struct Group {
-        var queue = BinaryHeap<Ticket>()
+        /// Nil: no limit but the feedback's holds for it.
+        var name: String?
+        /// How many effects are of it, waiting or running.
+        var count = 0
+        var queue = TicketQueue()
         var queuedCount = 0
         var runningCount = 0
         var bucket: TokenBucket?
         var standing = Standing.idle
     }
 
-    private struct Ticket: Comparable {
-        var number: UInt64
-        var id: EffectID
-        static func < (a: Ticket, b: Ticket) -> Bool { a.number < b.number }
-    }
+    private typealias Ticket = TicketQueue.Ticket
 
     private struct Offer: Comparable {
         var ticket: UInt64
-        var group: String?
+        var group: Int
         static func < (a: Offer, b: Offer) -> Bool { a.ticket < b.ticket }
     }
 
@@ -64,14 +66,18 @@ struct SchedulerLane: Sendable {
 
     private struct GroupTime: Comparable {
         var time: MonotonicTime
-        var group: String?
+        var group: Int
         static func < (a: GroupTime, b: GroupTime) -> Bool { a.time < b.time }
     }
 
     private let policy: EffectPolicy
     private let isGrouped: Bool
-    private var entries: [EffectID: Entry] = [:]
-    private var groups: [String?: Group] = [:]
+    private let concurrency: Int
+    private var entries = HashTable<EffectID, Entry>()
+    /// The first is the one without a name. Positions are given again.
+    private var groups = [Group()]
+    private var positions: [String: Int] = [:]
+    private var freePositions: [Int] = []
     private var delays = BinaryHeap<Delay>()
     private var offers = BinaryHeap<Offer>()
     private var short = BinaryHeap<GroupTime>()
@@ -88,75 +94,92 @@ struct SchedulerLane: Sendable {
     init(policy: EffectPolicy) {
         self.policy = policy
         isGrouped = policy.concurrencyPerGroup != nil || policy.ratePerGroup != nil
+        concurrency = policy.concurrency ?? .max
         bucket = policy.rate.map(TokenBucket.init)
     }
 
     var waitingCount: Int { entries.count - runningCount }
 
     /// The number of groups that are remembered.
-    var groupCount: Int { groups.count }
+    var groupCount: Int { positions.count + (groups[0].count == 0 ? 0 : 1) }
 
     // MARK: Life of an effect
 
     mutating func add(_ id: EffectID, group: String?, notBefore: MonotonicTime?, ticket: UInt64) {
-        guard entries[id] == nil else { return }
-        let group = isGrouped ? group : nil
-        entries[id] = Entry(group: group, ticket: ticket, phase: .delayed)
-        wait(Ticket(number: ticket, id: id), group: group, notBefore: notBefore)
+        guard entries.find(id, id.mixed) == nil else { return }
+        add(id, to: position(of: group), notBefore: notBefore, ticket: ticket)
+    }
+
+    private mutating func add(_ id: EffectID, to group: Int, notBefore: MonotonicTime?, ticket: UInt64) {
+        let isDelayed = notBefore.map { $0 > clock } ?? false
+        let entry = Entry(ticket: ticket, group: Int32(group), phase: isDelayed ? .delayed : .queued)
+        entries.insert(id, entry, id.mixed)
+        groups[group].count += 1
+        let ticket = Ticket(number: ticket, id: id)
+        if isDelayed, let notBefore {
+            delayedCount += 1
+            delays.push(Delay(until: notBefore, ticket: ticket))
+        } else {
+            enqueue(ticket, group: group)
+        }
     }
 
     mutating func requeue(_ id: EffectID, notBefore: MonotonicTime?, ticket: UInt64) {
-        guard let entry = entries[id] else { return }
+        guard let group = entries[id].map({ Int($0.group) }) else { return }
         // A known effect keeps its group while it changes its place.
+        groups[group].count += 1
         remove(id)
-        add(id, group: entry.group, notBefore: notBefore, ticket: ticket)
+        add(id, to: group, notBefore: notBefore, ticket: ticket)
+        groups[group].count -= 1
     }
 
     mutating func adopt(_ id: EffectID, group: String?, ticket: UInt64) {
         let known = entries[id]
         if let known, known.phase == .running { return }
+        let group = known.map { Int($0.group) } ?? position(of: group)
+        groups[group].count += 1
         remove(id)
-        let group = known.map(\.group) ?? (isGrouped ? group : nil)
-        entries[id] = Entry(group: group, ticket: ticket, phase: .running)
+        entries.insert(id, Entry(ticket: ticket, group: Int32(group), phase: .running), id.mixed)
         runningCount += 1
-        let fresh = newGroup(group)
-        groups[group, default: fresh].runningCount += 1
+        groups[group].runningCount += 1
         review(group)
     }
 
     mutating func remove(_ id: EffectID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
+        let group = Int(entry.group)
+        groups[group].count -= 1
         switch entry.phase {
         case .delayed:
             delayedCount -= 1
             cleanDelays()
-        case .queued:
-            groups[entry.group]?.queuedCount -= 1
-            review(entry.group)
+        case .queued: groups[group].queuedCount -= 1
         case .running:
             runningCount -= 1
-            groups[entry.group]?.runningCount -= 1
-            review(entry.group)
+            groups[group].runningCount -= 1
         }
+        review(group)
     }
 
     /// Starts the oldest effect that its limits let start now.
     mutating func start(at now: MonotonicTime) -> EffectID? {
-        guard isOpen(at: now), let begin, let offer = offers.top,
-            let ticket = groups[offer.group]?.queue.pop()
+        guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0,
+            let ticket = groups[group].queue.pop(), let place = entries.find(ticket.id, ticket.id.mixed)
         else { return nil }
-        entries[ticket.id]?.phase = .running
+        entries[at: place].phase = .running
         runningCount += 1
         bucket?.take(at: now, begin: begin)
-        groups[offer.group]?.queuedCount -= 1
-        groups[offer.group]?.runningCount += 1
-        groups[offer.group]?.bucket?.take(at: now, begin: begin)
-        review(offer.group)
+        groups[group].queuedCount -= 1
+        groups[group].runningCount += 1
+        groups[group].bucket?.take(at: now, begin: begin)
+        review(group)
         return ticket.id
     }
 
     /// Whether `start` would find an effect.
-    func canStart(at now: MonotonicTime) -> Bool { offers.top != nil && isOpen(at: now) }
+    func canStart(at now: MonotonicTime) -> Bool { hasOffer && isOpen(at: now) }
+
+    private var hasOffer: Bool { isGrouped ? offers.top != nil : groups[0].queuedCount > 0 }
 
     // MARK: Time
 
@@ -164,17 +187,12 @@ struct SchedulerLane: Sendable {
     mutating func advance(to now: MonotonicTime) {
         if begin == nil { begin = now }
         clock = max(clock, now)
-        while let delay = delays.top, delay.until <= clock {
-            delays.pop()
-            if let entry = live(delay) {
-                delayedCount -= 1
-                enqueue(delay.ticket, group: entry.group)
-            }
-        }
+        if delays.count > 0 { endDelays() }
+        guard isGrouped else { return }
         while let item = short.top, item.time <= clock {
             short.pop()
             if isLive(short: item) {
-                groups[item.group]?.standing = .idle
+                groups[item.group].standing = .idle
                 review(item.group)
             }
         }
@@ -182,9 +200,19 @@ struct SchedulerLane: Sendable {
             idle.pop()
             forget(item.group)
         }
+        cleanGroups()
+    }
+
+    private mutating func endDelays() {
+        while let delay = delays.top, delay.until <= clock {
+            delays.pop()
+            guard let entry = live(delay) else { continue }
+            delayedCount -= 1
+            entries[delay.ticket.id]?.phase = .queued
+            enqueue(delay.ticket, group: Int(entry.group))
+        }
         // What is dead must not stand on top: the deadline would be that of nobody.
         cleanDelays()
-        cleanGroups()
     }
 
     /// When something that waits for time alone may start.
@@ -192,7 +220,7 @@ struct SchedulerLane: Sendable {
         guard hasRoom else { return nil }
         let open = begin.flatMap { begin in bucket?.readyAt(begin: begin) } ?? now
         var earliest: MonotonicTime?
-        if offers.top != nil {
+        if hasOffer {
             // Limits let it start: it waits for a place, unless the feedback's bucket is empty.
             if open > now { return open }
         }
@@ -203,51 +231,39 @@ struct SchedulerLane: Sendable {
 
     // MARK: Places
 
-    private var hasRoom: Bool { policy.concurrency.map { runningCount < $0 } ?? true }
+    private var hasRoom: Bool { runningCount < concurrency }
 
     private func isOpen(at now: MonotonicTime) -> Bool {
         guard hasRoom, let begin else { return false }
         return bucket.map { $0.readyAt(begin: begin) <= now } ?? true
     }
 
-    private mutating func wait(_ ticket: Ticket, group: String?, notBefore: MonotonicTime?) {
-        guard let notBefore, notBefore > clock else { return enqueue(ticket, group: group) }
-        delayedCount += 1
-        delays.push(Delay(until: notBefore, ticket: ticket))
-    }
-
-    private mutating func enqueue(_ ticket: Ticket, group: String?) {
-        entries[ticket.id]?.phase = .queued
-        let fresh = newGroup(group)
-        groups[group, default: fresh].queue.push(ticket)
-        groups[group]?.queuedCount += 1
+    private mutating func enqueue(_ ticket: Ticket, group: Int) {
+        groups[group].queue.push(ticket)
+        groups[group].queuedCount += 1
         review(group)
     }
 
-    private func newGroup(_ name: String?) -> Group {
-        Group(bucket: name == nil ? nil : policy.ratePerGroup.map(TokenBucket.init))
-    }
-
     /// Finds out where a group stands after anything about it has changed.
-    private mutating func review(_ name: String?) {
-        cleanQueue(name)
-        guard let group = groups[name] else { return }
-        let standing = standing(of: group, named: name)
-        if standing != group.standing {
-            groups[name]?.standing = standing
+    private mutating func review(_ group: Int) {
+        cleanQueue(group)
+        guard isGrouped else { return }
+        let standing = standing(of: groups[group])
+        if standing != groups[group].standing {
+            groups[group].standing = standing
             switch standing {
-            case .offered(let ticket): offers.push(Offer(ticket: ticket, group: name))
-            case .short(let until): short.push(GroupTime(time: until, group: name))
+            case .offered(let ticket): offers.push(Offer(ticket: ticket, group: group))
+            case .short(let until): short.push(GroupTime(time: until, group: group))
             case .idle, .full: break
             }
         }
-        if group.queuedCount == 0, group.runningCount == 0 { retire(name, group) }
+        if groups[group].count == 0 { retire(group) }
         cleanGroups()
     }
 
-    private func standing(of group: Group, named name: String?) -> Standing {
+    private func standing(of group: Group) -> Standing {
         guard group.queuedCount > 0, let oldest = group.queue.top else { return .idle }
-        if name != nil, let limit = policy.concurrencyPerGroup, group.runningCount >= limit { return .full }
+        if group.name != nil, let limit = policy.concurrencyPerGroup, group.runningCount >= limit { return .full }
         if let bucket = group.bucket {
             // Before the scheduler began no bucket has a token; the first `advance` looks again.
             guard let begin else { return .short(until: .zero) }
@@ -257,72 +273,87 @@ struct SchedulerLane: Sendable {
         return .offered(ticket: oldest.number)
     }
 
-    // MARK: Forgetting
+    // MARK: Groups
+
+    /// The position of a group, which is a new one where there is none of its name.
+    private mutating func position(of name: String?) -> Int {
+        guard isGrouped, let name else { return 0 }
+        if let known = positions[name] { return known }
+        let group = Group(name: name, bucket: policy.ratePerGroup.map(TokenBucket.init))
+        let position = freePositions.popLast() ?? groups.count
+        if position == groups.count { groups.append(group) } else { groups[position] = group }
+        positions[name] = position
+        return position
+    }
 
     /// A group without effects is forgotten as soon as its bucket is as full as an untouched one.
-    private mutating func retire(_ name: String?, _ group: Group) {
-        guard let bucket = group.bucket, !bucket.isFresh, let begin else {
-            groups[name] = nil
-            return
-        }
-        idle.push(GroupTime(time: bucket.fullAt(begin: begin), group: name))
-        guard idle.isBloated(live: groups.count) else { return }
-        let lane = self
-        idle.compact { lane.isIdle(lane.groups[$0.group]) }
+    private mutating func retire(_ group: Int) {
+        guard let bucket = groups[group].bucket, !bucket.isFresh, let begin else { return drop(group) }
+        idle.push(GroupTime(time: bucket.fullAt(begin: begin), group: group))
+        guard idle.isBloated(live: positions.count) else { return }
+        let groups = groups
+        idle.compact { groups[$0.group].name != nil && groups[$0.group].count == 0 }
     }
 
-    private mutating func forget(_ name: String?) {
-        guard let begin, let group = groups[name], isIdle(group) else { return }
-        if group.bucket.map({ $0.fullAt(begin: begin) <= clock }) ?? true { groups[name] = nil }
+    private mutating func forget(_ group: Int) {
+        guard let begin, groups[group].count == 0 else { return }
+        if groups[group].bucket.map({ $0.fullAt(begin: begin) <= clock }) ?? true { drop(group) }
     }
 
-    private func isIdle(_ group: Group?) -> Bool {
-        group.map { $0.queuedCount == 0 && $0.runningCount == 0 } ?? false
+    private mutating func drop(_ group: Int) {
+        guard let name = groups[group].name else { return }
+        positions[name] = nil
+        groups[group] = Group()
+        freePositions.append(group)
     }
 
-    private func live(_ delay: Delay) -> Entry? {
+    private func live(_ delay: Delay) -> Entry? { Self.live(delay, entries) }
+
+    private static func live(_ delay: Delay, _ entries: HashTable<EffectID, Entry>) -> Entry? {
         guard let entry = entries[delay.ticket.id], entry.phase == .delayed, entry.ticket == delay.ticket.number
         else { return nil }
         return entry
     }
 
-    private func isLive(_ offer: Offer) -> Bool {
-        groups[offer.group]?.standing == .offered(ticket: offer.ticket)
+    private static func isLive(_ offer: Offer, _ groups: [Group]) -> Bool {
+        groups[offer.group].standing == .offered(ticket: offer.ticket)
     }
 
-    private func isLive(short item: GroupTime) -> Bool {
-        groups[item.group]?.standing == .short(until: item.time)
+    private func isLive(short item: GroupTime) -> Bool { Self.isLive(short: item, groups) }
+
+    private static func isLive(short item: GroupTime, _ groups: [Group]) -> Bool {
+        groups[item.group].standing == .short(until: item.time)
     }
 
-    private func isQueued(_ ticket: Ticket) -> Bool {
-        guard let entry = entries[ticket.id] else { return false }
-        return entry.phase == .queued && entry.ticket == ticket.number
+    private static func isQueued(_ ticket: Ticket, _ entries: HashTable<EffectID, Entry>) -> Bool {
+        guard let place = entries.find(ticket.id, ticket.id.mixed) else { return false }
+        return entries[at: place].phase == .queued && entries[at: place].ticket == ticket.number
     }
 
     private mutating func cleanDelays() {
         while let top = delays.top, live(top) == nil { delays.pop() }
         guard delays.isBloated(live: delayedCount) else { return }
-        let lane = self
-        delays.compact { lane.live($0) != nil }
+        let entries = entries
+        delays.compact { Self.live($0, entries) != nil }
     }
 
-    private mutating func cleanQueue(_ name: String?) {
-        while let top = groups[name]?.queue.top, !isQueued(top) { groups[name]?.queue.pop() }
-        guard let group = groups[name], group.queue.isBloated(live: group.queuedCount) else { return }
-        let lane = self
-        groups[name]?.queue.compact { lane.isQueued($0) }
+    private mutating func cleanQueue(_ group: Int) {
+        while let top = groups[group].queue.top, !Self.isQueued(top, entries) { groups[group].queue.pop() }
+        guard groups[group].queue.isBloated(live: groups[group].queuedCount) else { return }
+        let entries = entries
+        groups[group].queue.compact { Self.isQueued($0, entries) }
     }
 
     private mutating func cleanGroups() {
-        while let top = offers.top, !isLive(top) { offers.pop() }
+        while let top = offers.top, !Self.isLive(top, groups) { offers.pop() }
         while let top = short.top, !isLive(short: top) { short.pop() }
-        if offers.isBloated(live: groups.count) {
-            let lane = self
-            offers.compact { lane.isLive($0) }
+        if offers.isBloated(live: positions.count) {
+            let groups = groups
+            offers.compact { Self.isLive($0, groups) }
         }
-        if short.isBloated(live: groups.count) {
-            let lane = self
-            short.compact { lane.isLive(short: $0) }
+        if short.isBloated(live: positions.count) {
+            let groups = groups
+            short.compact { Self.isLive(short: $0, groups) }
         }
     }
 }

@@ -91,9 +91,11 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         var updated = try container.nestedUnkeyedContainer()
         while !updated.isAtEnd {
             let key = try updated.decode(Key.self)
-            guard let ordinal = dictionary.find(key, IndexWord.hash(key)), !updated.isAtEnd else {
+            let hash = IndexWord.hash(key)
+            guard let ordinal = dictionary.find(key, hash), !updated.isAtEnd else {
                 throw wrong("a key is updated that is not there, or that comes without a value", updated)
             }
+            dictionary.touch(key, hash)
             dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
         }
         var inserted = try container.nestedUnkeyedContainer()

@@ -12,6 +12,8 @@
 public struct TrackedDictionary<Key: Hashable, Value> {
     @usableFromInline var index = KeyIndex()
     @usableFromInline var order: OrderTree<Key, Value>
+    /// Nil where nothing was ever put in.
+    @usableFromInline var log: TouchLog<Key>?
 
     /// An empty dictionary.
     @inlinable
@@ -57,6 +59,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
                 yield &value
                 return
             }
+            touch(key, hash)
             // The value is moved out and back, so that nobody else holds it meanwhile.
             let entry = order.uniqueEntry(at: ordinal)
             let place = withUnsafeMutablePointer(to: &entry.pointee.value) { $0 }
@@ -80,7 +83,9 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         get { self[key] ?? value() }
         _modify {
             let hash = IndexWord.hash(key)
-            let ordinal = find(key, hash) ?? insert(key, value(), hash)
+            let known = find(key, hash)
+            if known != nil { touch(key, hash) }
+            let ordinal = known ?? insert(key, value(), hash)
             yield &order.uniqueEntry(at: ordinal).pointee.value
         }
     }
@@ -96,6 +101,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
             insert(key, value, hash)
             return nil
         }
+        touch(key, hash)
         let entry = order.uniqueEntry(at: ordinal)
         let old = entry.pointee.value
         entry.pointee.value = value
@@ -126,6 +132,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     @inlinable @discardableResult
     mutating func insert(_ key: Key, _ value: Value, _ hash: UInt64) -> Int {
         if order.next >= IndexWord.ordinalLimit { renumber() }
+        touch(key, hash)
         let ordinal = order.append(OrderEntry(key: key, value: value))
         index.insert(hash, ordinal: ordinal)
         return ordinal
@@ -134,7 +141,9 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     @inlinable @discardableResult
     mutating func remove(at ordinal: Int, _ hash: UInt64) -> OrderEntry<Key, Value> {
         index.remove(hash, ordinal: ordinal)
-        return order.remove(at: ordinal)
+        let entry = order.remove(at: ordinal)
+        touch(entry.key, hash)
+        return entry
     }
 
     /// Begins to count anew, after a trillion insertions.

@@ -12,8 +12,26 @@ protocol EffectRunner: Sendable {
 
 /// One body that runs: it can be given a newer request, and cancelled.
 struct RunningEffect: Sendable {
-    let update: @Sendable ([UInt8]) -> Void
-    let cancel: @Sendable () -> Void
+    private let task: Task<Void, Never>?
+    private let newer: RequestLine?
+    private let coding: RequestCoding?
+    private let coder: any ValueCoder
+
+    init(_ task: Task<Void, Never>?, newer: RequestLine?, _ coding: RequestCoding?, _ coder: any ValueCoder) {
+        self.task = task
+        self.newer = newer
+        self.coding = coding
+        self.coder = coder
+    }
+
+    func update(_ bytes: [UInt8]) {
+        if let request = try? coding?.decode(bytes, coder) { newer?.yield(request) }
+    }
+
+    func cancel() {
+        task?.cancel()
+        newer?.finish()
+    }
 }
 
 /// Where an effect's body leaves its events and its end.
@@ -36,51 +54,53 @@ struct EffectPort: Sendable {
 struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
     typealias Event = Definition.Event
 
+    /// One reference, however much there is to a feedback: each effect holds its own.
+    private final class Served: Sendable {
+        let feedback: Feedback<Definition.State, Event>
+
+        init(_ feedback: Feedback<Definition.State, Event>) { self.feedback = feedback }
+    }
+
     /// By name, which is the same in every process; numbers are the journal's.
-    private let feedbacks: [String: Feedback<Definition.State, Event>]
+    private let feedbacks: [String: Served]
     private let coder: any ValueCoder
 
     init(_ definition: Definition, coder: any ValueCoder) {
-        feedbacks = Dictionary(definition.allFeedbacks.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        feedbacks = Dictionary(
+            definition.allFeedbacks.map { ($0.name, Served($0)) }, uniquingKeysWith: { first, _ in first })
         self.coder = coder
     }
 
     func start(_ grant: Grant, of name: String?, port: EffectPort) -> RunningEffect {
-        guard let feedback = name.flatMap({ feedbacks[$0] }), let coding = feedback.requestCoding else {
+        guard let served = name.flatMap({ feedbacks[$0] }), let coding = served.feedback.requestCoding else {
             let what = name.map { "\"\($0)\"" } ?? "number \(grant.effect.feedback)"
             port.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
-            return RunningEffect(update: { _ in }, cancel: {})
+            return RunningEffect(nil, newer: nil, nil, coder)
         }
         let request: any Sendable
         do {
             request = try coding.decode(grant.request, coder)
         } catch {
-            port.end(Failure(message: "the request of \(feedback.name) could not be read: \(error)", isFinal: true))
-            return RunningEffect(update: { _ in }, cancel: {})
+            port.end(
+                Failure(message: "the request of \(served.feedback.name) could not be read: \(error)", isFinal: true))
+            return RunningEffect(nil, newer: nil, nil, coder)
         }
-        let (updates, newer) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(1))
+        let newer = RequestLine()
+        let (id, history) = (grant.effect, port.history)
         let context = EffectContext(
-            id: grant.effect, failures: Int(grant.failures), isResumed: grant.isResumed,
-            idempotencyKey: "\(Definition.name)/\(port.history)/\(grant.effect)", updates: updates)
-        let effect = feedback.effect(request, context)
+            id: id, failures: Int(grant.failures), isResumed: grant.isResumed,
+            idempotencyKey: "\(Definition.name)/\(history)/\(id)", updates: newer)
+        let effect = served.feedback.effect(request, context)
         // The task is the effect: it is held by the node, cancelled by the reducer's word, and ends with its body.
         let task = Task {
-            await run(effect, feedback, request, port)
+            await run(effect, served, request, port)
             newer.finish()
         }
-        return RunningEffect(
-            update: { bytes in
-                if let request = try? coding.decode(bytes, coder) { newer.yield(request) }
-            },
-            cancel: {
-                task.cancel()
-                newer.finish()
-            })
+        return RunningEffect(task, newer: newer, coding, coder)
     }
 
     private func run(
-        _ effect: Effect<Event>, _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable,
-        _ port: EffectPort
+        _ effect: Effect<Event>, _ served: Served, _ request: any Sendable, _ port: EffectPort
     ) async {
         let coder = coder
         let send = Send<Event> { (event, confirmed) async throws(SendRefusal) -> Seq in
@@ -99,7 +119,7 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
             }
             port.end(nil)
         } catch {
-            await fail(error, feedback, request, send, port)
+            await fail(error, served.feedback, request, send, port)
         }
     }
 

@@ -7,11 +7,16 @@ struct PeerDriver {
     private(set) var machine: PeerMachine
     let gate: OutboxGate
     private let runner: (any EffectRunner)?
-    private var bodies: [EffectID: (attempt: Attempt, effect: RunningEffect)] = [:]
+    private var bodies = HashTable<EffectID, Body>()
     /// Who waits for the outcome of which entry.
     private var confirmations: [UInt64: UInt64] = [:]
     private var posted = PostedEntries()
     private(set) var refusedCount: UInt64 = 0
+
+    private struct Body {
+        let attempt: Attempt
+        let effect: RunningEffect
+    }
 
     // Of a sender that outlives its process.
     private let outbox: OutboxFile?
@@ -158,12 +163,11 @@ struct PeerDriver {
                 grant.effect, grant.attempt, failure: Failure(message: "this node runs no effects", isFinal: false))
             return
         }
-        bodies[grant.effect] = (
-            grant.attempt,
-            runner.start(
+        bodies[grant.effect] = Body(
+            attempt: grant.attempt,
+            effect: runner.start(
                 grant, of: machine.feedbackName(of: grant.effect),
-                port: EffectPort(grant: grant, history: machine.history, gate: gate))
-        )
+                port: EffectPort(grant: grant, history: machine.history, gate: gate)))
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
@@ -179,8 +183,8 @@ struct PeerDriver {
 
     /// Cancels every body that still runs.
     mutating func cancelBodies() {
-        for body in bodies.values { body.effect.cancel() }
-        bodies = [:]
+        for (_, body) in bodies { body.effect.cancel() }
+        bodies.removeAll()
     }
 }
 

@@ -68,9 +68,10 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     ) throws(Violation) {
         let (updates, end) = AsyncStream.makeStream(of: (any Sendable).self)
         end.finish()
+        let key = "\(Definition.name)/\(job.history)/\(effect.id)"
         let context = EffectContext(
-            id: effect.id, failures: effect.failures, isResumed: effect.isResumed,
-            idempotencyKey: "\(Definition.name)/\(job.history)/\(effect.id)", updates: updates)
+            id: effect.id, failures: effect.failures, isResumed: effect.isResumed, idempotencyKey: key,
+            updates: updates)
         switch feedback.effect(request, context).body {
         case .events(let events): for event in events { effect.send(event) }
         case .run:

@@ -230,6 +230,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         if let waiting = waiting.removeValue(forKey: id), let index = index(of: waiting) {
             log[index].isRequired = false
         }
+        let run = run
         let context = EffectContext(
             id: id, failures: launch.effect.failures, isResumed: false, idempotencyKey: "\(run)/\(id)",
             updates: launch.updates)

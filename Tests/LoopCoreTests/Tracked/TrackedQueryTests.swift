@@ -67,6 +67,35 @@ import Testing
         }
     }
 
+    /// Copies that are kept, changed and taken back: each shares its log of changes with others.
+    @Test(arguments: 1...12) func `follow a state that is copied in the middle of a change`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let keys = [3, 60, 900][Int(seed % 3)]
+        var state = State()
+        var kept: [State] = [state]
+        var (a, b) = (Self.tracked(), Self.plain())
+        for step in 0..<300 {
+            for _ in 0..<Int.random(in: 0..<6, using: &random) {
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0: kept.append(state)
+                case 1: kept.removeFirst(kept.count / 2)
+                case 2: if let other = kept.randomElement(using: &random) { state = other }
+                case 3:
+                    // Another branch of the same past, changed and dropped.
+                    var other = state
+                    for _ in 0..<3 { change(&other, keys, &random) }
+                case 4 where keys > 100:
+                    for _ in 0..<200 { change(&state, keys, &random) }
+                default: change(&state, keys, &random)
+                }
+            }
+            var (ofA, ofB): ([EffectChange], [EffectChange]) = ([], [])
+            a.advance(state: state, event: 0, seq: Seq(UInt64(step)), into: &ofA)
+            b.advance(state: state, event: 0, seq: Seq(UInt64(step)), into: &ofB)
+            #expect(ofA.map { "\($0)" } == ofB.map { "\($0)" }, "seed \(seed), step \(step)")
+        }
+    }
+
     @Test func `a part that comes and goes begins anew`() {
         var machine = Evaluator<State?, Int>(
             feedbacks: [Feedback<State, Int>.each("a", requests: \.tracked) { (_: String) in .none }.optional()])

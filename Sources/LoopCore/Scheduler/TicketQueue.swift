@@ -1,0 +1,52 @@
+/// Waiting effects by their tickets, the smallest first. Most come in ascending order and stand in a line, where to come and
+/// to go costs next to nothing; whoever comes later than its ticket says stands in a heap beside it.
+struct TicketQueue: Sendable {
+    struct Ticket: Comparable, Sendable {
+        var number: UInt64
+        var id: EffectID
+        static func < (a: Ticket, b: Ticket) -> Bool { a.number < b.number }
+    }
+
+    private var line: [Ticket] = []
+    /// The first in line.
+    private var head = 0
+    private var late = BinaryHeap<Ticket>()
+
+    var top: Ticket? {
+        guard head < line.count else { return late.top }
+        let first = line[head]
+        guard let other = late.top, other < first else { return first }
+        return other
+    }
+
+    mutating func push(_ ticket: Ticket) {
+        if let last = line.last, ticket < last { late.push(ticket) } else { line.append(ticket) }
+    }
+
+    @discardableResult
+    mutating func pop() -> Ticket? {
+        guard head < line.count else { return late.pop() }
+        let first = line[head]
+        if let other = late.top, other < first { return late.pop() }
+        head += 1
+        if head == line.count {
+            line.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 64, head * 2 > line.count {
+            line.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+
+    /// Whether more than half of the tickets are dead when `live` of them are not.
+    func isBloated(live: Int) -> Bool { line.count - head + late.count > 2 * live + 16 }
+
+    /// Drops the tickets that are no longer live, in O(n).
+    mutating func compact(where isLive: (Ticket) -> Bool) {
+        line.removeFirst(head)
+        head = 0
+        line.removeAll { !isLive($0) }
+        late.compact(where: isLive)
+    }
+}

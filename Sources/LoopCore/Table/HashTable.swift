@@ -1,0 +1,115 @@
+/// A hash table for whoever knows a good hash of a key, or has it already: it asks keys for nothing but equality.
+///
+///     words: hash, place ──▶ entries: key, value       linear probing, in pieces of 8 bytes
+///
+/// Entries stay at their place until they are removed, so a place that was looked up once serves until then. Iteration is in
+/// the order of places, which follows from what was inserted and removed, and from nothing else. A value like `Dictionary`.
+@usableFromInline
+package struct HashTable<Key: Equatable, Value> {
+    @usableFromInline typealias Storage = HashStorage<Key, Value>
+
+    @usableFromInline var storage: Storage?
+
+    @inlinable
+    package init() {}
+
+    // MARK: Reading
+
+    @inlinable package var count: Int { storage?.count ?? 0 }
+
+    @inlinable package var isEmpty: Bool { count == 0 }
+
+    /// The place of a key; nil where it is not there.
+    @inlinable
+    package func find(_ key: Key, _ hash: UInt64) -> Int? {
+        guard let storage else { return nil }
+        let place = storage.find(key, UInt32(truncatingIfNeeded: hash))
+        return place < 0 ? nil : place
+    }
+
+    /// The key at a place that is taken.
+    @inlinable
+    package func key(at place: Int) -> Key { taken.entries[place].key }
+
+    /// The value at a place that is taken.
+    @inlinable
+    package subscript(at place: Int) -> Value {
+        _read { yield taken.entries[place].value }
+        _modify {
+            makeUnique()
+            let entry = taken.entries + place
+            yield &entry.pointee.value
+        }
+    }
+
+    @inlinable @inline(__always)
+    var taken: Storage {
+        guard let storage else { preconditionFailure("an empty table has no places") }
+        return storage
+    }
+
+    // MARK: Changing
+
+    /// Puts in a key that is not there.
+    /// - Returns: its place.
+    @inlinable @discardableResult
+    package mutating func insert(_ key: Key, _ value: Value, _ hash: UInt64) -> Int {
+        if storage == nil {
+            storage = Storage(capacity: 6)
+        } else if taken.count == taken.capacity {
+            storage = isKnownUniquelyReferenced(&storage) ? taken.grown() : taken.copy(capacity: taken.capacity * 2)
+        } else {
+            makeUnique()
+        }
+        return taken.insert(HashEntry(key: key, value: value), UInt32(truncatingIfNeeded: hash))
+    }
+
+    /// Takes out what is at a place that is taken.
+    @inlinable @discardableResult
+    package mutating func remove(at place: Int, _ hash: UInt64) -> Value {
+        makeUnique()
+        taken.unlink(place, UInt32(truncatingIfNeeded: hash))
+        return (taken.entries + place).move().value
+    }
+
+    @inlinable
+    package mutating func removeAll() { storage = nil }
+
+    @inlinable @inline(__always)
+    mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&storage) { storage = storage.map { $0.copy(capacity: $0.capacity) } }
+    }
+}
+
+extension HashTable: Sequence {
+    /// In the order of places.
+    @usableFromInline
+    package struct Iterator: IteratorProtocol {
+        @usableFromInline let storage: Storage?
+        @usableFromInline var place = 0
+
+        @inlinable
+        init(_ storage: Storage?) { self.storage = storage }
+
+        @inlinable
+        package mutating func next() -> (key: Key, value: Value)? {
+            guard let storage else { return nil }
+            while place < storage.high {
+                defer { place += 1 }
+                if storage.isTaken(place) {
+                    let entry = storage.entries + place
+                    return (entry.pointee.key, entry.pointee.value)
+                }
+            }
+            return nil
+        }
+    }
+
+    @inlinable
+    package func makeIterator() -> Iterator { Iterator(storage) }
+
+    @inlinable package var underestimatedCount: Int { count }
+}
+
+// The storage is changed only by whoever alone holds it, so it may cross threads as its content may.
+extension HashTable: @unchecked Sendable where Key: Sendable, Value: Sendable {}
