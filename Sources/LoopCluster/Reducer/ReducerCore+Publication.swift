@@ -108,7 +108,7 @@ extension ReducerCore {
         }
         if outcome != nil { publishEnd() }
         publish(.commonTick(core.seq), on: .tick(core.loop.id))
-        updates.announced = core.seq
+        updates.announce(core.seq)
         publishHashes()
         transfers.removeAll { now.monotonic - $0.usedAt > .seconds(10) }
     }

@@ -52,11 +52,10 @@ extension ReducerCore {
                 }
             }
             // A tick has told of a newer seq: nobody is to fetch for it what has not changed.
-            if let same = served.published, served.told < updates.announced, same.upperBound >= updates.announced,
-                served.section != nil
-            {
+            // And who has lost the newest change is to find out.
+            if served.mustTell, let same = served.published, same.upperBound >= updates.announced {
                 publish(.unchanged(same), on: topic(of: served))
-                served.told = same.upperBound
+                served.mustTell = false
             }
             updates.streams[index] = served
         }

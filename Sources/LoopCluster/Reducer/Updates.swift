@@ -19,6 +19,12 @@ struct Updates: Sendable {
     /// How large the state and its sections were when they were last encoded, in bytes; nil stands for the whole state.
     private var sizes: [Int?: Int] = [:]
 
+    /// A common tick has told of a seq.
+    mutating func announce(_ seq: Seq) {
+        announced = seq
+        for index in streams.indices where streams[index].section != nil { streams[index].mustTell = true }
+    }
+
     /// The next update leaves at once.
     mutating func hurry() {
         for index in streams.indices { streams[index].nextAt = .zero }
@@ -53,8 +59,8 @@ struct ServedStream: Sendable {
     var nothing: [UInt8]?
     /// A hash of the bytes that were published last, where a section is published whole.
     var content: UInt64?
-    /// Up to which seq it was told that a section stayed the same, or when it changed.
-    var told = Seq.initial
+    /// Whether it is to be told that a section has not changed: with each tick, unless an update says more.
+    var mustTell = false
     /// The newest hash that was told, and the seq at which one was last made.
     var hash: (seq: Seq, value: UInt64)?
     var hashedAt = Seq.initial
@@ -72,7 +78,7 @@ struct ServedStream: Sendable {
 
     mutating func publishes(_ seq: Seq) {
         published = seq...seq
-        told = seq
+        mustTell = false
         nothing = nil
     }
 }

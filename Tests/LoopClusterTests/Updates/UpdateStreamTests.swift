@@ -82,6 +82,10 @@ import Testing
         var told: [ToPeer] = []
         for _ in 0..<4 { told += try bench.send(.visit).published(on: books) }
         #expect(told == [.unchanged(Seq(1)...Seq(3))])
+        // With each tick again: the last one may have been lost.
+        told = []
+        for _ in 0..<10 { told += bench.turn(after: 100).published(on: books) }
+        #expect(told == [.unchanged(Seq(1)...Seq(5)), .unchanged(Seq(1)...Seq(5))])
     }
 
     @Test func `a difference too large for a message is announced, and the next one is to it`() throws {

@@ -112,6 +112,29 @@ import ZMQ
         try await site.stop()
     }
 
+    @Test func `of whole states, too, every seq is shown or missed`() async throws {
+        let site = try Site("missed")
+        let (sender, follower) = (try site.remote(), try site.remote(.full(atMost: 50)))
+        let every = follower.everyState
+        for number in 1...100 { try await sender.confirmed(.shelve(number, "book")) }
+        let last = try await sender.confirmed(.visit)
+        var next: Seq?
+        for await news in every {
+            switch news {
+            case .state(let seq, let state):
+                #expect(next ?? seq == seq)
+                #expect(state.books.count + state.visits == Int(seq.value))
+                next = seq.next
+            case .missed(let seqs):
+                #expect(next == seqs.lowerBound)
+                next = seqs.upperBound.next
+            }
+            if next == last.next { break }
+        }
+        #expect(next == last.next)
+        try await site.stop()
+    }
+
     @Test func `a definition with other feedbacks may not fold the events`() async throws {
         let site = try Site("other")
         let follower = try RemoteLoop(
