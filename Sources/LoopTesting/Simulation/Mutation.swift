@@ -19,7 +19,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         switch rule {
         case .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder,
-            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch:
+            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .leftHistoriesStayLeft:
             Mutation(rules: [rule], budget: 2000)
         default: Mutation(rules: [rule], budget: 100)
         }

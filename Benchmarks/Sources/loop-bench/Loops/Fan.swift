@@ -7,7 +7,7 @@ struct Fan: LoopDefinition {
         var started = 0
         var done = 0
         var sum = 0
-        var live: [Int: Int] = [:]
+        var live: TrackedDictionary<Int, Int> = [:]
     }
 
     enum Event: Codable, Sendable {
