@@ -17,9 +17,10 @@ package struct Mutation: Sendable, CustomStringConvertible {
     /// Every other rule, broken alone.
     package static let all: [Mutation] = Rule.allCases.filter { !heldByUnitTests.contains($0) }.map { rule in
         switch rule {
-        case .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
+        case .leftHistoriesStayLeft,
+            .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder,
-            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .leftHistoriesStayLeft:
+            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch:
             Mutation(rules: [rule], budget: 2000)
         default: Mutation(rules: [rule], budget: 100)
         }
