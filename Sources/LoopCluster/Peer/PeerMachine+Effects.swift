@@ -80,7 +80,7 @@ extension PeerMachine {
             if current.attempt >= grant.attempt { return }
             cancel(grant.effect, upTo: current.attempt)
         }
-        running[grant.effect] = RunningAttempt(attempt: grant.attempt, version: grant.version)
+        running.updateValue(RunningAttempt(attempt: grant.attempt, version: grant.version), forKey: grant.effect)
         if isStopping {
             release(grant.effect)
         } else {
@@ -135,8 +135,8 @@ extension PeerMachine {
 
     /// The body of an effect returned, or threw.
     public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
-        guard running[effect]?.attempt == attempt else { return }
-        running[effect] = nil
+        guard let place = running.index(forKey: effect), running[at: place].attempt == attempt else { return }
+        running.remove(at: place, effect.mixed)
         finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
         let entry =
             failure.map { Entry(kind: .failed, effect: effect, attempt: attempt, payload: $0.bytes[...]) }

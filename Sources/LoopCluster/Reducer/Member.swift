@@ -67,6 +67,17 @@ struct Member: Sendable {
         }
     }
 
+    /// Takes back the cancellation of an attempt, if it is one of the last that wait: most effects end with the event that
+    /// ends their request, and their end is the next entry, or a near one.
+    mutating func dropCancel(_ effect: EffectID, _ attempt: Attempt) {
+        for position in pending.indices.suffix(16).reversed() {
+            if case .cancel(effect, attempt) = pending[position] {
+                pending.remove(at: position)
+                return
+            }
+        }
+    }
+
     mutating func dropPending() {
         pending.removeAll()
         pendingStarts = 0

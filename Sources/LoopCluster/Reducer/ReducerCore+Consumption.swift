@@ -84,6 +84,7 @@ extension ReducerCore {
     ) {
         if entry.kind == .completed { countCompleted(by: session) }
         if verdict == .stale && entry.kind != .event {
+            needNotCancel(entry, session)
             write(.skipped(session, number: number))
             return
         }
@@ -145,6 +146,12 @@ extension ReducerCore {
         guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
         // An effect whose own event ended it is done, although its completion will come too late to count.
         if let effect = entry.effect, !core.effects.contains(effect) { countCompleted(by: session) }
+    }
+
+    /// A cancellation that waits to be sent is not needed where the attempt has ended by itself.
+    private mutating func needNotCancel(_ ended: Entry, _ session: SessionID) {
+        guard let effect = ended.effect, let index = members.index(forKey: session) else { return }
+        members.values[index].dropCancel(effect, ended.attempt)
     }
 
     private mutating func countCompleted(by session: SessionID) {

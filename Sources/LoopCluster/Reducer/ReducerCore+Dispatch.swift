@@ -32,7 +32,7 @@ extension ReducerCore {
                 breaks(.attemptsAreUnique)
                 ? Attempt(epoch: 1, count: core.effects[at: live].floor.count &+ 1)
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
-            owners[effect] = Ownership(session: taker.session, attempt: attempt)
+            owners.updateValue(Ownership(session: taker.session, attempt: attempt), forKey: effect)
             members.values[taker.index].effects.insert(effect)
             members.values[taker.index].take(.start(grantMessage(effect, attempt, core.effects[at: live])))
             watchTimeout(of: effect, attempt)

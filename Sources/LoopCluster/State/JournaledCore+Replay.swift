@@ -116,9 +116,10 @@ extension JournaledCore {
                 startsCount &+= 1
                 let feedback = table[id.feedback]
                 let group = feedback?.group.map { $0(request) }
-                effects[id] = LiveEffect(
+                let effect = LiveEffect(
                     request: feedback?.encode(request, loop.coder), version: seq, group: group,
                     floor: Attempt(epoch: epoch.number, count: 0))
+                effects.updateValue(effect, forKey: id)
                 live.append(.started(id))
             case .update(let id, let request):
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {

@@ -157,7 +157,8 @@ package struct RequestCoding: Sendable {
 
     private init<Request: Codable & Sendable>(opening type: Request.Type) {
         encode = { request, coder in
-            guard let request = Self.same(request, as: Request.self) ?? (request as? Request) else {
+            if let bytes = try Self.encode(request, as: Request.self, coder) { return bytes }
+            guard let request = request as? Request else {
                 preconditionFailure("a \(Swift.type(of: request)) was handed to the coding of \(Request.self)")
             }
             return try coder.encode(request)
@@ -165,11 +166,13 @@ package struct RequestCoding: Sendable {
         decode = { bytes, coder in try coder.decode(Request.self, from: bytes) }
     }
 
-    /// What `as?` says of a value that is of this very type, without asking the runtime how it could be.
-    private static func same<Known, Request>(_ known: Known, as type: Request.Type) -> Request? {
+    /// Encodes a value that is of this very type, without asking the runtime what it could be cast to; nil: it is another.
+    private static func encode<Known: Sendable, Request: Codable & Sendable>(
+        _ known: Known, as type: Request.Type, _ coder: any ValueCoder
+    ) throws -> [UInt8]? {
         guard Known.self == Request.self else { return nil }
-        return withUnsafePointer(to: known) {
-            UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee
+        return try withUnsafePointer(to: known) {
+            try coder.encode(UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee)
         }
     }
 }

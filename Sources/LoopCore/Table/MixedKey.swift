@@ -65,6 +65,12 @@ extension HashTable where Key: MixedKey {
     }
 
     @inlinable
+    package mutating func updateValue(_ value: Value, forKey key: Key) {
+        let hash = key.mixed
+        if let place = find(key, hash) { self[at: place] = value } else { insert(key, value, hash) }
+    }
+
+    @inlinable
     package func contains(_ key: Key) -> Bool { find(key, key.mixed) != nil }
 
     @inlinable

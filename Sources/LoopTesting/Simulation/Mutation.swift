@@ -18,7 +18,8 @@ package struct Mutation: Sendable, CustomStringConvertible {
     /// Every other rule, broken alone.
     package static let all: [Mutation] = Rule.allCases.filter { !heldByUnitTests.contains($0) }.map { rule in
         switch rule {
-        case .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
+        case .leftHistoriesStayLeft,
+            .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder,
             .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
             Mutation(rules: [rule], budget: 2000)

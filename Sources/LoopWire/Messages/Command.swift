@@ -25,9 +25,10 @@ public enum Command: Equatable, Sendable {
             writer.u64(version.value)
             writer.prefixed(request[...])
         case .cancel(let effect, let attempt):
-            writer.u8(3)
-            writer.effect(effect)
-            writer.attempt(attempt)
+            writer.fixed(33) { room in
+                room[0] = 3
+                room.store(effect, attempt, at: 1)
+            }
         }
     }
 
@@ -39,7 +40,9 @@ public enum Command: Equatable, Sendable {
             self = .update(
                 try reader.effect(), try reader.attempt(), version: Seq(try reader.u64()),
                 request: Array(try reader.prefixed()))
-        case 3: self = .cancel(try reader.effect(), try reader.attempt())
+        case 3:
+            let (effect, attempt) = try reader.fixed(32, "cancel") { ($0.effect(at: 0), $0.attempt(at: 16)) }
+            self = .cancel(effect, attempt)
         default: throw .malformed(what: "command \(kind)", offset: reader.position)
         }
     }
@@ -78,19 +81,24 @@ public struct Grant: Equatable, Sendable {
     public var byteCount: Int { 49 + request.count }
 
     func write(to writer: inout ByteWriter) {
-        writer.effect(effect)
-        writer.attempt(attempt)
-        writer.u64(version.value)
-        writer.u32(failures)
-        writer.u8(isResumed ? 1 : 0)
-        writer.prefixed(request[...])
+        writer.fixed(49) { room in
+            room.store(effect, attempt, at: 0)
+            room.storeBytes(of: version.value.littleEndian, toByteOffset: 32, as: UInt64.self)
+            room.storeBytes(of: failures.littleEndian, toByteOffset: 40, as: UInt32.self)
+            room[44] = isResumed ? 1 : 0
+            room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 45, as: UInt32.self)
+        }
+        request.withUnsafeBytes { writer.append(raw: $0) }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        effect = try reader.effect()
-        attempt = try reader.attempt()
-        version = Seq(try reader.u64())
-        failures = try reader.u32()
+        (effect, attempt, version, failures) = try reader.fixed(44, "grant") { bytes in
+            (
+                bytes.effect(at: 0), bytes.attempt(at: 16),
+                Seq(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self))),
+                UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+            )
+        }
         isResumed = try reader.flag()
         request = Array(try reader.prefixed())
     }
