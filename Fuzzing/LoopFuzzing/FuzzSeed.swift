@@ -25,6 +25,8 @@ extension FuzzTarget {
                 + Samples.topics.map { FuzzSeed("under \($0.name)", Samples.toPeer[0].frame.bytes(topic: $0.topic)) }
         case "batches":
             [FuzzSeed("batch", Samples.batch.bytes), FuzzSeed("failure", Samples.failure.bytes)]
+        case "deltas":
+            try Shelf.later.map { FuzzSeed($0.name, try Delta.encode(from: Shelf.sample, to: $0.shelf)) }
         case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
         case "replay": try Self.history().map { FuzzSeed($0.name, Samples.bytes($0.records)) }
         case "snapshots":
