@@ -190,6 +190,25 @@ import Testing
         #expect(bench.push(bench.batch(SessionID(1), from: 1, [done])).grants.count == 1)
     }
 
+    @Test func `and counts each that was done once, also those that their own event ended`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grants = try bench.send(sender, from: 1, .light("hall", 1), .light("stairs", 1)).grants
+        try #require(grants.count == 2)
+        #expect(grants.map(\.effect.seq) == [Seq(1), Seq(2)])
+        let hall = (grants[0].effect, grants[0].attempt)
+        _ = bench.push(
+            bench.batch(
+                worker, from: 1,
+                [
+                    try bench.event(.darken("hall"), of: hall),
+                    Entry(kind: .completed, effect: grants[0].effect, attempt: grants[0].attempt),
+                    Entry(kind: .completed, effect: grants[1].effect, attempt: grants[1].attempt),
+                ]))
+        #expect(bench.machine.status().peers.map(\.completed) == [2, 0])
+    }
+
     @Test func `of a silent worker to another, and refuses what the first still sends`() throws {
         var bench = try ReducerBench()
         let first = bench.join(alice)

@@ -82,7 +82,6 @@ extension ReducerCore {
     private mutating func consume(
         _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
     ) {
-        if entry.kind == .completed { countCompleted(by: session) }
         if verdict == .stale && entry.kind != .event {
             needNotCancel(entry, session)
             write(.skipped(session, number: number))
@@ -94,7 +93,9 @@ extension ReducerCore {
             applyEvent(entry, number, of: session)
             // The end takes effect before the next event, also before one of the same batch.
             noticeOutcome()
-        case .completed: complete(entry, number, of: session)
+        case .completed:
+            countCompleted(by: session)
+            complete(entry, number, of: session)
         case .failed:
             let failure =
                 (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
@@ -144,7 +145,7 @@ extension ReducerCore {
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
             effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
         guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
-        // An effect whose own event ended it is done, although its completion will come too late to count.
+        // An effect whose own event ended it is done: its completion comes too late, if it comes.
         if let effect = entry.effect, !core.effects.contains(effect) { countCompleted(by: session) }
     }
 
