@@ -1,6 +1,7 @@
 #include "reference.h"
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <zmq.h>
 
 static void *bound(void *context, int kind, char *endpoint) {
@@ -36,4 +37,30 @@ int reference_reducer_run(struct reference_reducer *reducer) {
         if (zmq_msg_send(&message, reducer->pub, 0) < 0) return errno;
     }
     return errno;
+}
+
+int reference_reducer_run_durable(struct reference_reducer *reducer, int file) {
+    enum { most = 1024 };
+    static char log[most * reference_bytes];
+    static zmq_msg_t messages[most];
+    uint64_t applied = 0;
+    for (int i = 0; i < most; i++) zmq_msg_init(&messages[i]);
+    for (;;) {
+        int count = 0;
+        // One is waited for, what else has come is drained.
+        while (count < most && zmq_msg_recv(&messages[count], reducer->pull, count ? ZMQ_DONTWAIT : 0) >= 0) {
+            if (zmq_msg_size(&messages[count]) != reference_bytes) return EPROTO;
+            memcpy(log + count * reference_bytes, zmq_msg_data(&messages[count]), reference_bytes);
+            count++;
+        }
+        if (count == 0) return errno;
+        ssize_t bytes = (ssize_t)count * reference_bytes, written = write(file, log, (size_t)bytes);
+        if (written != bytes) return written < 0 ? errno : EIO;
+        if (fdatasync(file) != 0) return errno;
+        for (int i = 0; i < count; i++) {
+            applied++;
+            memcpy((char *)zmq_msg_data(&messages[i]) + 16, &applied, 8);
+            if (zmq_msg_send(&messages[i], reducer->pub, 0) < 0) return errno;
+        }
+    }
 }

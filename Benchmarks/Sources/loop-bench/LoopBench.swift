@@ -6,7 +6,7 @@ import LoopNode
 enum LoopBench {
     static let groups: [CaseGroup] =
         [
-            .window4096, .durable4096, .replay, .window1, .effectRoundTrip, .effects256, .effects4096,
+            .window4096, .durable4096, .replay, .window1, .durable1, .effectRoundTrip, .effects256, .effects4096,
         ]
         + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
 

@@ -55,11 +55,15 @@ struct ObserverRun {
         }
         // In another history seqs begin anew, and in an older epoch: in a journal that was put back.
         if machine.history != history || machine.epoch.number < epoch.number { (seq, shown) = (nil, nil) }
-        for action in machine.takeActions() { try take(action) }
+        var hasDoubted = false
+        for action in machine.takeActions() where !hasDoubted || !action.buildsOnTheLast {
+            if try take(action) { hasDoubted = true }
+        }
         _ = machine.deadline
     }
 
-    private mutating func take(_ action: ObserverAction) throws {
+    /// - Returns: whether it did not fit.
+    private mutating func take(_ action: ObserverAction) throws -> Bool {
         switch action {
         case .state(let new, _), .delta(let new, _, _): try advance(to: new)
         case .events(_, let notes): for note in notes { try advance(to: note.seq) }
@@ -67,7 +71,8 @@ struct ObserverRun {
         default: break
         }
         // What whole states are is nothing to an observer that is not asked.
-        guard sees else { return }
+        guard sees else { return false }
+        var hasDoubted = false
         var steps: [StateFollower<Allotment.State>.Step] = []
         follower.take(action) { steps.append($0) }
         for step in steps {
@@ -78,9 +83,11 @@ struct ObserverRun {
             case .doubts:
                 machine.distrust(shown: follower.current?.seq)
                 seq = follower.current?.seq
+                hasDoubted = true
             case .misses: break
             }
         }
+        return hasDoubted
     }
 
     private var text: String { seq?.description ?? "" }

@@ -26,6 +26,17 @@ public enum ObserverAction: Equatable, Sendable {
     case standing(ObserverStanding)
 }
 
+extension ObserverAction {
+    /// Whether it builds on what was handed out before: behind what does not fit it is of no use, and the machine, told to
+    /// `distrust`, hands out anew what is missing.
+    public var buildsOnTheLast: Bool {
+        switch self {
+        case .state, .again, .delta, .events, .hash, .missed: true
+        case .send, .transitions, .ended, .refused, .standing: false
+        }
+    }
+}
+
 /// How well an observer knows the state.
 public struct ObserverStanding: Equatable, Sendable {
     /// The newest seq of which it has the state; nil before the first.

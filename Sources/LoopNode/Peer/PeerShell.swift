@@ -91,7 +91,7 @@ struct PeerShell: ~Copyable {
         }
         driver.takePosted(at: now)
         observer?.advance(to: now)
-        for action in observer?.takeActions() ?? [] { try perform(action) }
+        try performObserved()
         let actions = driver.turn(at: now)
         try driver.keep(at: now)
         for action in actions {
@@ -145,11 +145,17 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    private mutating func perform(_ action: ObserverAction) throws {
-        switch action {
-        case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
-        case .refused(let refused): throw NodeError.refused(refused.description)
-        default: if case .doubted(let shown) = observed(action) { observer?.distrust(shown: shown) }
+    private mutating func performObserved() throws {
+        var hasDoubted = false
+        for action in observer?.takeActions() ?? [] where !hasDoubted || !action.buildsOnTheLast {
+            switch action {
+            case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+            case .refused(let refused): throw NodeError.refused(refused.description)
+            default:
+                guard case .doubted(let shown) = observed(action) else { continue }
+                observer?.distrust(shown: shown)
+                hasDoubted = true
+            }
         }
     }
 

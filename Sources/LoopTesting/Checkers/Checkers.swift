@@ -96,6 +96,7 @@ struct Checkers<Work: Workload>: Sendable {
         try oneOwner.observe(observation, book)
         try durableBeforeVisible.observe(observation, book)
         try replayIsExact.observe(observation, book)
+        try snapshotComesFirst.observe(observation, book)
         switch observation {
         case .began(let history):
             try observersConverge.observe(observation, model)

@@ -87,7 +87,8 @@ extension ClusterEngine {
     }
 
     private func takeWishes(of peer: Peer, _ history: History) throws(Violation) {
-        for wish in peer.observer?.takeActions() ?? [] {
+        var hasDoubted = false
+        for wish in peer.observer?.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
             switch wish {
             case .send(let message): send(message, from: peer)
             case .ended:
@@ -100,14 +101,17 @@ extension ClusterEngine {
             case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
             case .missed where peer.watched?.mode != .events: try observe(.shown(peer: peer.index, history, wish))
-            case .state, .again, .delta, .events, .hash, .missed: try follow(wish, history, peer)
+            case .state, .again, .delta, .events, .hash, .missed:
+                if try follow(wish, history, peer) { hasDoubted = true }
             }
         }
     }
 
     /// What comes of an action for who looks at the observer.
-    private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) {
-        guard let steps = peer.follower?.take(action) else { return }
+    /// - Returns: whether it did not fit.
+    private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) -> Bool {
+        guard let steps = peer.follower?.take(action) else { return false }
+        var hasDoubted = false
         for step in steps {
             switch step {
             case .shows(let seq, let bytes):
@@ -123,9 +127,11 @@ extension ClusterEngine {
                 peer.isDamaged = false
                 try observe(.repaired(peer: peer.index))
                 peer.observer?.distrust(shown: shown)
+                hasDoubted = true
                 wake(peer, at: now)
             }
         }
+        return hasDoubted
     }
 }
 

@@ -1,5 +1,5 @@
 // The loop by libzmq alone: an event goes out over PUSH, its update comes back over PUB, one message each, 64 bytes.
-// Nothing is numbered, acknowledged, repeated, journaled or checked by a schema.
+// Nothing is numbered, acknowledged, repeated or checked by a schema, and journaled only where a function's name says so.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +18,9 @@ int reference_reducer_open(struct reference_reducer *reducer);
 
 // Publishes an update for each event, for ever. Returns errno.
 int reference_reducer_run(struct reference_reducer *reducer);
+
+// The same, but all events that have come are appended to a file and synced, once, before their updates leave. Returns errno.
+int reference_reducer_run_durable(struct reference_reducer *reducer, int file);
 
 struct reference_result {
     double seconds;

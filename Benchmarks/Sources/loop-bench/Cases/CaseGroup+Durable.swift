@@ -1,12 +1,20 @@
 import Foundation
 
 extension CaseGroup {
-    /// Many events outstanding, each acknowledged once it is on the disk: what the journal costs the same loop.
+    /// Many events outstanding, each acknowledged once it is on the disk.
     static let durable4096 = CaseGroup(
         unit: "events/s",
-        reference: Variant(name: "the same loop, journal in memory") { effort in
-            try await rate(PackedEvent.word, journal: nil, count: effort.count(150_000))
-        },
+        references: [
+            Variant(name: "C over libzmq, one fdatasync for all that came") { effort in
+                try await effort.inFolder { folder in
+                    try await cRate(
+                        senders: 1, window: 4096, count: effort.count(400_000), journal: "\(folder)/bench.log")
+                }
+            },
+            Variant(name: "the same loop, journal in memory") { effort in
+                try await rate(PackedEvent.word, journal: nil, count: effort.count(150_000))
+            },
+        ],
         ours: [PackedEvent.word, PlainEvent.word].map { loop in
             Variant(name: "loop-durable-4096" + (loop == PlainEvent.word ? "-codable" : "")) { effort in
                 try await effort.inFolder { folder in

@@ -17,11 +17,7 @@ extension CaseGroup {
     static let window1 = CaseGroup(
         unit: "us p50",
         reference: Variant(name: "C over libzmq") { effort in
-            try await withCReducer { roles in
-                let sender = try roles.start(
-                    "c-sender", ["name": "1", "window": "1", "count": "\(effort.count(8000))"])
-                return try await sender.number("p50")
-            }
+            try await cMedian(count: effort.count(8000))
         },
         ours: [
             Variant(name: "loop-tcp-window-1") { effort in
@@ -29,10 +25,38 @@ extension CaseGroup {
             }
         ])
 
+    /// The same with a journal that syncs each event before its outcome is told.
+    static let durable1 = CaseGroup(
+        unit: "us p50",
+        reference: Variant(name: "C over libzmq, fdatasync") { effort in
+            try await effort.inFolder { try await cMedian(count: effort.count(3000), journal: "\($0)/bench.log") }
+        },
+        ours: [
+            Variant(name: "loop-durable-1") { effort in
+                try await effort.inFolder { folder in
+                    try await send(
+                        PackedEvent.word, window: 1, count: effort.count(2000), "p50",
+                        journal: "\(folder)/bench.journal")
+                }
+            }
+        ])
+
+    /// The median time of one turn of the loop in C.
+    private static func cMedian(count: Int, journal: String? = nil) async throws -> Double {
+        try await withCReducer(journal: journal) { roles in
+            let sender = try roles.start("c-sender", ["name": "1", "window": "1", "count": "\(count)"])
+            return try await sender.number("p50")
+        }
+    }
+
     /// - Returns: what the sender says under `answer`.
-    private static func send(_ loop: String, window: Int, count: Int, _ answer: String) async throws -> Double {
+    private static func send(
+        _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil
+    ) async throws -> Double {
         try await withRoles { roles in
-            let reducer = try roles.start("reducer", ["loop": loop])
+            var arguments = ["loop": loop]
+            arguments["journal"] = journal
+            let reducer = try roles.start("reducer", arguments)
             let sender = try roles.start(
                 "sender",
                 [
@@ -47,8 +71,9 @@ extension CaseGroup {
     }
 
     /// The rate of the loop in C, all senders together.
-    static func cRate(senders: Int, window: Int, count: Int) async throws -> Double {
-        try await withCReducer { roles in
+    /// - Parameter journal: where each event is synced before its update leaves; nil: nowhere.
+    static func cRate(senders: Int, window: Int, count: Int, journal: String? = nil) async throws -> Double {
+        try await withCReducer(journal: journal) { roles in
             let started = try (1...senders).map { name in
                 try roles.start(
                     "c-sender",
@@ -60,11 +85,11 @@ extension CaseGroup {
         }
     }
 
-    private static func withCReducer(
-        _ body: (RoleProcesses) async throws -> Double
+    static func withCReducer(
+        journal: String? = nil, _ body: (RoleProcesses) async throws -> Double
     ) async throws -> Double {
         try await withRoles { roles in
-            let reducer = try roles.start("c-reducer")
+            let reducer = try roles.start("c-reducer", journal.map { ["journal": $0] } ?? [:])
             roles.shared["collector"] = try await reducer.answer("collector")
             roles.shared["publisher"] = try await reducer.answer("publisher")
             return try await body(roles)

@@ -1,13 +1,20 @@
 import CReference
+import Glibc
 
 /// The nodes of the loop in C.
 enum CRoles {
-    static func reduce() throws {
+    /// - Parameter role: with a path under `journal`, where every event is to be synced before its update leaves.
+    static func reduce(_ role: Role) throws {
         var reducer = reference_reducer()
         guard reference_reducer_open(&reducer) == 0 else { throw BenchmarkError.role("the C reducer could not bind") }
         Role.say("collector", string(reducer.collector))
         Role.say("publisher", string(reducer.publisher))
-        throw BenchmarkError.role("the C reducer ended with errno \(reference_reducer_run(&reducer))")
+        guard let path = try? role.text("journal") else {
+            throw BenchmarkError.role("the C reducer ended with errno \(reference_reducer_run(&reducer))")
+        }
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw BenchmarkError.role("\(path) could not be made: errno \(errno)") }
+        throw BenchmarkError.role("the C reducer ended with errno \(reference_reducer_run_durable(&reducer, file))")
     }
 
     static func send(_ role: Role) throws {

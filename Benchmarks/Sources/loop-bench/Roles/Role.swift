@@ -35,7 +35,7 @@ struct Role {
 
     func run() async throws {
         switch name {
-        case "c-reducer": try CRoles.reduce()
+        case "c-reducer": try CRoles.reduce(self)
         case "c-sender": try CRoles.send(self)
         case "reducer": try await reduce(loop: text("loop"))
         case "sender": try await send(loop: text("loop"))
