@@ -1,32 +1,23 @@
 /// The entries of a map with text keys, asked for in any order.
 struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// Of the document that this was made for.
-    private let ownCore: DecodingCore
-    /// What is known about `Key`; nil where there was no room for it.
-    private let keys: UnsafeMutablePointer<DecodingKeys>?
-    /// Which of the kept boxes this is in, where the map is found then; −1 if it is in none and has its own.
-    private let box: Int32
-    private let ownItem: CBORIndex.Item
+    private let place: KeyedPlace
 
-    init(core: DecodingCore, keys: UnsafeMutablePointer<DecodingKeys>?, box: Int32, ownItem: CBORIndex.Item) {
-        ownCore = core
-        self.keys = keys
-        self.box = box
-        self.ownItem = ownItem
-    }
+    init(_ place: KeyedPlace) { self.place = place }
 
     private var core: DecodingCore {
-        @inline(__always) get {
-            guard box >= 0, let keys else { return ownCore }
-            return DecodingCore(state: ownCore.state, serial: keys.pointee.boxes[Int(box)].serial)
-        }
+        @inline(__always) get { place.core }
     }
 
     private var item: CBORIndex.Item {
-        @inline(__always) get {
-            guard box >= 0, let keys else { return ownItem }
-            return keys.pointee.boxes[Int(box)].item
-        }
+        @inline(__always) get { place.item }
+    }
+
+    private var keys: UnsafeMutablePointer<DecodingKeys>? {
+        @inline(__always) get { place.keys }
+    }
+
+    private var box: Int32 {
+        @inline(__always) get { place.box }
     }
 
     var codingPath: [any CodingKey] { core.codingPath(of: item) }

@@ -1,3 +1,5 @@
+import LoopCore
+
 /// Keyed containers, and keys that are known.
 extension DecodingCore {
     /// A container for a map's entries, in a box that was used before if one is free.
@@ -22,8 +24,9 @@ extension DecodingCore {
         let keys = state.pointee.keys.entry(type) ?? newKeys(type)
         if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
             let number = keys.pointee.boxCount
-            let container = KeyedDecodingContainer(
-                CBORKeyedDecoding<Key>(core: self, keys: keys, box: Int32(number), ownItem: item))
+            let place = KeyedPlace(core: self, keys: keys, box: Int32(number), ownItem: item)
+            let container = KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
+            KeptKeys.makeKnown(container, words: place.words, reader: KeyedPlace.keptKeys)
             if let object = KeyedBox.of(container) {
                 (keys.pointee.boxes + number).initialize(
                     to: DecodingKeys.Box(
@@ -33,7 +36,8 @@ extension DecodingCore {
                 return container
             }
         }
-        return KeyedDecodingContainer(CBORKeyedDecoding<Key>(core: self, keys: keys, box: -1, ownItem: item))
+        let place = KeyedPlace(core: self, keys: keys, box: -1, ownItem: item)
+        return KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
     }
 
     private func newKeys<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<DecodingKeys>? {
@@ -114,9 +118,10 @@ extension DecodingCore {
     {
         guard var (key, count) = try? open(item, major: 5, [String: Any].self, "a map") else { return [] }
         if count == 1, let keys, keys.pointee.isOrdinal {
-            let number = oneKey(at: key, keys)
-            if number >= 0 { return KeyedBox.value([Key].self, of: keys.pointee.oneKeys[number].keys) }
-            if number == -1, let one = newOneKey(type, at: key, keys) { return one }
+            if let number = knownOneKey(in: item, keys) {
+                return KeyedBox.value([Key].self, of: keys.pointee.oneKeys[number].keys)
+            }
+            if let one = newOneKey(type, at: key, keys) { return one }
         }
         var all: [Key] = []
         while count > 0 {
@@ -127,17 +132,22 @@ extension DecodingCore {
         return all
     }
 
-    /// Which of the known answers is the one for a map of this only entry, the name of an enum's case; −1 if none is yet, −2
-    /// if none will be.
-    private func oneKey(at item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>) -> Int {
-        let place = index.base + Int(item.offset)
-        guard place[0] & 0xE0 == 0x60, place[0] & 31 < 24 else { return -2 }
-        let available = index.count - Int(item.offset)
-        let count = keys.pointee.oneKeys.count
-        for number in 0..<count where keys.pointee.oneKeys[number].name.isAt(place, available: available) {
+    /// Which of the kept answers is the one for a map of one entry, whose key is the name of an enum's case.
+    func knownOneKey(in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>) -> Int? {
+        guard isOpen else { return nil }
+        let container = index.containers + Int(item.container)
+        guard container.pointee.count == 1, keys.pointee.oneKeyCount > 0 else { return nil }
+        let place = index.base + Int(container.pointee.start)
+        let available = index.count &- Int(container.pointee.start)
+        let known = keys.pointee.oneKeys
+        // One case most often follows another of its kind.
+        let last = keys.pointee.oneKeyLast
+        if known[last].name.isAt(place, available: available) { return last }
+        for number in 0..<keys.pointee.oneKeyCount where known[number].name.isAt(place, available: available) {
+            keys.pointee.oneKeyLast = number
             return number
         }
-        return count < KeyName.ordinalsMax ? -1 : -2
+        return nil
     }
 
     private func newOneKey<Key: CodingKey>(
@@ -147,7 +157,7 @@ extension DecodingCore {
             let name = KeyName(text, ordinal: KeyOrdinal.of(key))
         else { return nil }
         let one = [key]
-        if let object = KeyedBox.of(one) { keys.pointee.oneKeys.append(DecodingKeys.OneKey(name: name, keys: object)) }
+        if let object = KeyedBox.of(one) { keys.pointee.learn(DecodingKeys.OneKey(name: name, keys: object)) }
         return one
     }
 }

@@ -31,13 +31,18 @@ struct DecodingKeys {
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeyedMaker
-    var oneKeys: [OneKey] = []
+    /// The kept answers of `allKeys`, and which was found last.
+    private(set) var oneKeys: UnsafeMutablePointer<OneKey>
+    private(set) var oneKeyCount = 0
+    private var oneKeyCapacity = 4
+    var oneKeyLast = 0
 
     init<Key: CodingKey>(_ type: Key.Type) {
         isOrdinal = KeyOrdinal.isOrdinal(type)
         names = .allocate(capacity: KeyName.ordinalsMax)
         boxes = .allocate(capacity: KeyedBox.boxesMax)
         maker = KeyedMaker.of(KeyedDecodingContainer<Key>.self)
+        oneKeys = .allocate(capacity: oneKeyCapacity)
     }
 
     func free() {
@@ -45,6 +50,22 @@ struct DecodingKeys {
         for number in 0..<boxCount { boxes[number].values.deallocate() }
         boxes.deinitialize(count: boxCount)
         boxes.deallocate()
+        oneKeys.deinitialize(count: oneKeyCount)
+        oneKeys.deallocate()
+    }
+
+    /// Keeps an answer of `allKeys`, if there is room.
+    mutating func learn(_ answer: OneKey) {
+        guard oneKeyCount < KeyName.ordinalsMax else { return }
+        if oneKeyCount == oneKeyCapacity {
+            let moved = UnsafeMutablePointer<OneKey>.allocate(capacity: oneKeyCapacity * 2)
+            moved.moveInitialize(from: oneKeys, count: oneKeyCount)
+            oneKeys.deallocate()
+            oneKeys = moved
+            oneKeyCapacity *= 2
+        }
+        (oneKeys + oneKeyCount).initialize(to: answer)
+        oneKeyCount += 1
     }
 
     /// Remembers a key's name, if it is short.
