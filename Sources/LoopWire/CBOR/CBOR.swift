@@ -74,9 +74,13 @@ public enum CBOR {
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
-            try decode(type, buffer, limits, userInfo)
+        // What is not generic in here is compiled once, and asks for no types at run time.
+        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try DecodingCore.open(buffer, limits, userInfo)
         }
+        // An array's elements stay where they are as long as it is kept and not changed.
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
     }
 
     /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
@@ -84,21 +88,21 @@ public enum CBOR {
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> T in
-            try decode(type, buffer, limits, userInfo)
+        // What is not generic in here is compiled once, and asks for no types at run time.
+        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try DecodingCore.open(buffer, limits, userInfo)
         }
+        // An array's elements stay where they are as long as it is kept and not changed.
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
     }
 
-    private static func decode<T: Decodable>(
-        _ type: T.Type, _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits,
-        _ userInfo: [CodingUserInfoKey: any Sendable]
-    ) throws(WireError) -> T {
-        try DecodingCore.withCore(bytes, limits, userInfo) { (core) throws(WireError) -> T in
-            do {
-                return try core.decode(type, at: .root)
-            } catch {
-                throw WireError(decoding: error)
-            }
+    @inline(__always)
+    private static func value<T: Decodable>(_ core: DecodingCore) throws(WireError) -> T {
+        do {
+            return try core.decode(T.self, at: .root)
+        } catch {
+            throw WireError(decoding: error)
         }
     }
 }

@@ -31,12 +31,19 @@ struct CBORIndex {
 
     private(set) var base: UnsafePointer<UInt8>
     private(set) var count: Int
+    /// How many bytes may be read from `base` on: the document's, and where it was copied, some behind it.
+    private(set) var readable: Int
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
     /// For the pass: the containers that are open, as deep as the limit allows.
     private var frames: UnsafeMutablePointer<CBORScan.Frame>
     private var frameCapacity: Int
+    /// Where short documents are copied, so that their ends need no care.
+    private let copy: UnsafeMutablePointer<UInt8>
+
+    /// How long a document may be that is copied.
+    private static var copyMax: Int { 512 }
 
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
@@ -44,13 +51,16 @@ struct CBORIndex {
         containers = .allocate(capacity: containerCapacity)
         frameCapacity = CBORLimits.default.depthMax + 1
         frames = .allocate(capacity: frameCapacity)
-        base = UnsafePointer(UnsafeRawPointer(containers).assumingMemoryBound(to: UInt8.self))
+        copy = .allocate(capacity: Self.copyMax + RawBuffer.slack)
+        base = UnsafePointer(copy)
         count = 0
+        readable = 0
     }
 
     func free() {
         containers.deallocate()
         frames.deallocate()
+        copy.deallocate()
     }
 
     /// Gives `body` the index of a document and frees it.
@@ -76,20 +86,47 @@ struct CBORIndex {
         guard bytes.count <= limits.bytesMax else {
             throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
         }
-        self.base = base
-        if limits.depthMax >= frameCapacity {
-            frames.deallocate()
-            frameCapacity = limits.depthMax + 1
-            frames = .allocate(capacity: frameCapacity)
+        hold(base, bytes.count)
+        let scan = CBORScan(
+            base: self.base, count: count, readable: readable, depthMax: limits.depthMax, isValid: isValid)
+        do {
+            if scan.isNumberOrBytes() { return }
+            if limits.depthMax >= frameCapacity { growFrames(limits.depthMax + 1) }
+            try scan.run(&self, frames)
+        } catch {
+            close()
+            throw error
         }
-        let scan = CBORScan(base: base, count: bytes.count, depthMax: limits.depthMax, isValid: isValid)
-        try scan.run(&self, frames)
-        count = bytes.count
+    }
+
+    /// Takes a document, whose memory stays where it is until it is closed.
+    @inline(__always)
+    private mutating func hold(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+        self.count = count
+        guard count <= Self.copyMax else {
+            base = bytes
+            readable = count
+            return
+        }
+        copy.update(from: bytes, count: count)
+        let end = UnsafeMutableRawPointer(copy + count)
+        end.storeBytes(of: .zero, as: SIMD16<UInt8>.self)
+        end.storeBytes(of: .zero, toByteOffset: 16, as: SIMD16<UInt8>.self)
+        base = UnsafePointer(copy)
+        readable = count &+ RawBuffer.slack
+    }
+
+    @inline(never)
+    private mutating func growFrames(_ capacity: Int) {
+        frames.deallocate()
+        frameCapacity = capacity
+        frames = .allocate(capacity: capacity)
     }
 
     /// Forgets the document, whose memory is about to go: every later read finds nothing.
     mutating func close() {
         count = 0
+        readable = 0
         containerCount = 0
     }
 

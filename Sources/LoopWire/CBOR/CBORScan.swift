@@ -2,6 +2,8 @@
 struct CBORScan {
     let base: UnsafePointer<UInt8>
     let count: Int
+    /// How many bytes may be read; those behind the document are zero.
+    let readable: Int
     let depthMax: Int
     let isValid: Bool
 
@@ -28,6 +30,20 @@ struct CBORScan {
         /// Nothing more can come.
         var isFull: Bool {
             @inline(__always) get { remaining == 0 && !isIndefinite && kind != .document }
+        }
+    }
+
+    /// Whether the document is one number, simple value or byte string, about which nothing is wrong.
+    func isNumberOrBytes() -> Bool {
+        let (major, info) = (base[0] >> 5, base[0] & 31)
+        switch major {
+        case 0, 1, 7: return simpleEnd(0) == count
+        case 2:
+            let width = CBORIndex.width(info)
+            guard info < 28, width < count else { return false }
+            let argument = info < 24 ? UInt64(info) : Self.argument(base + 1, width: width)
+            return argument == UInt64(count - 1 - width)
+        default: return false
         }
     }
 
@@ -171,12 +187,13 @@ struct CBORScan {
         var lastPrefix = frame.pointee.lastPrefix
         var (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
         // Below, nothing can overflow: 32 bytes are there, of which a key takes 24 at most.
-        while left > 0, count &- offset >= 32 {
+        while left > 0, readable &- offset >= 32 {
             let place = UnsafeRawPointer(base + offset)
             let word = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
             let head = UInt8(truncatingIfNeeded: word)
             guard head & 0xE0 == 0x60, head & 31 < 24 else { break }
             let length = Int(head & 31) &+ 1
+            guard count &- offset >= length else { break }
             // The key's first bytes with its head, whose highest bit is never set.
             let start = length >= 8 ? word : word & ~(UInt64.max &<< UInt64(8 &* length))
             guard start & 0x8080_8080_8080_8080 == 0, length <= 8 || isASCII(offset &+ 8, length &- 8) else { break }
@@ -217,7 +234,7 @@ struct CBORScan {
             guard info < 24 else { return -1 }
             end &+= info
         case 3:
-            guard info < 24, count &- end >= 24, isASCII(end, info) else { return -1 }
+            guard info < 24, readable &- end >= 24, isASCII(end, info) else { return -1 }
             end &+= info
         default:
             return -1
@@ -225,7 +242,7 @@ struct CBORScan {
         return end <= count ? end : -1
     }
 
-    /// Whether fewer than 24 bytes are ASCII, of which 24 are there.
+    /// Whether fewer than 24 bytes are ASCII, where 24 can be read.
     @inline(__always)
     private func isASCII(_ start: Int, _ length: Int) -> Bool {
         var place = UnsafeRawPointer(base + start)
@@ -279,7 +296,7 @@ struct CBORScan {
     /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
     @inline(__always)
     private func prefix(_ start: Int, _ end: Int) -> UInt64 {
-        guard count - start >= 8 else { return 0 }
+        guard readable - start >= 8 else { return 0 }
         let word = UInt64(bigEndian: UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
         return end - start >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * (end - start)))
     }

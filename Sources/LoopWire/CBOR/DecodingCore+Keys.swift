@@ -69,7 +69,7 @@ extension DecodingCore {
             let head = place[0]
             guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
             let value = Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container)
-            let available = index.count &- Int(here.offset)
+            let available = index.readable &- Int(here.offset)
             if next < nameCount, names[next].isAt(place, available: available) {
                 // In order, as most are.
             } else {
@@ -138,7 +138,7 @@ extension DecodingCore {
         let container = index.containers + Int(item.container)
         guard container.pointee.count == 1, keys.pointee.oneKeyCount > 0 else { return nil }
         let place = index.base + Int(container.pointee.start)
-        let available = index.count &- Int(container.pointee.start)
+        let available = index.readable &- Int(container.pointee.start)
         let known = keys.pointee.oneKeys
         // One case most often follows another of its kind.
         let last = keys.pointee.oneKeyLast

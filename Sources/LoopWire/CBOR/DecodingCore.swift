@@ -39,19 +39,24 @@ struct DecodingCore {
 
     typealias Item = CBORIndex.Item
 
-    /// Gives `body` the core of a document, and takes it back.
-    static func withCore<R>(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable],
-        _ body: (DecodingCore) throws(WireError) -> R
-    ) throws(WireError) -> R {
+    /// Reads a document through, for values to be read from it. Whoever opens it closes it.
+    ///
+    /// - Parameter bytes: memory that stays as it is until the document is closed.
+    static func open(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]
+    ) throws(WireError) -> DecodingCore {
         let state = pool.take() ?? fresh()
         state.pointee.serial &+= 1
         let core = DecodingCore(state: state, serial: state.pointee.serial)
-        defer { core.giveBack() }
-        try state.pointee.index.read(bytes, limits: limits, isValid: true)
-        state.pointee.userInfo = userInfo
-        state.pointee.pathSteps = 100_000 + 8 * bytes.count
-        return try body(core)
+        do {
+            try state.pointee.index.read(bytes, limits: limits, isValid: true)
+        } catch {
+            core.close()
+            throw error
+        }
+        if !userInfo.isEmpty { state.pointee.userInfo = userInfo }
+        state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
+        return core
     }
 
     private static let pool = CorePool<State>()
@@ -62,7 +67,8 @@ struct DecodingCore {
         return state
     }
 
-    private func giveBack() {
+    /// Ends the reading of the document: handles of it find nothing from now on.
+    func close() {
         state.pointee.serial &+= 1
         state.pointee.index.close()
         if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
