@@ -4,13 +4,13 @@ public import LoopCore
 public struct CBORCoder: ValueCoder {
     public init() {}
 
-    public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { try CBOR.encode(value) }
+    public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { try CBOR.encodePlainly(value) }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-        try CBOR.decode(type, from: bytes)
+        try CBOR.decodePlainly(type, from: bytes[...])
     }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-        try CBOR.decode(type, from: bytes)
+        try CBOR.decodePlainly(type, from: bytes)
     }
 }

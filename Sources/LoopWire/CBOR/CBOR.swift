@@ -16,8 +16,8 @@
 /// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
 /// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
 public enum CBOR {
-    /// Nothing for a value's own `encode(to:)` or `init(from:)` to find: made once, as a literal would be for each value.
-    public static let noUserInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// Nothing for a value's own `encode(to:)` or `init(from:)` to find.
+    public static var noUserInfo: [CodingUserInfoKey: any Sendable] { Dictionary() }
 
     /// The deterministic encoding of a value.
     ///
@@ -26,10 +26,19 @@ public enum CBOR {
     public static func encode<T: Encodable>(
         _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> [UInt8] {
-        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) -> [UInt8] in
-            try write(value, core, limits)
-            return Array(UnsafeBufferPointer(start: core.log.base, count: core.log.count))
-        }
+        let core = EncodingCore.begin(limits, userInfo)
+        defer { core.end() }
+        try write(value, core, limits)
+        return core.written()
+    }
+
+    /// The same with what is usual in all else.
+    @inline(__always)
+    static func encodePlainly<T: Encodable>(_ value: T) throws(WireError) -> [UInt8] {
+        let core = EncodingCore.begin(CBORLimits.default, nil)
+        defer { core.end() }
+        try write(value, core, CBORLimits.default)
+        return core.written()
     }
 
     /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
@@ -37,20 +46,20 @@ public enum CBOR {
         _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) {
-        try EncodingCore.withCore(limits, userInfo) { (core) throws(WireError) in
-            try write(value, core, limits)
-            writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
-        }
+        let core = EncodingCore.begin(limits, userInfo)
+        defer { core.end() }
+        try write(value, core, limits)
+        writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
     }
 
     /// Lends the deterministic encoding of a value, where it was made.
     package static func withEncoding<T: Encodable>(
         of value: T, limits: CBORLimits = .default, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(WireError) {
-        try EncodingCore.withCore(limits, noUserInfo) { (core) throws(WireError) in
-            try write(value, core, limits)
-            body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
-        }
+        let core = EncodingCore.begin(limits, nil)
+        defer { core.end() }
+        try write(value, core, limits)
+        body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
     }
 
     private static func write<T: Encodable>(
@@ -61,9 +70,12 @@ public enum CBOR {
         } catch {
             throw WireError(encoding: error)
         }
-        guard core.log.count <= limits.bytesMax else {
-            throw .tooLarge(what: "the encoding of \(T.self)", size: core.log.count, limit: limits.bytesMax)
-        }
+        guard core.log.count <= limits.bytesMax else { throw tooLarge(T.self, core.log.count, limits.bytesMax) }
+    }
+
+    @inline(never)
+    private static func tooLarge(_ type: Any.Type, _ size: Int, _ limit: Int) -> WireError {
+        .tooLarge(what: "the encoding of \(type)", size: size, limit: limit)
     }
 
     /// The value that the bytes encode, all of them.
@@ -93,6 +105,18 @@ public enum CBOR {
             try DecodingCore.open(buffer, limits, userInfo)
         }
         // An array's elements stay where they are as long as it is kept and not changed.
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
+    }
+
+    /// The same with what is usual in all else.
+    @inline(__always)
+    static func decodePlainly<T: Decodable>(
+        _ type: T.Type, from bytes: ArraySlice<UInt8>
+    ) throws(WireError) -> T {
+        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try DecodingCore.open(buffer, CBORLimits.default, nil)
+        }
         defer { withExtendedLifetime(bytes) { core.close() } }
         return try value(core)
     }

@@ -52,19 +52,25 @@ extension CBORIndex {
     func after(_ item: Item) -> Item {
         // Numbers, short strings and simple values are what most items are.
         let first = base[Int(item.offset)]
-        let info = first & 31
-        switch first >> 5 {
-        case 0, 1, 7:
-            let width: UInt32 = info < 24 ? 0 : 1 &<< UInt32(info &- 24)
-            return Item(offset: item.offset &+ 1 &+ width, container: item.container)
-        case 2, 3:
-            if info < 24 { return Item(offset: item.offset &+ 1 &+ UInt32(info), container: item.container) }
-        case 4, 5:
-            return behind(item.container)
-        default: break
-        }
-        return afterLong(item)
+        let length = shortLengths[Int(first)]
+        if length != 0 { return Item(offset: item.offset &+ UInt32(length), container: item.container) }
+        return first & 0xC0 == 0x80 ? behind(item.container) : afterLong(item)
     }
+
+    /// By an item's first byte: how long the item is, if that says it all and nothing can be wrong with it but its text; else 0.
+    nonisolated(unsafe) static let shortLengths: UnsafePointer<UInt8> = {
+        let lengths = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+        for first in 0..<256 {
+            let (major, info) = (first >> 5, UInt8(first & 31))
+            lengths[first] =
+                switch (major, info) {
+                case (0, 0..<28), (1, 0..<28), (7, 0..<24), (7, 25..<28): 1 + UInt8(width(info))
+                case (2, 0..<24), (3, 0..<24): 1 + info
+                default: 0
+                }
+        }
+        return UnsafePointer(lengths)
+    }()
 
     private func afterLong(_ item: Item) -> Item {
         let head = head(at: Int(item.offset))

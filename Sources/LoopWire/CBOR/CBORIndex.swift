@@ -33,6 +33,7 @@ struct CBORIndex {
     private(set) var count: Int
     /// How many bytes may be read from `base` on: the document's, and where it was copied, some behind it.
     private(set) var readable: Int
+    let shortLengths = Self.shortLengths
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
@@ -79,19 +80,24 @@ struct CBORIndex {
     ///
     /// - Parameter isValid: also refuse what is well-formed but not valid: the same key twice, text that is not UTF-8.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: CBORLimits, isValid: Bool) throws(WireError) {
-        close()
         guard let base = bytes.baseAddress, bytes.count > 0 else {
             throw .truncated(needed: 1, have: 0, what: "CBOR item")
         }
         guard bytes.count <= limits.bytesMax else {
             throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
         }
+        if CBORScan.isNumberOrBytes(base, bytes.count) {
+            self.base = base
+            count = bytes.count
+            readable = bytes.count
+            return
+        }
         hold(base, bytes.count)
         let scan = CBORScan(
-            base: self.base, count: count, readable: readable, depthMax: limits.depthMax, isValid: isValid)
+            base: self.base, count: count, readable: readable, shortLengths: shortLengths, depthMax: limits.depthMax,
+            isValid: isValid)
+        if limits.depthMax >= frameCapacity { growFrames(limits.depthMax + 1) }
         do {
-            if scan.isNumberOrBytes() { return }
-            if limits.depthMax >= frameCapacity { growFrames(limits.depthMax + 1) }
             try scan.run(&self, frames)
         } catch {
             close()

@@ -6,7 +6,7 @@ public struct CBORLimits: Sendable, Equatable {
     public var bytesMax: Int
 
     /// Depth 64 and 1 GiB.
-    public static let `default` = CBORLimits()
+    public static var `default`: CBORLimits { CBORLimits() }
 
     /// Limits of one's own. `depthMax` is kept within 0...512, because reading recurses.
     public init(depthMax: Int = 64, bytesMax: Int = 1 << 30) {

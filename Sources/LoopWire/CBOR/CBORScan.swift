@@ -4,6 +4,7 @@ struct CBORScan {
     let count: Int
     /// How many bytes may be read; those behind the document are zero.
     let readable: Int
+    let shortLengths: UnsafePointer<UInt8>
     let depthMax: Int
     let isValid: Bool
 
@@ -33,16 +34,18 @@ struct CBORScan {
         }
     }
 
-    /// Whether the document is one number, simple value or byte string, about which nothing is wrong.
-    func isNumberOrBytes() -> Bool {
-        let (major, info) = (base[0] >> 5, base[0] & 31)
-        switch major {
-        case 0, 1, 7: return simpleEnd(0) == count
+    /// Whether a document of at least one byte is a number, a simple value or a byte string, about which nothing is wrong.
+    @inline(__always)
+    static func isNumberOrBytes(_ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        let (first, info) = (base[0], base[0] & 31)
+        let width = CBORIndex.width(info)
+        guard info < 28, width < count else { return false }
+        switch first >> 5 {
+        case 0, 1: return count == 1 &+ width
         case 2:
-            let width = CBORIndex.width(info)
-            guard info < 28, width < count else { return false }
-            let argument = info < 24 ? UInt64(info) : Self.argument(base + 1, width: width)
-            return argument == UInt64(count - 1 - width)
+            let argument = info < 24 ? UInt64(info) : argument(base + 1, width: width)
+            return argument == UInt64(count &- 1 &- width)
+        case 7: return count == 1 &+ width && first != 0xF8
         default: return false
         }
     }
@@ -222,24 +225,12 @@ struct CBORScan {
     private func simpleEnd(_ start: Int) -> Int {
         guard start < count else { return -1 }
         let first = base[start]
-        let info = Int(first & 31)
-        var end = start &+ 1
-        switch first >> 5 {
-        case 0, 1, 7:
-            if info >= 24 {
-                guard info < 28, first != 0xF8 else { return -1 }
-                end &+= 1 &<< (info &- 24)
-            }
-        case 2:
-            guard info < 24 else { return -1 }
-            end &+= info
-        case 3:
-            guard info < 24, readable &- end >= 24, isASCII(end, info) else { return -1 }
-            end &+= info
-        default:
-            return -1
+        let length = Int(shortLengths[Int(first)])
+        guard length > 0, length <= count &- start else { return -1 }
+        if first & 0xE0 == 0x60 {
+            guard readable &- start >= 25, isASCII(start &+ 1, length &- 1) else { return -1 }
         }
-        return end <= count ? end : -1
+        return start &+ length
     }
 
     /// Whether fewer than 24 bytes are ASCII, where 24 can be read.

@@ -16,12 +16,15 @@ struct CodingShape {
 
     let kind: Kind
     let wire: (any WireCodable.Type)?
+    /// The ``TypedCoding`` of the type, if it codes itself through ``WireCodable``.
+    let wireCoding: AnyObject?
     let encodable: (any CBORCollectionEncodable.Type)?
     let decodable: (any CBORCollectionDecodable.Type)?
 
     @inline(never)
     init<T>(_ type: T.Type) {
         wire = type as? any WireCodable.Type
+        wireCoding = wire.map { TypedCoding<T>.of($0) }
         encodable = type as? any CBORCollectionEncodable.Type
         decodable = type as? any CBORCollectionDecodable.Type
         if Self.scalars.contains(ObjectIdentifier(type)) {

@@ -5,7 +5,7 @@ extension DecodingCore {
     /// A container for a map's entries, in a box that was used before if one is free.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) throws -> KeyedDecodingContainer<Key> {
-        let (first, count) = try open(item, major: 5, [String: Any].self, "a map")
+        let (first, count) = try openMap(item)
         if let keys = state.pointee.keys.entry(type) {
             for number in 0..<keys.pointee.boxCount {
                 let box = keys.pointee.boxes + number
@@ -58,29 +58,28 @@ extension DecodingCore {
         box.pointee.known = 0
         box.pointee.present = 0
         guard keys.pointee.isOrdinal, count <= KeyName.ordinalsMax, keys.pointee.nameCount > 0 else { return }
-        let (names, nameCount) = (keys.pointee.names, keys.pointee.nameCount)
-        let index = index
-        let values = box.pointee.values
+        let (base, readable, values) = (index.base, index.readable, box.pointee.values)
+        let names = keys.pointee.names
+        let end = names + keys.pointee.nameCount
+        var name = names
         var present: UInt64 = 0
         var here = first
-        var next = 0
         for _ in 0..<count {
-            let place = index.base + Int(here.offset)
+            let place = base + Int(here.offset)
             let head = place[0]
             guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
             let value = Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container)
-            let available = index.readable &- Int(here.offset)
-            if next < nameCount, names[next].isAt(place, available: available) {
-                // In order, as most are.
-            } else {
-                next = 0
-                while next < nameCount, !names[next].isAt(place, available: available) { next &+= 1 }
+            let available = readable &- Int(here.offset)
+            if name == end || !name.pointee.isAt(place, available: available) {
+                // Not in order, as most are.
+                name = names
+                while name < end, !name.pointee.isAt(place, available: available) { name += 1 }
             }
-            if next < nameCount {
-                let ordinal = names[next].ordinal
+            if name < end {
+                let ordinal = name.pointee.ordinal
                 values[Int(ordinal)] = value
                 present |= 1 &<< UInt64(ordinal)
-                next &+= 1
+                name += 1
             }
             here = index.after(value)
         }

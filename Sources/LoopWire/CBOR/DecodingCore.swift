@@ -43,7 +43,7 @@ struct DecodingCore {
     ///
     /// - Parameter bytes: memory that stays as it is until the document is closed.
     static func open(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?
     ) throws(WireError) -> DecodingCore {
         let state = pool.take() ?? fresh()
         state.pointee.serial &+= 1
@@ -54,7 +54,7 @@ struct DecodingCore {
             core.close()
             throw error
         }
-        if !userInfo.isEmpty { state.pointee.userInfo = userInfo }
+        if let userInfo, !userInfo.isEmpty { state.pointee.userInfo = userInfo }
         state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
         return core
     }
@@ -142,7 +142,16 @@ struct DecodingCore {
         return outOfRange(type, item)
     }
 
+    @inline(__always)
     func double(_ item: Item) throws -> Double {
+        // Most of those that are not short ones.
+        let place = state.pointee.index.base + Int(item.offset)
+        guard isOpen, place[0] == 0xFB else { return try anyDouble(item) }
+        return Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
+    }
+
+    @inline(never)
+    private func anyDouble(_ item: Item) throws -> Double {
         let head = try head(item)
         switch (head.major, head.info) {
         case (7, 27): return Double(bitPattern: head.argument)
@@ -162,6 +171,18 @@ struct DecodingCore {
     }
 
     func string(_ item: Item) throws -> String {
+        let first = isOpen ? state.pointee.index.base[Int(item.offset)] : 0
+        guard first & 0xE0 == 0x60, first & 31 < 16 else { return try anyString(item) }
+        // The library holds up to 15 bytes in the string itself.
+        let text = state.pointee.index.base + Int(item.offset) + 1
+        return String(unsafeUninitializedCapacity: 15) { place in
+            guard let start = place.baseAddress else { return 0 }
+            RawBuffer.copy(short: text, to: start, Int(first & 31))
+            return Int(first & 31)
+        }
+    }
+
+    private func anyString(_ item: Item) throws -> String {
         let head = try head(item)
         guard head.major == 3 else { throw mismatch(String.self, "text", item) }
         // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
@@ -174,13 +195,6 @@ struct DecodingCore {
         if head.major == 2 { return index.withString(head, item) { Array($0) } }
         guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
         return try integers(UInt8.self, item)
-    }
-
-    /// The same where it lies, if it is one byte string.
-    func withBytes<Result>(_ item: Item, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
-        let head = try head(item)
-        if head.major == 2 { return try index.withString(head, item) { try body(UnsafeRawBufferPointer($0)) } }
-        return try bytes(item).withUnsafeBytes(body)
     }
 
     /// An array of integers, without a handle for each.
@@ -246,6 +260,18 @@ struct DecodingCore {
         return values
     }
 
+    /// The first key of a map and how many entries there are.
+    @inline(__always)
+    func openMap(_ item: Item) throws -> (Item, Int) {
+        guard isOpen, state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
+            return try open(item, major: 5, [String: Any].self, "a map")
+        }
+        let container = state.pointee.index.containers + Int(item.container)
+        return (
+            Item(offset: container.pointee.start, container: item.container &+ 1), Int(container.pointee.count)
+        )
+    }
+
     /// The first item in an array or a map and how many elements or pairs there are.
     func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
         let head = try head(item)
@@ -292,7 +318,7 @@ struct DecodingCore {
         case .plain: return try T(from: CBORDecoder(core: self, item: item))
         case .scalar: return try decodeScalar(type, item)
         case .collection: return try decodeCollection(type, shape, item)
-        case .wire: return try decodeWire(type, shape, item)
+        case .wire: return try decodeWire(shape, item)
         }
     }
 

@@ -2,17 +2,16 @@
 extension EncodingCore {
     private static let pool = CorePool<State>()
 
-    /// Gives `body` a state of its own, empty, and takes it back.
-    static func withCore<R>(
-        _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable],
-        _ body: (EncodingCore) throws(WireError) -> R
-    ) throws(WireError) -> R {
+    /// An empty state of one's own. Whoever begins ends.
+    static func begin(_ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?) -> EncodingCore {
         let core = EncodingCore(state: pool.take() ?? fresh())
         core.state.pointee.depthMax = limits.depthMax
-        core.state.pointee.userInfo = userInfo
-        defer { core.giveBack() }
-        return try body(core)
+        if let userInfo, !userInfo.isEmpty { core.state.pointee.userInfo = userInfo }
+        return core
     }
+
+    /// What was written, as an array.
+    func written() -> [UInt8] { Array(UnsafeBufferPointer(start: log.base, count: log.count)) }
 
     private static func fresh() -> UnsafeMutablePointer<State> {
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
@@ -20,12 +19,13 @@ extension EncodingCore {
         return state
     }
 
-    private func giveBack() {
+    /// Gives the state back, empty.
+    func end() {
         log.count = 0
         nodeCount = 0
         entryCount = 0
         floor = 0
-        failure = nil
+        if hasFailed { failure = nil }
         if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
         if log.capacity > 1 << 20 { log.shrink(to: 512) }
         if scratch.capacity > 1 << 20 { scratch.shrink(to: 256) }

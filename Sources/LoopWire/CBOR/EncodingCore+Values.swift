@@ -17,10 +17,9 @@ extension EncodingCore {
         case .collection:
             try encodeCollection(value, shape, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
         case .wire:
-            guard let type = shape.pointee.wire else { return }
-            try withUnsafePointer(to: value) { place in
-                try encodeWire(type, at: place, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
-            }
+            guard let coding = shape.pointee.wireCoding else { return }
+            try unsafeDowncast(coding, to: TypedCoding<T>.self)
+                .write(value, self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
         }
     }
 

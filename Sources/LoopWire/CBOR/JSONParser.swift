@@ -12,11 +12,11 @@ extension CBOR {
         guard text.utf8.count <= limits.bytesMax else {
             throw .tooLarge(what: "JSON text", size: text.utf8.count, limit: limits.bytesMax)
         }
-        return try EncodingCore.withCore(limits, [:]) { (core) throws(WireError) -> [UInt8] in
-            var parser = JSONParser(core: core, source: Array(text.utf8), depthMax: limits.depthMax)
-            try parser.document()
-            return Array(UnsafeBufferPointer(start: core.log.base, count: core.log.count))
-        }
+        let core = EncodingCore.begin(limits, nil)
+        defer { core.end() }
+        var parser = JSONParser(core: core, source: Array(text.utf8), depthMax: limits.depthMax)
+        try parser.document()
+        return core.written()
     }
 }
 

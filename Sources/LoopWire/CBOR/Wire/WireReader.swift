@@ -29,8 +29,18 @@ public struct WireReader {
     public func read() throws -> [UInt8] { try core.bytes(item) }
 
     /// Lends a byte string where it lies.
+    @inlinable
     public func readBytes<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
-        try core.withBytes(item) { try body($0.bytes) }
+        if let lying = try lyingBytes() { return try body(lying.bytes) }
+        return try read().withUnsafeBytes { try body($0.bytes) }
+    }
+
+    /// A byte string in the document; nil if it is in pieces or in another form.
+    @usableFromInline
+    func lyingBytes() throws -> UnsafeRawBufferPointer? {
+        let head = try core.head(item)
+        guard head.major == 2, !head.isIndefinite else { return nil }
+        return UnsafeRawBufferPointer(start: core.index.base + head.content, count: Int(head.argument))
     }
 
     /// Reads any other value, of either kind.
@@ -46,7 +56,7 @@ public struct WireReader {
 
     /// Reads a map with text keys.
     public func map() throws -> Map {
-        _ = try core.open(item, major: 5, [String: Any].self, "a map")
+        _ = try core.openMap(item)
         return Map(core: core, item: item)
     }
 
@@ -57,7 +67,7 @@ public struct WireReader {
             throw core.mismatch([String: Any].self, "a map of one entry with a text key", item)
         }
         let values = core.index.after(name)
-        _ = try core.open(values, major: 5, [String: Any].self, "a map")
+        _ = try core.openMap(values)
         return Choice(name: Name(core: core, item: name), values: Map(core: core, item: values))
     }
 
