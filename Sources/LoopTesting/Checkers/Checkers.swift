@@ -16,6 +16,7 @@ struct Checkers<Work: Workload>: Sendable {
     private var replayIsExact: ReplayIsExact<Work>
     private var observersConverge: ObserversConverge<Work>
     private var snapshotComesFirst = SnapshotComesFirst()
+    private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
     /// The loop has ended.
@@ -24,10 +25,10 @@ struct Checkers<Work: Workload>: Sendable {
     private var otherCounts: [Promise: Int] = [:]
 
     /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
-    init(_ work: Work, hasShadow: Bool) {
+    init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
         self.work = work
         model = LoopModel(work)
-        replayIsExact = ReplayIsExact(work, hasShadow: hasShadow)
+        replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
         observersConverge = ObserversConverge(work)
     }
 
@@ -54,7 +55,9 @@ struct Checkers<Work: Workload>: Sendable {
             try nothingTwice.observe(observation, book)
             try poisonIsSetAside.observe(observation, book)
         case .trapped, .trappedAgain, .retried: try poisonIsSetAside.observe(observation, book)
+        case .greeted: try lossIsNoticed.observe(observation, book)
         case .left:
+            try lossIsNoticed.observe(observation, book)
             try nothingStale.observe(observation, model)
             try durableBeforeVisible.observe(observation, book)
             try observersConverge.observe(observation, model)
@@ -97,6 +100,7 @@ struct Checkers<Work: Workload>: Sendable {
         try durableBeforeVisible.observe(observation, book)
         try replayIsExact.observe(observation, book)
         try snapshotComesFirst.observe(observation, book)
+        try lossIsNoticed.observe(observation, book)
         switch observation {
         case .began(let history):
             try observersConverge.observe(observation, model)
@@ -146,7 +150,7 @@ struct Checkers<Work: Workload>: Sendable {
     var checkCounts: [Promise: Int] {
         let all: [any Counting] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
-            observersConverge, snapshotComesFirst, bounded, poisonIsSetAside,
+            observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

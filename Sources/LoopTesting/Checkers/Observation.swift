@@ -77,6 +77,8 @@ package enum Observation: Sendable {
     case trappedAgain(quarantined: UInt64)
     /// The journal knows that the loop has ended.
     case ended
+    /// A greeting reached the reducer.
+    case greeted(Greeting)
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.

@@ -47,7 +47,12 @@ struct OneOwner: Checker {
                     "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
             }
         case .journaled(let journaled): try journal(journaled)
-        case .lost: hasLostRecords = true
+        case .lost(let records):
+            hasLostRecords = true
+            // Where an older copy of the journal was put back, an epoch's number is given again; its nonce is another.
+            for case .epochBegun(let epoch, _) in records.map(\.record) {
+                runs = runs.filter { $0.key.attempt.epoch < epoch.number }
+            }
         default: break
         }
     }

@@ -118,6 +118,7 @@ extension ClusterEngine {
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
                 peer.heardAt = now
+                if case .tick(let tick) = frame.message { noteTick(tick, frame.epoch, at: peer) }
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
                 } else {

@@ -9,21 +9,24 @@ package struct Mutation: Sendable, CustomStringConvertible {
 
     package var description: String { rules.map { "\($0)" }.joined(separator: " + ") }
 
-    /// Rules that faults need too seldom, or only for a while: unit tests of the machines show what each is for.
-    package static let heldByUnitTests: [Rule] = [
-        .framesNameTheirSession, .leasesRunFromTheEcho, .refusalVoidsTheAttempt, .epochsHaveANonce,
-        .epochsBeginWithAState,
-    ]
+    /// Under these faults.
+    package let mix: FaultMix
 
-    /// Every other rule, broken alone.
-    package static let all: [Mutation] = Rule.allCases.filter { !heldByUnitTests.contains($0) }.map { rule in
+    var mixText: String { mix == .all ? "" : " of --mix \(mix)" }
+
+    /// Every rule, broken alone.
+    package static let all: [Mutation] = Rule.allCases.map { rule in
         switch rule {
+        case .framesNameTheirSession: Mutation(rules: [rule], budget: 500, mix: .sessions)
+        case .refusalVoidsTheAttempt, .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
+            Mutation(rules: [rule], budget: 2000, mix: .losses)
+        case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
         case .leftHistoriesStayLeft,
             .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
-            .inboxGapsAreRepaired, .assignmentsAreNotOlder,
+            .inboxGapsAreRepaired, .assignmentsAreNotOlder, .leasesRunFromTheEcho,
             .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
-            Mutation(rules: [rule], budget: 2000)
-        default: Mutation(rules: [rule], budget: 100)
+            Mutation(rules: [rule], budget: 2000, mix: .all)
+        default: Mutation(rules: [rule], budget: 100, mix: .all)
         }
     }
 }
@@ -39,11 +42,15 @@ extension Simulation {
         // Those that are caught soon first.
         for mutation in Mutation.all.sorted(by: { $0.budget < $1.budget })
         where only == nil || mutation.description == only {
-            if let (count, failure) = hunt(mutation.rules, seeds: 0..<mutation.budget, seconds: seconds) {
-                print("\(mutation): caught after \(count) seeds: \(failure.violation.description.prefix(160))")
+            if let (count, failure) = hunt(
+                mutation.rules, seeds: 0..<mutation.budget, seconds: seconds, mix: mutation.mix)
+            {
+                print(
+                    "\(mutation): caught after \(count) seeds\(mutation.mixText): \(failure.violation.description.prefix(160))"
+                )
             } else {
                 missed += 1
-                print("\(mutation): NOT CAUGHT in \(mutation.budget) seeds")
+                print("\(mutation): NOT CAUGHT in \(mutation.budget) seeds\(mutation.mixText)")
             }
         }
         return missed == 0
