@@ -1,9 +1,9 @@
-import LoopCluster
+package import LoopCluster
 import LoopCore
-import LoopWire
+package import LoopWire
 
 /// All checkers over one run. Each sees only what its promise is about: most of what happens concerns few of them.
-struct Checkers<Work: Workload>: Sendable {
+package struct Checkers<Work: Workload>: Sendable {
     private let work: Work
     private var book = EntryBook()
     private var model: LoopModel<Work>
@@ -25,7 +25,7 @@ struct Checkers<Work: Workload>: Sendable {
     private var otherCounts: [Promise: Int] = [:]
 
     /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
-    init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
+    package init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
         self.work = work
         model = LoopModel(work)
         replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
@@ -41,7 +41,7 @@ struct Checkers<Work: Workload>: Sendable {
     var state: Work.Definition.State { model.state }
     var seq: Seq { model.seq }
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    package mutating func observe(_ observation: Observation) throws(Violation) {
         try book.note(observation)
         switch observation {
         case .began, .journaled:
@@ -111,7 +111,7 @@ struct Checkers<Work: Workload>: Sendable {
     }
 
     /// A record became durable.
-    mutating func journal(_ history: History, _ record: Record) throws(Violation) {
+    package mutating func journal(_ history: History, _ record: Record) throws(Violation) {
         try observe(.journaled(journaled(history, record)))
     }
 

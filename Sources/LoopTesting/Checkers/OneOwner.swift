@@ -14,6 +14,9 @@ struct OneOwner: Checker {
     private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
     private var epoch = Epoch.none
+    /// The events so far, and how many there were when each epoch began.
+    private var seq: UInt64 = 0
+    private var epochs: [(number: UInt64, after: UInt64)] = []
     private var history = History.none
     /// The record that took an attempt away may be one of those that were lost.
     private var hasLostRecords = false
@@ -38,6 +41,8 @@ struct OneOwner: Checker {
             commits = [:]
             floors = [:]
             refused = []
+            seq = 0
+            epochs = []
         case .ran(let peer, let history, let grant):
             checkCount += 1
             let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
@@ -60,6 +65,7 @@ struct OneOwner: Checker {
     private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .event(let event):
+            seq = event.seq.value
             if let effect = event.effect { try commit(journaled.entry, effect, event.attempt, event.session) }
         case .completed(let session, _, let effect, let attempt):
             try commit(journaled.entry, effect, attempt, session)
@@ -81,7 +87,9 @@ struct OneOwner: Checker {
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }
-        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .epochBegun(let epoch, _):
+            self.epoch = epoch
+            epochs.append((epoch.number, seq))
         case .historyBegun(let begun, _):
             history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
@@ -96,6 +104,11 @@ struct OneOwner: Checker {
         guard let entry else { return }
         if entry.effect != effect || entry.attempt != attempt {
             throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
+        }
+        // It was of another effect, which had this one's number in a part of the journal that is lost.
+        if let began = epochs.last(where: { $0.after < effect.seq.value })?.number, attempt.epoch < began {
+            throw Violation(
+                .oneOwner, "attempt \(attempt) commits for \(effect), which began in epoch \(began)")
         }
         let run = Run(history: history, effect: effect, attempt: attempt)
         if attempt <= floors[effect] ?? .none || refused.contains(run) {

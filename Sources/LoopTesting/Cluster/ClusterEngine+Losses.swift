@@ -31,6 +31,7 @@ extension ClusterEngine {
             switch (record, wanted) {
             case (.event, .event): true
             case (.attemptEnded(let end), .attemptEnd): end.cause == .unresponsive
+            case (_, .refusal): false
             default: false
             }
         }
@@ -39,8 +40,9 @@ extension ClusterEngine {
     /// The machine loses power behind a turn, and what that turn wrote is gone with it. Others have heard of it, but nobody
     /// whose entries it consumed: so nobody can show that it is lost.
     func loseQuietly(_ turn: Unsynced) throws(Violation) {
-        let endsAgain = awaitedLoss?.endsAgain ?? false
-        awaitedLoss = nil
+        let (loss, endsAgain) = awaitedLoss ?? (.event, false)
+        // The other worker, which was away, may come back with entries of the attempt that it does not have any more.
+        awaitedLoss = loss == .attemptEnd && !endsAgain ? (.refusal, false) : nil
         let senders = Set(turn.records.compactMap { $0.entry?.session })
         let deaf = present.filter { senders.contains($0.machine.session) }.map { (peer: $0, burst: $0.burst) }
         for (peer, _) in deaf { peer.burst = turn.messages.count }
@@ -48,6 +50,16 @@ extension ClusterEngine {
         for (peer, burst) in deaf { peer.burst = burst }
         try crashReducer(losesPower: true, behind: turn.position - UInt64(turn.records.count))
         if endsAgain { endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
+    }
+
+    /// How many records of a turn stand when the process ends in the middle of its append; nil: it does not.
+    func lengthWhereTorn(_ turn: Unsynced) -> Int? {
+        guard case .refusal? = awaitedLoss?.of else { return nil }
+        let isRefused = { (record: Record) in
+            if case .refused(let refusal) = record { refusal.reason == .attempt } else { false }
+        }
+        guard let first = turn.records.firstIndex(where: isRefused), first + 1 < turn.records.count else { return nil }
+        return first + 1
     }
 
     /// An operator stops the reducer, puts an older copy of the journal into its place, and starts it. That takes a while:

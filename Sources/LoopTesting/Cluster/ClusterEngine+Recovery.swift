@@ -167,8 +167,9 @@ extension ClusterEngine {
     }
 
     /// Some of the records of an append that did not come to its end stand.
-    private func tear(_ records: [Record]) throws(Violation) {
-        let survivors = records.prefix(Int.random(in: 0...records.count, using: &random))
+    /// - Parameter length: how many; nil: as it comes.
+    private func tear(_ records: [Record], at length: Int? = nil) throws(Violation) {
+        let survivors = records.prefix(length ?? Int.random(in: 0...records.count, using: &random))
         disk?.append(survivors, isSynced: plan.keeping == .fsync || survivors.contains(where: \.outlivesPower))
         for record in survivors { try noteDurable(record) }
         if !records.isEmpty { say("\(survivors.count) of \(records.count) records stand") }
@@ -197,8 +198,9 @@ extension ClusterEngine {
     ///   - signal: what ended it, as far as a handler could write it down.
     ///   - losesPower: whether what was not synced is gone with it.
     ///   - position: what stood before it has reached the disk, synced or not; nil: some of it has.
+    ///   - length: how many records of the append that was under way stand; nil: some of them.
     func crashReducer(
-        signal: UInt64 = 0, losesPower: Bool = false, behind position: UInt64? = nil
+        signal: UInt64 = 0, losesPower: Bool = false, behind position: UInt64? = nil, tearingAt length: Int? = nil
     ) throws(Violation) {
         guard isReducerUp else { return }
         // An append may have come to its end, to a part, or to nothing.
@@ -208,7 +210,7 @@ extension ClusterEngine {
         journal?.close()
         try letGoOfMachine()
         say("the reducer's process ends")
-        if !isInReduction { try tear(records) }
+        if !isInReduction { try tear(records, at: length) }
         if plan.keeping == .none || losesPower { try loseTail(behind: position) }
         reducerLife += 1
         for peer in present where peer.role != .local { loseBuffers(of: peer) }

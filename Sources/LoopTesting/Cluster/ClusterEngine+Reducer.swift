@@ -46,6 +46,10 @@ extension ClusterEngine {
             records: records, position: position, deadline: deadline,
             messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost, outcome: end)
         isSyncing = true
+        if awaitedLoss != nil, let turn = unsynced, let length = lengthWhereTorn(turn) {
+            awaitedLoss = nil
+            return try crashReducer(tearingAt: length)
+        }
         if records.isEmpty { return try reducerSynced(reducerLife) }
         let duration = isNextAppendSlow ? between(.milliseconds(200), .seconds(3)) : between(0, plan.syncMaxNanoseconds)
         isNextAppendSlow = false

@@ -114,8 +114,9 @@ package final class ClusterEngine<Work: Workload> {
     /// Those that live, or whose sockets still hold something.
     @exclusivity(unchecked) var present: [Peer] = []
 
-    /// What is lost quietly: some event, or the record that took an attempt away from a silent worker.
-    enum QuietLoss { case event, attemptEnd }
+    /// What is lost quietly: some event, the record that took an attempt away from a silent worker, or what stands behind the
+    /// first entry that is refused for its attempt.
+    enum QuietLoss { case event, attemptEnd, refusal }
 
     /// A turn whose records are on their way to the disk.
     struct Unsynced {

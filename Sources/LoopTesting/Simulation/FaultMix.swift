@@ -29,7 +29,7 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.latencyMax = min(plan.latencyMax, plan.silenceLimit / 5)
             plan.sessionRetention = .seconds(600)
             plan.setFaults([
-                (.quietLoss, 0.4), (.partition, 0.5), (.freeze, 0.2), (.crash, 0.3), (.burst, 0.2), (.kill, 0.05),
+                (.quietLoss, 0.5), (.partition, 0.7), (.freeze, 0.2), (.crash, 0.2), (.burst, 0.2), (.kill, 0.05),
             ])
         case .copies:
             if plan.keeping == .memory { plan.keeping = .fsync }
