@@ -74,7 +74,7 @@ package struct Checkers<Work: Workload>: Sendable {
         case .watches, .shown:
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
-        case .ran: try oneOwner.observe(observation, book)
+        case .ran, .forgotten: try oneOwner.observe(observation, book)
         case .measured: try bounded.observe(observation, book)
         case .settled:
             count(.progress)

@@ -13,6 +13,8 @@ struct OneOwner: Checker {
     /// records that took it away are lost.
     private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
+    /// Attempts that their worker has not claimed once: it may have given them up by that.
+    private var forgotten: Set<Run> = []
     private var epoch = Epoch.none
     /// The events so far, and how many there were when each epoch began.
     private var seq: UInt64 = 0
@@ -51,6 +53,8 @@ struct OneOwner: Checker {
                     .oneOwner,
                     "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
             }
+        case .forgotten(let history, let effect, let attempt):
+            forgotten.insert(Run(history: history, effect: effect, attempt: attempt))
         case .journaled(let journaled): try journal(journaled)
         case .lost(let records):
             hasLostRecords = true
@@ -79,11 +83,12 @@ struct OneOwner: Checker {
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1
-                if entry.attempt > floors[effect] ?? .none, !hasLostRecords {
+                let run = Run(history: history, effect: effect, attempt: entry.attempt)
+                if entry.attempt > floors[effect] ?? .none, !hasLostRecords, !forgotten.contains(run) {
                     throw Violation(
                         .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
                 }
-                refused.insert(Run(history: history, effect: effect, attempt: entry.attempt))
+                refused.insert(run)
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }

@@ -68,6 +68,12 @@ extension ClusterEngine {
         case .quietLoss:
             guard plan.keeping == .os || plan.keeping == .none else { return false }
             awaitedLoss = (dice.fraction() < 0.5 ? .event : .attemptEnd, endsAgain: dice.fraction() < 0.5)
+        case .forgetfulClaim:
+            guard isReducerUp, peer.role == .worker, plan.keeping != .memory else { return false }
+            peer.forgetsClaims = true
+            peer.forgetfulEpoch = nil
+            awaitedLoss = (.refusal, endsAgain: false)
+            try crashReducer()
         case .copy:
             guard plan.keeping != .memory else { return false }
             disk?.makeCopy()
@@ -158,6 +164,7 @@ extension ClusterEngine {
         wakeReducer(at: now)
         for peer in present {
             peer.frozenUntil = 0
+            peer.forgetsClaims = false
             peer.burst = 0
             peer.cutFromReducerUntil = 0
             peer.cutToReducerUntil = 0

@@ -52,6 +52,18 @@ extension ClusterEngine {
         if endsAgain { endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
     }
 
+    /// What a worker claims that has forgotten what it runs, for an epoch.
+    func forgetful(_ message: ToReducer, _ peer: Peer) throws(Violation) -> ToReducer {
+        guard case .claim(let session, let epoch, let claims) = message else { return message }
+        if peer.forgetfulEpoch == nil { peer.forgetfulEpoch = epoch }
+        guard peer.forgetfulEpoch == epoch else {
+            peer.forgetsClaims = false
+            return message
+        }
+        for claim in claims { try observe(.forgotten(peer.machine.history, claim.effect, claim.attempt)) }
+        return .claim(session, epoch, [])
+    }
+
     /// How many records of a turn stand when the process ends in the middle of its append; nil: it does not.
     func lengthWhereTorn(_ turn: Unsynced) -> Int? {
         guard case .refusal? = awaitedLoss?.of else { return nil }

@@ -197,7 +197,7 @@ extension ClusterEngine {
 
     private func fulfil(_ wish: PeerAction, _ peer: Peer) throws(Violation) {
         switch wish {
-        case .send(let message): send(message, from: peer)
+        case .send(let message): try send(message, from: peer)
         case .connect where peer.role == .local: wakeReducer(at: now)
         case .connect:
             peer.isConnected = true

@@ -145,12 +145,13 @@ extension ClusterEngine {
         }
     }
 
-    func send(_ message: ToReducer, from peer: Peer) {
+    func send(_ message: ToReducer, from peer: Peer) throws(Violation) {
         if peer.role == .local {
             peer.said.append(message)
             return wakeReducer(at: now)
         }
         var message = message
+        if peer.forgetsClaims { message = try forgetful(message, peer) }
         if goesThroughBytes() {
             let bytes = message.bytes(loop: loop)
             guard let read = try? ToReducer(bytes: bytes[...], loop: loop) else {

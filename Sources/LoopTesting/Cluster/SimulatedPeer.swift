@@ -68,6 +68,9 @@ final class SimulatedPeer<Script> {
     /// The session of the newest frame to it, and whether what was said in it comes once more when there is a newer one.
     @exclusivity(unchecked) var addressedSession = SessionID.none
     var hearsEarlierSession = false
+    /// It claims nothing in the next epoch, and which that was.
+    @exclusivity(unchecked) var forgetsClaims = false
+    var forgetfulEpoch: Epoch?
     /// The newest tick of this epoch that it has read left the reducer at this time, or it was welcomed then.
     @exclusivity(unchecked) var reachedAt: UInt64 = 0
     /// What `reachedAt` was when the reducer was last seen to have taken its effects, and when it was last looked at.

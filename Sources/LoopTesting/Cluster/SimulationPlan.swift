@@ -57,6 +57,8 @@ package struct SimulationPlan: Sendable {
         case earlierSession
         /// The reducer's machine loses power behind a turn of which nobody has heard who could show that it is lost.
         case quietLoss
+        /// The reducer's process ends, and a worker does not claim what it has when it comes again; it does the next time.
+        case forgetfulClaim
         /// An operator makes a copy of the journal.
         case copy
         /// An operator puts the copy back.
@@ -72,7 +74,7 @@ package struct SimulationPlan: Sendable {
             case .deadSubscription, .deadPush, .partition, .freeze, .kill, .stop: 0.08
             case .lostCollector, .crash, .poison: 0.05
             case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk, .quietLoss: 0.03
-            case .reducerFreeze, .fullDisk, .restored: 0.02
+            case .reducerFreeze, .fullDisk, .restored, .forgetfulClaim: 0.02
             case .copy, .earlierSession: 0.05
             case .damagedSnapshot, .secondReducer, .clockSet: 0.1
             case .administration: 0.3

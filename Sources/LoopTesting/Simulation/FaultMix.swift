@@ -9,6 +9,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case sessions
     /// Ends of journals that are lost where nobody misses them, and workers that are away meanwhile.
     case losses
+    /// Workers that do not claim what they have, and do later.
+    case claims
     /// Journals that are put back from a copy.
     case copies
 
@@ -31,6 +33,10 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.setFaults([
                 (.quietLoss, 0.5), (.partition, 0.7), (.freeze, 0.2), (.crash, 0.2), (.burst, 0.2), (.kill, 0.05),
             ])
+        case .claims:
+            plan.keeping = dice.fraction() < 0.5 ? .os : .fsync
+            plan.sessionRetention = .seconds(600)
+            plan.setFaults([(.forgetfulClaim, 0.3), (.kill, 0.1), (.partition, 0.2), (.crash, 0.05), (.burst, 0.2)])
         case .copies:
             if plan.keeping == .memory { plan.keeping = .fsync }
             plan.setFaults([

@@ -16,7 +16,8 @@ package struct Mutation: Sendable, CustomStringConvertible {
     package static let all: [Mutation] = Rule.allCases.map { rule in
         switch rule {
         case .framesNameTheirSession: Mutation(rules: [rule], budget: 500, mix: .sessions)
-        case .refusalVoidsTheAttempt, .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
+        case .refusalVoidsTheAttempt: Mutation(rules: [rule], budget: 500, mix: .claims)
+        case .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
             Mutation(rules: [rule], budget: 2000, mix: .losses)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
         case .leftHistoriesStayLeft,
