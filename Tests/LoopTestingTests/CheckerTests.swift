@@ -22,7 +22,7 @@ import Testing
     }
 
     private func show(_ history: History, _ checkers: inout Checkers<SlotWorkload>) throws {
-        let bytes = try SlotCoder().encode(SlotState())
+        let bytes = try SlotCoder().encode(SlotLoop().initial)
         try checkers.observe(.shown(peer: 7, history, .state(.initial, bytes)))
     }
 

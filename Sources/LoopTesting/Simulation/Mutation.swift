@@ -20,7 +20,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
             Mutation(rules: [rule], budget: 2000, mix: .losses)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
-        case .leftHistoriesStayLeft,
+        case .leftHistoriesStayLeft, .hashesAreCompared,
             .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder, .leasesRunFromTheEcho,
             .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
