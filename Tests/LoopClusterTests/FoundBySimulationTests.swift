@@ -113,6 +113,33 @@ import Testing
         #expect(granted.first?.request != lost.request)
     }
 
+    /// The machine lost power behind the turn that told of it, and nobody missed the turn.
+    @Test func `a request of a part of the journal that is lost gives way to the journal's`() {
+        var bench = PeerBench()
+        bench.join()
+        var grant = bench.grant
+        grant.version = Seq(9)
+        #expect(bench.publish(.commands(number: 1, [.start(grant)])) == [.run(grant)])
+        bench.epoch = Epoch(number: 2, nonce: 6)
+        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        grant.version = Seq(7)
+        grant.request = [4]
+        #expect(
+            bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [grant])))
+                == [.update(grant.effect, grant.attempt, request: [4])])
+        // Within an epoch an older request comes too late.
+        grant.version = Seq(6)
+        #expect(bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [grant]))) == [])
+    }
+
+    @Test func `a lease that begins behind a standstill of the reducer is no longer than others`() throws {
+        var bench = try ReducerBench()
+        bench.turn()
+        // Nobody was served for ten seconds; then the first greeting comes.
+        _ = bench.say(.greet(ReducerBench.greeting(alice)), from: alice, after: 10_000)
+        #expect(bench.machine.status().peers.map(\.leaseMilliseconds) == [3000])
+    }
+
     /// A worker greets again and claims what it runs.
     /// - Returns: the attempts that it may go on with.
     private func claim(

@@ -31,16 +31,17 @@ import Testing
         greeting.watermark = 99
         greeting.epoch = Epoch(number: 7, nonce: 7)
         _ = bench.say(.greet(greeting), from: client)
-        // Nor does what it says of another peer's session.
+        // Nor does what it says of a session that is retired.
+        _ = bench.say(.goodbye(SessionID(1)), from: alice)
         greeting = ReducerBench.greeting(bob)
         greeting.history = bench.machine.history
-        greeting.session = SessionID(2)
+        greeting.session = SessionID(1)
         greeting.watermark = 99
         _ = bench.say(.greet(greeting), from: bob)
         #expect(bench.lost == nil)
     }
 
-    @Test(arguments: ["epoch", "copy", "session", "entries"])
+    @Test(arguments: ["epoch", "copy", "session", "other", "entries"])
     func `is found by what a peer was told, and serves nobody`(known: String) throws {
         var (bench, greeting) = try served()
         let expected: HistoryLost.Missing
@@ -55,6 +56,9 @@ import Testing
         case "session":
             greeting.session = SessionID(3)
             expected = .session(SessionID(3), next: SessionID(3))
+        case "other":
+            greeting.session = SessionID(1)
+            expected = .otherSession(SessionID(1), of: alice)
         default:
             greeting.watermark = 3
             expected = .entries(SessionID(2), acknowledged: 3, watermark: 2)

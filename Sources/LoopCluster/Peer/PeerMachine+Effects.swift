@@ -64,6 +64,10 @@ extension PeerMachine {
             if running[grant.effect] == nil {
                 start(grant)
             } else {
+                // An epoch's first assignment is the journal's word: a newer request may be of records that it has lost.
+                if stage == .claiming, let index = running.index(forKey: grant.effect) {
+                    if running[at: index].version > grant.version { running[at: index].version = .initial }
+                }
                 update(grant.effect, grant.attempt, grant.version, grant.request)
             }
         }

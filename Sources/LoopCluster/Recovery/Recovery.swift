@@ -36,8 +36,20 @@ public struct Recovery<Definition: LoopDefinition> {
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
     ) throws {
+        try self.init(
+            definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
+            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), pages: pages)
+    }
+
+    /// The same, for a machine that breaks rules.
+    package init(
+        _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
+        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
+        breaking rules: BrokenRules, pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
+    ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, limit, ignoresArguments)
+        core.core.brokenRules = rules
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
         core.note = note

@@ -8,6 +8,8 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
         case epoch(Epoch, newest: Epoch)
         /// The peer was granted a session that the journal does not have.
         case session(SessionID, next: SessionID)
+        /// The peer was granted a session that is another peer's in the journal.
+        case otherSession(SessionID, of: PeerID)
         /// Entries of the peer's session were acknowledged that the journal does not have.
         case entries(SessionID, acknowledged: UInt64, watermark: UInt64)
     }
@@ -30,6 +32,7 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
                 "epoch \(epoch), and the journal's newest is \(newest)"
             case .epoch(let epoch, _): "another epoch \(epoch) than the journal's, so that one of the two is a copy"
             case .session(let session, let next): "its session \(session), and the journal's next is \(next)"
+            case .otherSession(let session, let owner): "its session \(session), which is \(owner)'s in the journal"
             case .entries(let session, let acknowledged, let watermark):
                 "entry \(acknowledged) of session \(session) as acknowledged, and the journal ends at \(watermark)"
             }

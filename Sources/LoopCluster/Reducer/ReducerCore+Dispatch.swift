@@ -148,9 +148,11 @@ extension ReducerCore {
     }
 
     mutating func extendLeases(by gap: Duration) {
+        // One that has greeted only now has lost nothing by it.
+        let latest = now.monotonic + configuration.silenceLimit
         for session in members.keys {
             guard let ends = members[session]?.leaseEnds else { continue }
-            members[session]?.leaseEnds = ends + gap
+            members[session]?.leaseEnds = min(ends + gap, latest)
         }
         if !unclaimed.isEmpty { graceEnds = graceEnds + gap }
     }

@@ -23,9 +23,10 @@ extension ReducerCore {
             breaks(.epochsHaveANonce) ? greeting.epoch.number <= core.epoch.number : core.knows(greeting.epoch)
         if !isKnown { return .epoch(greeting.epoch, newest: core.epoch) }
         if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
-        if let record = core.sessions[greeting.session], record.peer == greeting.peer,
-            greeting.watermark > record.watermark
-        {
+        guard let record = core.sessions[greeting.session] else { return nil }
+        // No number is given twice: it was this peer's in records that are gone, and was given to another one since.
+        if record.peer != greeting.peer { return .otherSession(greeting.session, of: record.peer) }
+        if greeting.watermark > record.watermark {
             return .entries(greeting.session, acknowledged: greeting.watermark, watermark: record.watermark)
         }
         return nil

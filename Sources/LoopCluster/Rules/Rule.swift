@@ -21,6 +21,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case voidsAreDurable
     /// 4: a refusal for its attempt voids the attempt.
     case refusalVoidsTheAttempt
+    /// 4: what an attempt commits ends those before it, also where the record that took them away is lost.
+    case commitsEndEarlierAttempts
+    /// 4: the attempts of earlier epochs are not a new effect's, also where it has the number of one that is lost.
+    case newEffectsHaveAFloor
     /// 1: an attempt is never repeated, also after a restart.
     case attemptsAreUnique
     /// 1: a frame of another session is dropped.

@@ -118,7 +118,8 @@ extension JournaledCore {
                 let group = feedback?.group.map { $0(request) }
                 let effect = LiveEffect(
                     request: feedback?.encode(request, loop.coder), version: seq, group: group,
-                    floor: Attempt(epoch: epoch.number, count: 0))
+                    floor: brokenRules.contains(.newEffectsHaveAFloor)
+                        ? .none : Attempt(epoch: epoch.number, count: 0))
                 effects.updateValue(effect, forKey: id)
                 live.append(.started(id))
             case .update(let id, let request):
@@ -150,6 +151,7 @@ extension JournaledCore {
 
     /// What an attempt commits ends those before it, also where the records that took them away are lost.
     private mutating func void(_ effect: EffectID, before attempt: Attempt) {
+        if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
         guard let index = effects.index(forKey: effect), effects[at: index].floor < last, attempt.count > 0 else {
             return

@@ -17,6 +17,7 @@ package struct JournaledCore: Sendable {
     package var ignoresArguments = false
     /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
     package var note: CrashNote?
+    package var brokenRules = BrokenRules()
 
     package internal(set) var history: History
     /// The newest epochs, the present one last; at most `epochsMax`.

@@ -1,9 +1,9 @@
-import LoopCluster
+package import LoopCluster
 import LoopCore
-import LoopWire
+package import LoopWire
 
 /// All checkers over one run. Each sees only what its promise is about: most of what happens concerns few of them.
-struct Checkers<Work: Workload>: Sendable {
+package struct Checkers<Work: Workload>: Sendable {
     private let work: Work
     private var book = EntryBook()
     private var model: LoopModel<Work>
@@ -16,6 +16,7 @@ struct Checkers<Work: Workload>: Sendable {
     private var replayIsExact: ReplayIsExact<Work>
     private var observersConverge: ObserversConverge<Work>
     private var snapshotComesFirst = SnapshotComesFirst()
+    private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
     /// The loop has ended.
@@ -24,10 +25,10 @@ struct Checkers<Work: Workload>: Sendable {
     private var otherCounts: [Promise: Int] = [:]
 
     /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
-    init(_ work: Work, hasShadow: Bool) {
+    package init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
         self.work = work
         model = LoopModel(work)
-        replayIsExact = ReplayIsExact(work, hasShadow: hasShadow)
+        replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
         observersConverge = ObserversConverge(work)
     }
 
@@ -40,7 +41,7 @@ struct Checkers<Work: Workload>: Sendable {
     var state: Work.Definition.State { model.state }
     var seq: Seq { model.seq }
 
-    mutating func observe(_ observation: Observation) throws(Violation) {
+    package mutating func observe(_ observation: Observation) throws(Violation) {
         try book.note(observation)
         switch observation {
         case .began, .journaled:
@@ -54,7 +55,9 @@ struct Checkers<Work: Workload>: Sendable {
             try nothingTwice.observe(observation, book)
             try poisonIsSetAside.observe(observation, book)
         case .trapped, .trappedAgain, .retried: try poisonIsSetAside.observe(observation, book)
+        case .greeted: try lossIsNoticed.observe(observation, book)
         case .left:
+            try lossIsNoticed.observe(observation, book)
             try nothingStale.observe(observation, model)
             try durableBeforeVisible.observe(observation, book)
             try observersConverge.observe(observation, model)
@@ -71,7 +74,7 @@ struct Checkers<Work: Workload>: Sendable {
         case .watches, .shown:
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
-        case .ran: try oneOwner.observe(observation, book)
+        case .ran, .forgotten: try oneOwner.observe(observation, book)
         case .measured: try bounded.observe(observation, book)
         case .settled:
             count(.progress)
@@ -97,6 +100,7 @@ struct Checkers<Work: Workload>: Sendable {
         try durableBeforeVisible.observe(observation, book)
         try replayIsExact.observe(observation, book)
         try snapshotComesFirst.observe(observation, book)
+        try lossIsNoticed.observe(observation, book)
         switch observation {
         case .began(let history):
             try observersConverge.observe(observation, model)
@@ -107,7 +111,7 @@ struct Checkers<Work: Workload>: Sendable {
     }
 
     /// A record became durable.
-    mutating func journal(_ history: History, _ record: Record) throws(Violation) {
+    package mutating func journal(_ history: History, _ record: Record) throws(Violation) {
         try observe(.journaled(journaled(history, record)))
     }
 
@@ -146,7 +150,7 @@ struct Checkers<Work: Workload>: Sendable {
     var checkCounts: [Promise: Int] {
         let all: [any Counting] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
-            observersConverge, snapshotComesFirst, bounded, poisonIsSetAside,
+            observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

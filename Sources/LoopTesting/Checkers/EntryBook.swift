@@ -27,6 +27,13 @@ package struct EntryBook: Sendable {
         case .sent(let history, let session, let first, let ids):
             turn(to: history)
             for (offset, id) in ids.enumerated() { try note(session, first + UInt64(offset), id) }
+        case .lost(let records):
+            // Where an older copy of the journal was put back, the sessions that were opened since are given again.
+            for journaled in records {
+                guard case .sessionOpened(let session, _) = journaled.record else { continue }
+                turn(to: journaled.history)
+                newest.streams[session] = nil
+            }
         default: break
         }
     }

@@ -77,6 +77,8 @@ package enum Observation: Sendable {
     case trappedAgain(quarantined: UInt64)
     /// The journal knows that the loop has ended.
     case ended
+    /// A greeting reached the reducer.
+    case greeted(Greeting)
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
@@ -95,6 +97,8 @@ package enum Observation: Sendable {
     case repaired(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
+    /// A worker did not claim an attempt that it has.
+    case forgotten(History, EffectID, Attempt)
     /// A worker began an attempt.
     case ran(peer: Int, History, Grant)
     /// The sizes of a peer's queues.

@@ -13,7 +13,12 @@ struct OneOwner: Checker {
     /// records that took it away are lost.
     private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
+    /// Attempts that their worker has not claimed once: it may have given them up by that.
+    private var forgotten: Set<Run> = []
     private var epoch = Epoch.none
+    /// The events so far, and how many there were when each epoch began.
+    private var seq: UInt64 = 0
+    private var epochs: [(number: UInt64, after: UInt64)] = []
     private var history = History.none
     /// The record that took an attempt away may be one of those that were lost.
     private var hasLostRecords = false
@@ -38,6 +43,8 @@ struct OneOwner: Checker {
             commits = [:]
             floors = [:]
             refused = []
+            seq = 0
+            epochs = []
         case .ran(let peer, let history, let grant):
             checkCount += 1
             let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
@@ -46,8 +53,15 @@ struct OneOwner: Checker {
                     .oneOwner,
                     "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
             }
+        case .forgotten(let history, let effect, let attempt):
+            forgotten.insert(Run(history: history, effect: effect, attempt: attempt))
         case .journaled(let journaled): try journal(journaled)
-        case .lost: hasLostRecords = true
+        case .lost(let records):
+            hasLostRecords = true
+            // Where an older copy of the journal was put back, an epoch's number is given again; its nonce is another.
+            for case .epochBegun(let epoch, _) in records.map(\.record) {
+                runs = runs.filter { $0.key.attempt.epoch < epoch.number }
+            }
         default: break
         }
     }
@@ -55,6 +69,7 @@ struct OneOwner: Checker {
     private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .event(let event):
+            seq = event.seq.value
             if let effect = event.effect { try commit(journaled.entry, effect, event.attempt, event.session) }
         case .completed(let session, _, let effect, let attempt):
             try commit(journaled.entry, effect, attempt, session)
@@ -68,15 +83,18 @@ struct OneOwner: Checker {
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1
-                if entry.attempt > floors[effect] ?? .none, !hasLostRecords {
+                let run = Run(history: history, effect: effect, attempt: entry.attempt)
+                if entry.attempt > floors[effect] ?? .none, !hasLostRecords, !forgotten.contains(run) {
                     throw Violation(
                         .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
                 }
-                refused.insert(Run(history: history, effect: effect, attempt: entry.attempt))
+                refused.insert(run)
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }
-        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .epochBegun(let epoch, _):
+            self.epoch = epoch
+            epochs.append((epoch.number, seq))
         case .historyBegun(let begun, _):
             history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
@@ -91,6 +109,11 @@ struct OneOwner: Checker {
         guard let entry else { return }
         if entry.effect != effect || entry.attempt != attempt {
             throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
+        }
+        // It was of another effect, which had this one's number in a part of the journal that is lost.
+        if let began = epochs.last(where: { $0.after < effect.seq.value })?.number, attempt.epoch < began {
+            throw Violation(
+                .oneOwner, "attempt \(attempt) commits for \(effect), which began in epoch \(began)")
         }
         let run = Run(history: history, effect: effect, attempt: attempt)
         if attempt <= floors[effect] ?? .none || refused.contains(run) {

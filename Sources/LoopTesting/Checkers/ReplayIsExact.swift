@@ -15,9 +15,12 @@ struct ReplayIsExact<Work: Workload>: Checker {
     private let ran: Ran
     private let recordsMax: Int
     private let hasShadow: Bool
+    /// What the reducer's state breaks, whoever makes it.
+    private let rules: BrokenRules
 
-    init(_ work: Work, hasShadow: Bool) {
+    init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
         self.work = work
+        self.rules = rules
         self.hasShadow = hasShadow
         ran = TrappedLoop(base: work.definition, trap: nil)
         recordsMax = work.limits.shadowRecordsMax
@@ -27,7 +30,9 @@ struct ReplayIsExact<Work: Workload>: Checker {
         switch observation {
         case .began(let history):
             guard hasShadow else { return }
-            shadow = JournaledState(definition: ran, coder: work.coder, history: history)
+            var begun = JournaledState(definition: ran, coder: work.coder, history: history)
+            begun.core.brokenRules = rules
+            shadow = begun
         case .journaled(let journaled):
             guard hasShadow else { return }
             do {
@@ -56,7 +61,8 @@ struct ReplayIsExact<Work: Workload>: Checker {
         checkCount += 1
         do {
             let document = try written.snapshot()
-            let restored = try JournaledState(restoring: document, definition: ran, coder: work.coder)
+            var restored = try JournaledState(restoring: document, definition: ran, coder: work.coder)
+            restored.core.brokenRules = rules
             let differences = try restored.differences(from: written)
             guard differences.isEmpty, try restored.snapshot() == document else {
                 throw Violation(.replayIsExact, "a snapshot gives other \(differences.joined(separator: ", "))")

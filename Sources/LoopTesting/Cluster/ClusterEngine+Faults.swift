@@ -64,6 +64,20 @@ extension ClusterEngine {
         // An effect that is to be retried later waits longer by as much as the clock was set back.
         case .clockSet: wallOffset += Int64(between(0, 60_000)) - 30_000
         case .administration: return try administer(&dice)
+        case .earlierSession: peer.hearsEarlierSession = true
+        case .quietLoss:
+            guard plan.keeping == .os || plan.keeping == .none else { return false }
+            awaitedLoss = (dice.fraction() < 0.5 ? .event : .attemptEnd, endsAgain: dice.fraction() < 0.5)
+        case .forgetfulClaim:
+            guard isReducerUp, peer.role == .worker, plan.keeping != .memory else { return false }
+            peer.forgetsClaims = true
+            peer.forgetfulEpoch = nil
+            awaitedLoss = (.refusal, endsAgain: false)
+            try crashReducer()
+        case .copy:
+            guard plan.keeping != .memory else { return false }
+            disk?.makeCopy()
+        case .restored: return try putBackCopy()
         }
         return true
     }
@@ -142,12 +156,15 @@ extension ClusterEngine {
     func endFaults() {
         say("the faults end")
         reducerFrozenUntil = 0
+        awaitedLoss = nil
+        endsAgainAt = .max
         diskFailsUntil = 0
         isNextAppendFailing = false
         trap.endsAtNext = false
         wakeReducer(at: now)
         for peer in present {
             peer.frozenUntil = 0
+            peer.forgetsClaims = false
             peer.burst = 0
             peer.cutFromReducerUntil = 0
             peer.cutToReducerUntil = 0

@@ -90,7 +90,7 @@ extension ClusterEngine {
         var hasDoubted = false
         for wish in peer.observer?.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
             switch wish {
-            case .send(let message): send(message, from: peer)
+            case .send(let message): try send(message, from: peer)
             case .ended:
                 guard hasEnded else {
                     throw Violation(

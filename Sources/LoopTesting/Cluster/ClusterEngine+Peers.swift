@@ -118,6 +118,7 @@ extension ClusterEngine {
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
                 peer.heardAt = now
+                if case .tick(let tick) = frame.message { noteTick(tick, frame.epoch, at: peer) }
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
                 } else {
@@ -196,7 +197,7 @@ extension ClusterEngine {
 
     private func fulfil(_ wish: PeerAction, _ peer: Peer) throws(Violation) {
         switch wish {
-        case .send(let message): send(message, from: peer)
+        case .send(let message): try send(message, from: peer)
         case .connect where peer.role == .local: wakeReducer(at: now)
         case .connect:
             peer.isConnected = true

@@ -17,6 +17,7 @@ extension ClusterEngine {
         if case .replay(let crash) = finding, crash.mustStop {
             throw Violation(.poisonIsSetAside, "the start stops: the process ended in the replay of \(crash.seq)")
         }
+        if let missing { try startOnCopy(without: missing, disk) }
         try openAndServe()
     }
 
@@ -41,6 +42,7 @@ extension ClusterEngine {
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
         reducerBeganAt = now
+        beginWatch()
         try beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
@@ -54,7 +56,8 @@ extension ClusterEngine {
         guard let journal else { preconditionFailure("a reducer recovers without a journal") }
         var core: JournaledState<Ran>
         do {
-            let recovery = try Recovery(ran, from: journal, coder: coder, note: trap.note)
+            let recovery = try Recovery(
+                ran, from: journal, coder: coder, note: trap.note, breaking: brokenRules)
             core = recovery.core
             if recovery.snapshot != nil { recoveriesFromSnapshots += 1 }
         } catch {
@@ -110,6 +113,7 @@ extension ClusterEngine {
                 try snapshot.map { written in
                     try JournaledState(restoring: written.bytes, definition: plain, coder: coder)
                 } ?? JournaledState(definition: plain, coder: coder, history: disk.history)
+            core.core.brokenRules = brokenRules
             for record in disk.records[Int(snapshot?.entry.position ?? 0)...] { try core.apply(record) }
             let differences = try core.differences(from: recovered)
             if !differences.isEmpty {
@@ -150,7 +154,7 @@ extension ClusterEngine {
         try openAndServe()
     }
 
-    private func letGoOfMachine() throws(Violation) {
+    func letGoOfMachine() throws(Violation) {
         reducer = nil
         isReducerUp = false
         isSyncing = false
@@ -163,8 +167,9 @@ extension ClusterEngine {
     }
 
     /// Some of the records of an append that did not come to its end stand.
-    private func tear(_ records: [Record]) throws(Violation) {
-        let survivors = records.prefix(Int.random(in: 0...records.count, using: &random))
+    /// - Parameter length: how many; nil: as it comes.
+    private func tear(_ records: [Record], at length: Int? = nil) throws(Violation) {
+        let survivors = records.prefix(length ?? Int.random(in: 0...records.count, using: &random))
         disk?.append(survivors, isSynced: plan.keeping == .fsync || survivors.contains(where: \.outlivesPower))
         for record in survivors { try noteDurable(record) }
         if !records.isEmpty { say("\(survivors.count) of \(records.count) records stand") }
@@ -192,7 +197,11 @@ extension ClusterEngine {
     /// - Parameters:
     ///   - signal: what ended it, as far as a handler could write it down.
     ///   - losesPower: whether what was not synced is gone with it.
-    func crashReducer(signal: UInt64 = 0, losesPower: Bool = false) throws(Violation) {
+    ///   - position: what stood before it has reached the disk, synced or not; nil: some of it has.
+    ///   - length: how many records of the append that was under way stand; nil: some of them.
+    func crashReducer(
+        signal: UInt64 = 0, losesPower: Bool = false, behind position: UInt64? = nil, tearingAt length: Int? = nil
+    ) throws(Violation) {
         guard isReducerUp else { return }
         // An append may have come to its end, to a part, or to nothing.
         let records = plan.keeping == .memory ? [] : unsynced?.records ?? []
@@ -201,8 +210,8 @@ extension ClusterEngine {
         journal?.close()
         try letGoOfMachine()
         say("the reducer's process ends")
-        if !isInReduction { try tear(records) }
-        if plan.keeping == .none || losesPower { try loseTail() }
+        if !isInReduction { try tear(records, at: length) }
+        if plan.keeping == .none || losesPower { try loseTail(behind: position) }
         reducerLife += 1
         for peer in present where peer.role != .local { loseBuffers(of: peer) }
         if trap.isArmed, now > plan.buildReplacedAt {
@@ -221,12 +230,18 @@ extension ClusterEngine {
     }
 
     /// Acknowledged records are gone, where the journal did not promise to keep them.
-    private func loseTail() throws(Violation) {
+    private func loseTail(behind position: UInt64?) throws(Violation) {
         guard let disk, plan.keeping != .memory else { return }
-        let lost = disk.losePower(keeping: random.fraction())
+        let share = random.fraction()
+        let lost = position.map { disk.losePower(behind: $0) } ?? disk.losePower(keeping: share)
         guard !lost.isEmpty else { return }
         say("\(lost.count) records are lost")
         tailsLost += 1
+        try forget(lost, of: disk)
+    }
+
+    /// Records are gone from the journal's end.
+    func forget(_ lost: [Record], of disk: SimulatedDisk) throws(Violation) {
         history = disk.history
         for record in disk.records { if case .historyBegun(let begun, _) = record { history = begun } }
         try checkers.lose(lost, keeping: disk.records, of: disk.history)

@@ -22,14 +22,19 @@ extension ClusterEngine {
         reducerWakesAt = .max
         guard isReducerUp, !isSyncing else { return }
         if reducerFrozenUntil > now { return wakeReducer(at: reducerFrozenUntil) }
+        if endsAgainAt <= now {
+            endsAgainAt = .max
+            return try crashReducer()
+        }
         let moment = reducerMoment
         if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
-        drainRouter(at: moment)
+        try drainRouter(at: moment)
         drainSubscriptions()
         drainCollector(at: moment)
         try drainLocal(at: moment)
         if trap.sprung != nil { return try endInReduction() }
         reducer?.advance(to: moment)
+        try watchLeases()
         guard let ready = reducer?.ready() else { return }
         let (records, position, deadline, lost) = (
             Array(ready.records), ready.position, ready.deadline, ready.historyLost
@@ -41,6 +46,10 @@ extension ClusterEngine {
             records: records, position: position, deadline: deadline,
             messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost, outcome: end)
         isSyncing = true
+        if awaitedLoss != nil, let turn = unsynced, let length = lengthWhereTorn(turn) {
+            awaitedLoss = nil
+            return try crashReducer(tearingAt: length)
+        }
         if records.isEmpty { return try reducerSynced(reducerLife) }
         let duration = isNextAppendSlow ? between(.milliseconds(200), .seconds(3)) : between(0, plan.syncMaxNanoseconds)
         isNextAppendSlow = false
@@ -56,6 +65,7 @@ extension ClusterEngine {
             guard try append(done) else { return }
             reducer?.turnIsDurable()
             try observeReducer()
+            if isToBeLost(done) { return try loseQuietly(done) }
         }
         if let end = done.outcome, outcome == nil {
             say("the loop has ended: \(end.text.prefix(200))")
@@ -65,6 +75,7 @@ extension ClusterEngine {
         }
         try deliver(done.messages)
         if let lost = done.historyLost { try goOn(without: lost) }
+        guard isReducerUp else { return }
         keepUp()
         let deadline = done.deadline.nanoseconds
         let time = deadline == .max ? .max : max(deadline, reducerClockOffset) - reducerClockOffset
@@ -96,35 +107,33 @@ extension ClusterEngine {
         guard restCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
-            if peer.leases > 0 { try checkLease(of: SessionID(peer.session), peer.leases) }
         }
-    }
-
-    /// Whoever hears nothing of the reducer loses its effects in a bounded time, also where the reducer hears of it.
-    private func checkLease(of session: SessionID, _ count: Int) throws(Violation) {
-        let peer = present.first {
-            $0.isAlive && $0.role == .worker && $0.machine.session == session && $0.machine.history == history
-        }
-        let bound = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
-        guard let peer, now > max(reducerBeganAt, reducerFrozenUntil, peer.heardAt) + bound else { return }
-        throw Violation(
-            .progress,
-            "peer \(peer.index) has heard nothing for \(Transcript.seconds(now - peer.heardAt)) s, and has"
-                + " \(count) effects that nobody else may run")
     }
 
     func noteDurable(_ record: Record) throws(Violation) {
         if case .event = record { eventCount += 1 }
         try checkers.journal(history, record)
-        if case .historyBegun(let begun, _) = record { history = begun }
+        if case .historyBegun(let begun, _) = record {
+            history = begun
+            isRestored = false
+            goesOnWithoutLost = false
+        }
     }
 
     /// Peers know of records that the journal does not have.
     private func goOn(without lost: HistoryLost) throws(Violation) {
         checkers.count(.nothingLost)
-        if plan.keeping == .fsync { throw Violation(.nothingLost, "\(lost)") }
         say("\(lost)")
+        if plan.keeping == .fsync {
+            guard isRestored else { throw Violation(.nothingLost, "\(lost)") }
+            if !goesOnWithoutLost {
+                say("the reducer stops; an operator starts it without what is missing")
+                goesOnWithoutLost = true
+                return try crashReducer()
+            }
+        }
         reducer?.beginHistory(History(random.next() | 1), at: reducerMoment)
+        servedEpoch = reducer?.epoch ?? .none
         historiesBegun += 1
     }
 

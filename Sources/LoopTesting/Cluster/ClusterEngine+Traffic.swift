@@ -24,7 +24,7 @@ extension ClusterEngine {
     }
 
     /// All control messages, in any order among the peers.
-    func drainRouter(at moment: Moment) {
+    func drainRouter(at moment: Moment) throws(Violation) {
         for request in operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
             reducer?.receive(.administration(request: 0, document[...]), from: .router([0]), at: moment)
@@ -36,6 +36,7 @@ extension ClusterEngine {
             let peer = waiting[position]
             if let message = peer.toReducer.popFirst() {
                 if transcript != nil { transcript?.note(.toReducer(peer.index, message), at: now) }
+                if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
                 reducer?.receive(message, from: .router(peer.route), at: moment)
             }
             if peer.toReducer.readableAt > now { waiting.remove(at: position) }
@@ -115,6 +116,7 @@ extension ClusterEngine {
     }
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
+        if case .welcome = frame.message { noteWelcome(of: peer) }
         var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
         if peer.burst > 0 {
             peer.burst -= 1
@@ -124,7 +126,7 @@ extension ClusterEngine {
         if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
         if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
-        if plan.hasReplays { peer.recentFrames.note(frame) }
+        if plan.hasReplays { noteSaid(frame, to: peer) }
         let arrival = max(now + latency(), peer.cutFromReducerUntil)
         peer.subscriber.pipes[last].append(carried(frame, topic ?? .inbox(loop, peer.id)), arrival: arrival)
         wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
@@ -143,12 +145,13 @@ extension ClusterEngine {
         }
     }
 
-    func send(_ message: ToReducer, from peer: Peer) {
+    func send(_ message: ToReducer, from peer: Peer) throws(Violation) {
         if peer.role == .local {
             peer.said.append(message)
             return wakeReducer(at: now)
         }
         var message = message
+        if peer.forgetsClaims { message = try forgetful(message, peer) }
         if goesThroughBytes() {
             let bytes = message.bytes(loop: loop)
             guard let read = try? ToReducer(bytes: bytes[...], loop: loop) else {

@@ -65,6 +65,19 @@ package final class ClusterEngine<Work: Workload> {
     var isNextAppendFailing = false
     /// Until then the disk has no room.
     var diskFailsUntil: UInt64 = 0
+    /// What the turn holds that is to be lost quietly, and whether the process ends once more after that; nil: none is.
+    @exclusivity(unchecked) var awaitedLoss: (of: QuietLoss, endsAgain: Bool)?
+    @exclusivity(unchecked) var endsAgainAt = UInt64.max
+    /// An older copy of the journal was put back, and nobody has noticed; an operator has been told, and goes on with it.
+    var isRestored = false
+    var goesOnWithoutLost = false
+    /// What the older copy lacks, until the first start.
+    var missing: [Record]?
+    /// The epoch of the process that serves.
+    var servedEpoch = Epoch.none
+    /// When the machine was last told the time, and when it had stood still before: leases are longer by that.
+    @exclusivity(unchecked) var advancedAt: UInt64 = 0
+    @exclusivity(unchecked) var standstills: [(at: UInt64, length: UInt64)] = []
     var flushedAt: UInt64 = 0
     /// Where the newest snapshot was begun, and the one that is being written.
     var snapshotAt: UInt64 = 0
@@ -101,6 +114,10 @@ package final class ClusterEngine<Work: Workload> {
     /// Those that live, or whose sockets still hold something.
     @exclusivity(unchecked) var present: [Peer] = []
 
+    /// What is lost quietly: some event, the record that took an attempt away from a silent worker, or what stands behind the
+    /// first entry that is refused for its attempt.
+    enum QuietLoss { case event, attemptEnd, refusal }
+
     /// A turn whose records are on their way to the disk.
     struct Unsynced {
         let records: [Record]
@@ -126,7 +143,7 @@ package final class ClusterEngine<Work: Workload> {
         coder = work.coder
         limits = work.limits
         brokenRules = BrokenRules(rules)
-        checkers = Checkers(work, hasShadow: plan.0.hasShadow)
+        checkers = Checkers(work, hasShadow: plan.0.hasShadow, breaking: brokenRules)
         trap = TrapSwitch(isPoison: { work.isPoison($0) })
         if records {
             transcript = Transcript(limit: scenario.transcriptLines, loop: loop) { [coder = work.coder] bytes in

@@ -15,6 +15,9 @@ struct Recent<Message> {
         }
     }
 
+    /// All of them, the oldest first.
+    var inOrder: [Message] { Array(messages[next...] + messages[..<next]) }
+
     /// None, or up to four of them, in any order.
     func some(_ dice: inout SeededRandom) -> [Message] {
         guard !messages.isEmpty else { return [] }

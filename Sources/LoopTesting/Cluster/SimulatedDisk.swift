@@ -51,6 +51,31 @@ final class SimulatedDisk {
     /// A process has died, or has closed its journal.
     func release() { owner = 0 }
 
+    // MARK: Copies
+
+    /// What an operator has put aside.
+    private struct Copy {
+        let count: Int
+        let snapshots: [Snapshot]
+        let trimmed: UInt64
+    }
+
+    private var copy: Copy?
+
+    /// An operator makes a copy, as it is on the disk, in place of an earlier one.
+    func makeCopy() { copy = Copy(count: Int(synced), snapshots: snapshots, trimmed: trimmed) }
+
+    /// Puts the copy back, and keeps it.
+    /// - Returns: what is missing from there on; nil: there is no copy, or nothing has come since, or it is of another history.
+    func putBackCopy() -> [Record]? {
+        guard let copy, copy.count < records.count else { return nil }
+        let since = records[copy.count...]
+        if since.contains(where: { if case .historyBegun = $0 { true } else { false } }) { return nil }
+        records.removeLast(since.count)
+        (snapshots, trimmed, synced) = (copy.snapshots, copy.trimmed, position)
+        return Array(since)
+    }
+
     func append(_ more: some Sequence<Record>, isSynced: Bool) {
         records += more
         if isSynced { synced = position }
@@ -62,9 +87,14 @@ final class SimulatedDisk {
     /// - Parameter kept: the share of it that reached the disk all the same.
     /// - Returns: what is lost.
     func losePower(keeping kept: Double) -> [Record] {
-        let last = synced + UInt64(Double(position - synced) * kept)
-        let lost = Array(records[Int(last)...])
+        losePower(behind: synced + UInt64(Double(position - synced) * kept))
+    }
+
+    /// What was written behind a position is lost, but for what was synced.
+    func losePower(behind last: UInt64) -> [Record] {
+        let lost = Array(records[Int(max(last, synced))...])
         records.removeLast(lost.count)
+        if let copy, copy.count > records.count { self.copy = nil }
         return lost
     }
 

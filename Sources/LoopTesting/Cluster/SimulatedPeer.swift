@@ -65,6 +65,16 @@ final class SimulatedPeer<Script> {
     /// The newest messages in both directions, where the plan has them come again.
     var recentFrames = Recent<PeerFrame>()
     var recentBatches = Recent<Batch>()
+    /// The session of the newest frame to it, and whether what was said in it comes once more when there is a newer one.
+    @exclusivity(unchecked) var addressedSession = SessionID.none
+    var hearsEarlierSession = false
+    /// It claims nothing in the next epoch, and which that was.
+    @exclusivity(unchecked) var forgetsClaims = false
+    var forgetfulEpoch: Epoch?
+    /// The newest tick of this epoch that it has read left the reducer at this time, or it was welcomed then.
+    @exclusivity(unchecked) var reachedAt: UInt64 = 0
+    /// What `reachedAt` was when the reducer was last seen to have taken its effects, and when it was last looked at.
+    var lapsedAt: (reached: UInt64, looked: UInt64) = (.max, 0)
     /// How many messages the publisher drops next.
     @exclusivity(unchecked) var burst = 0
     /// The routing id of the present DEALER connection.

@@ -53,6 +53,16 @@ package struct SimulationPlan: Sendable {
         case clockSet
         /// An operator retries, drops, lists or trims.
         case administration
+        /// When a process next gets a new session, what was said to it in the one before comes once more.
+        case earlierSession
+        /// The reducer's machine loses power behind a turn of which nobody has heard who could show that it is lost.
+        case quietLoss
+        /// The reducer's process ends, and a worker does not claim what it has when it comes again; it does the next time.
+        case forgetfulClaim
+        /// An operator makes a copy of the journal.
+        case copy
+        /// An operator puts the copy back.
+        case restored
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
         /// long is rarer than what loses a few messages, so that a cluster works most of the time.
@@ -63,8 +73,9 @@ package struct SimulationPlan: Sendable {
             case .subscription: 0.3
             case .deadSubscription, .deadPush, .partition, .freeze, .kill, .stop: 0.08
             case .lostCollector, .crash, .poison: 0.05
-            case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk: 0.03
-            case .reducerFreeze, .fullDisk: 0.02
+            case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk, .quietLoss: 0.03
+            case .reducerFreeze, .fullDisk, .restored, .forgetfulClaim: 0.02
+            case .copy, .earlierSession: 0.05
             case .damagedSnapshot, .secondReducer, .clockSet: 0.1
             case .administration: 0.3
             }
@@ -99,6 +110,8 @@ package struct SimulationPlan: Sendable {
     package var silenceLimit: Duration
     package var keeping: Keeping
     package var faults: [Fault]
+    /// How often some of them come per second, in place of what is usual.
+    package var emphasis: [Fault: Double] = [:]
     /// On average, per second.
     package var faultsPerSecond: Double
     package var faultPhase: Duration
@@ -171,7 +184,7 @@ package struct SimulationPlan: Sendable {
         snapshotInterval = [40, 120, 360].randomElement(using: &random) ?? 120
         hasStateHashes = random.fraction() < 0.3
         hasShadow = random.fraction() < 0.3
-        hasReplays = faults.contains(.replay)
+        hasReplays = faults.contains(.replay) || faults.contains(.earlierSession)
         buildReplacedAt = UInt64(random.fraction() * Double(UInt64(faultPhase.wholeNanoseconds)))
         for simplification in scenario.simpler { simplify(simplification) }
     }
@@ -221,12 +234,24 @@ package struct SimulationPlan: Sendable {
 
     /// One of the plan's faults, the frequent ones more often.
     func drawFault(_ dice: inout SeededRandom) -> Fault {
-        var share = dice.fraction() * faults.map(\.perSecond).reduce(0, +)
+        var share = dice.fraction() * faults.map { perSecond($0) }.reduce(0, +)
         for fault in faults.dropLast() {
-            share -= fault.perSecond
+            share -= perSecond(fault)
             if share < 0 { return fault }
         }
         return faults[faults.count - 1]
+    }
+
+    private func perSecond(_ fault: Fault) -> Double {
+        emphasis.isEmpty ? fault.perSecond : emphasis[fault] ?? fault.perSecond
+    }
+
+    /// Has these faults and no others, each so often per second.
+    mutating func setFaults(_ emphasis: [(fault: Fault, perSecond: Double)]) {
+        faults = emphasis.map(\.fault)
+        self.emphasis = Dictionary(uniqueKeysWithValues: emphasis.map { ($0.fault, $0.perSecond) })
+        faultsPerSecond = emphasis.map(\.perSecond).reduce(0, +)
+        hasReplays = faults.contains(.replay) || faults.contains(.earlierSession)
     }
 
     var syncMaxNanoseconds: UInt64 { UInt64(syncMax.wholeNanoseconds) }

@@ -11,6 +11,8 @@ package struct Scenario: Equatable, Sendable {
     package var withoutFaults: Set<Int> = []
     /// The ways in which the plan is simpler than the seed's own.
     package var simpler: Set<Simplification> = []
+    /// Which faults there are.
+    package var mix = FaultMix.all
     /// How many messages a failure shows. Decides nothing.
     package var transcriptLines = 40
 
@@ -29,9 +31,10 @@ package struct Scenario: Equatable, Sendable {
     /// How long faults come.
     var duration: Duration { .seconds(seconds) + .milliseconds(milliseconds) }
 
-    package init(seed: UInt64, seconds: Int = 58) {
+    package init(seed: UInt64, seconds: Int = 58, mix: FaultMix = .all) {
         self.seed = seed
         self.seconds = seconds
+        self.mix = mix
     }
 
     /// The generator of one fault: leaving out another one changes nothing for it.
@@ -54,6 +57,7 @@ package struct Scenario: Equatable, Sendable {
     /// The command that runs it again.
     package var command: String {
         var words = ["loop-simulate --first-seed \(seed) --seeds 1"]
+        if mix != .all { words.append("--mix \(mix)") }
         if seconds != Scenario(seed: seed).seconds { words.append("--seconds \(seconds)") }
         if !withoutFaults.isEmpty { words.append("--without-faults \(NumberRanges(withoutFaults))") }
         if !simpler.isEmpty { words.append("--simpler \(simplerText)") }

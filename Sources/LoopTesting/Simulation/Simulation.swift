@@ -33,6 +33,7 @@ public enum Simulation {
         _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
     ) -> ClusterEngine<SlotWorkload> {
         var plan = SimulationPlan.drawn(scenario, .own)
+        scenario.mix.shape(&plan.0, scenario)
         if scenario.seed % 3 == 0 { plan.0.addObservers(2, scenario, sections: 2, parts: [nil, 20]) }
         return ClusterEngine(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
@@ -72,10 +73,10 @@ public enum Simulation {
     /// Breaks a rule and runs seeds until a checker sees it.
     /// - Returns: how many seeds it took, and the failure; nil: it was not seen.
     package static func hunt(
-        _ rules: [Rule], seeds: Range<UInt64>, seconds: Int = 58
+        _ rules: [Rule], seeds: Range<UInt64>, seconds: Int = 58, mix: FaultMix = .all
     ) -> (count: Int, failure: SimulationFailure)? {
         for (index, seed) in seeds.enumerated() {
-            let cluster = slots(Scenario(seed: seed, seconds: seconds), breaking: rules)
+            let cluster = slots(Scenario(seed: seed, seconds: seconds, mix: mix), breaking: rules)
             if let failure = failure(of: cluster, again: again(breaking: rules)) { return (index + 1, failure) }
         }
         return nil

@@ -1,0 +1,71 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// G3, where it reaches across the process that keeps the journal: nobody is welcomed into a history whose journal lacks what
+/// the peer's own greeting says it was told. A peer knows only what was durable when it was told; so records are missing, and
+/// the reducer stops or begins another history.
+struct LossIsNoticed: Checker {
+    static let promise = Promise.nothingLost
+    private(set) var checkCount = 0
+    private var history = History.none
+    private var epochs: Set<Epoch> = []
+    private var newestSession = SessionID.none
+    private var owners: [SessionID: PeerID] = [:]
+    private var watermarks = SessionTable<UInt64>()
+    /// What is missing, by who has shown it.
+    private var shown: [PeerID: String] = [:]
+
+    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
+        switch observation {
+        case .began(let history):
+            self = LossIsNoticed(checkCount: checkCount)
+            self.history = history
+        case .journaled(let journaled): note(journaled.record)
+        case .greeted(let greeting):
+            guard greeting.history == history else { return }
+            if let missing = missing(greeting) { shown[greeting.peer] = missing }
+        case .left(.inbox(let peer, let frame)):
+            guard case .welcome = frame.message, frame.history == history else { return }
+            checkCount += 1
+            if let missing = shown[peer] {
+                throw Violation(
+                    .nothingLost, "a peer that knows of \(missing), which the journal does not have, is welcomed in")
+            }
+        default: break
+        }
+    }
+
+    init(checkCount: Int = 0) { self.checkCount = checkCount }
+
+    private mutating func note(_ record: Record) {
+        if let (session, number) = record.entry { watermarks[session] = number }
+        switch record {
+        case .epochBegun(let epoch, _):
+            epochs.insert(epoch)
+            // A new process is shown it anew.
+            shown = [:]
+        case .sessionOpened(let session, let peer):
+            newestSession = max(newestSession, session)
+            owners[session] = peer
+            watermarks[session] = 0
+        case .sessionRetired(let session): owners[session] = nil
+        case .historyBegun(let begun, _):
+            history = begun
+            owners = [:]
+            shown = [:]
+        default: break
+        }
+    }
+
+    private func missing(_ greeting: Greeting) -> String? {
+        if greeting.epoch != .none, !epochs.contains(greeting.epoch) { return "epoch \(greeting.epoch)" }
+        if greeting.session > newestSession { return "session \(greeting.session)" }
+        guard let owner = owners[greeting.session] else { return nil }
+        if owner != greeting.peer { return "session \(greeting.session), now another's," }
+        if greeting.watermark > watermarks[greeting.session] ?? 0 {
+            return "entry \(greeting.watermark) of session \(greeting.session)"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,47 @@
+import LoopCore
+
+/// Which faults the simulator's own loop meets. Where several rare faults have to meet for a rule to matter, a mix has those
+/// and no others, more often.
+package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
+    /// Everything; each seed draws its own kinds, and how often they come.
+    case all
+    /// Sessions that are given up and opened anew, and words of the earlier ones.
+    case sessions
+    /// Ends of journals that are lost where nobody misses them, and workers that are away meanwhile.
+    case losses
+    /// Workers that do not claim what they have, and do later.
+    case claims
+    /// Journals that are put back from a copy.
+    case copies
+
+    package var description: String { rawValue }
+
+    func shape(_ plan: inout SimulationPlan, _ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6d69_7865_7300)
+        switch self {
+        case .all: return
+        case .sessions:
+            plan.sessionRetention = plan.silenceLimit / 2
+            plan.setFaults([
+                (.earlierSession, 1), (.partition, 0.3), (.freeze, 0.3), (.lostCollector, 0.1), (.burst, 0.3),
+            ])
+        case .losses:
+            plan.keeping = dice.fraction() < 0.5 ? .os : .none
+            plan.silenceLimit = .milliseconds(800)
+            plan.latencyMax = min(plan.latencyMax, plan.silenceLimit / 5)
+            plan.sessionRetention = .seconds(600)
+            plan.setFaults([
+                (.quietLoss, 0.5), (.partition, 0.7), (.freeze, 0.2), (.crash, 0.2), (.burst, 0.2), (.kill, 0.05),
+            ])
+        case .claims:
+            plan.keeping = dice.fraction() < 0.5 ? .os : .fsync
+            plan.sessionRetention = .seconds(600)
+            plan.setFaults([(.forgetfulClaim, 0.3), (.kill, 0.1), (.partition, 0.2), (.crash, 0.05), (.burst, 0.2)])
+        case .copies:
+            if plan.keeping == .memory { plan.keeping = .fsync }
+            plan.setFaults([
+                (.copy, 0.15), (.restored, 0.08), (.crash, 0.1), (.freeze, 0.2), (.partition, 0.2), (.kill, 0.1),
+            ])
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import LoopCluster
+import LoopCore
+import LoopTesting
+import LoopWire
+import Testing
+
+/// Mistakes of checkers, each as the shortest run that shows it.
+@Suite struct `The checker of left histories` {
+    private let first = History(1)
+    private let second = History(2)
+
+    /// An observer comes when the first history is over, is led into it by a late frame, and finds back.
+    private func wanderer() throws -> Checkers<SlotWorkload> {
+        let plan = SimulationPlan.drawn(Scenario(seed: 1), .own).0
+        var checkers = Checkers(SlotWorkload(plan: plan), hasShadow: false, breaking: BrokenRules())
+        try checkers.observe(.began(first))
+        try checkers.journal(first, .historyBegun(second, WallTime(milliseconds: 1)))
+        try checkers.observe(.watches(peer: 7, SimulationPlan.Watched(.full)))
+        try show(second, &checkers)
+        try show(first, &checkers)
+        return checkers
+    }
+
+    private func show(_ history: History, _ checkers: inout Checkers<SlotWorkload>) throws {
+        let bytes = try SlotCoder().encode(SlotLoop().initial)
+        try checkers.observe(.shown(peer: 7, history, .state(.initial, bytes)))
+    }
+
+    /// It never learned which history is the present one, for records do not reach all checkers by the same way.
+    @Test func `knows that the present one may be followed again`() throws {
+        var checkers = try wanderer()
+        try show(second, &checkers)
+    }
+
+    @Test func `sees one that is over followed again`() throws {
+        var checkers = try wanderer()
+        try show(second, &checkers)
+        let violation = try #require(#expect(throws: Violation.self) { try show(first, &checkers) })
+        #expect(violation.promise == .snapshotComesFirst)
+    }
+}
