@@ -32,23 +32,30 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// A mutex and the value that it protects, both at fixed addresses.
+/// A mutex and the value that it protects, one behind the other at fixed addresses.
 @usableFromInline
 final class LockedStorage<Value: ~Copyable> {
     @usableFromInline
-    let mutex = ThreadMutex()
+    let mutex: ThreadMutex
 
     @usableFromInline
     let value: UnsafeMutablePointer<Value>
 
+    private let block: UnsafeMutableRawPointer
+
     @usableFromInline
     init(_ initial: consuming Value) {
-        value = .allocate(capacity: 1)
+        let alignment = max(16, MemoryLayout<Value>.alignment)
+        let distance = (ThreadMutex.byteCount + alignment - 1) / alignment * alignment
+        block = .allocate(byteCount: distance + MemoryLayout<Value>.size, alignment: alignment)
+        mutex = ThreadMutex(at: block)
+        value = (block + distance).bindMemory(to: Value.self, capacity: 1)
         value.initialize(to: initial)
     }
 
     deinit {
         value.deinitialize(count: 1)
-        value.deallocate()
+        mutex.destroy()
+        block.deallocate()
     }
 }

@@ -13,6 +13,9 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline
     let storage: LockedStorage<Value>
 
+    @usableFromInline
+    let condition = ThreadCondition()
+
     /// A monitor that holds `value`.
     @inlinable
     public init(_ value: consuming sending Value) {
@@ -42,7 +45,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
-        while !predicate(storage.value.pointee) { storage.mutex.wait() }
+        while !predicate(storage.value.pointee) { condition.wait(giving: storage.mutex) }
         return try body(&storage.value.pointee)
     }
 
@@ -59,7 +62,9 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
         var holds = predicate(storage.value.pointee)
-        while !holds, storage.mutex.wait(until: deadline) { holds = predicate(storage.value.pointee) }
+        while !holds, condition.wait(giving: storage.mutex, until: deadline) {
+            holds = predicate(storage.value.pointee)
+        }
         if !holds { holds = predicate(storage.value.pointee) }
         return try body(&storage.value.pointee, holds)
     }
@@ -78,9 +83,9 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     /// Wakes one waiting thread, which asks its predicate again.
     @inlinable
-    public func signal() { storage.mutex.signal() }
+    public func signal() { condition.signal() }
 
     /// Wakes all waiting threads, which ask their predicates again.
     @inlinable
-    public func broadcast() { storage.mutex.broadcast() }
+    public func broadcast() { condition.broadcast() }
 }

@@ -1,56 +1,77 @@
 internal import Glibc
 
-/// One `pthread_mutex_t` with its condition variable, at a fixed address on the heap.
+/// One `pthread_mutex_t` at a fixed address that somebody else allocates and frees.
 ///
 /// ThreadSanitizer intercepts the pthread calls and so sees every acquire and release; it sees none of
 /// `Synchronization.Mutex`, whose fast path lives in an uninstrumented library.
 @usableFromInline
-final class ThreadMutex: @unchecked Sendable {
+struct ThreadMutex: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    /// The bytes it takes, rounded up so that anything may lie behind it.
+    static var byteCount: Int { (MemoryLayout<pthread_mutex_t>.size + 15) / 16 * 16 }
+
+    /// - Parameter place: room for `byteCount` bytes.
+    init(at place: UnsafeMutableRawPointer) {
+        mutex = place.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+        var kind = pthread_mutexattr_t()
+        pthread_mutexattr_init(&kind)
+        pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ERRORCHECK))
+        demand(pthread_mutex_init(mutex, &kind), "create a mutex")
+        pthread_mutexattr_destroy(&kind)
+    }
+
+    /// Before the place is freed.
+    func destroy() { pthread_mutex_destroy(mutex) }
+
+    /// Waits for the mutex. A thread that holds it already would wait for itself: that stops the process.
+    @usableFromInline
+    func lock() { demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
+
+    @usableFromInline
+    func unlock() { demand(pthread_mutex_unlock(mutex), "unlock a mutex that this thread does not hold") }
+
+    /// Gives the mutex up, waits for a signal (or none: spurious wake-ups happen), takes it again.
+    fileprivate func wait(for condition: UnsafeMutablePointer<pthread_cond_t>, until time: timespec?) -> Bool {
+        guard var time else {
+            demand(pthread_cond_wait(condition, mutex), "wait for a condition")
+            return true
+        }
+        let result = pthread_cond_timedwait(condition, mutex, &time)
+        if result == ETIMEDOUT { return false }
+        demand(result, "wait for a condition")
+        return true
+    }
+}
+
+/// A condition variable on the heap, for threads that wait for what a mutex guards.
+@usableFromInline
+final class ThreadCondition: @unchecked Sendable {
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     @usableFromInline
     init() {
-        mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
-        var kind = pthread_mutexattr_t()
-        pthread_mutexattr_init(&kind)
-        pthread_mutexattr_settype(&kind, Int32(PTHREAD_MUTEX_ERRORCHECK))
-        Self.demand(pthread_mutex_init(mutex, &kind), "create a mutex")
-        pthread_mutexattr_destroy(&kind)
         var clock = pthread_condattr_t()
         pthread_condattr_init(&clock)
         pthread_condattr_setclock(&clock, CLOCK_MONOTONIC)
-        Self.demand(pthread_cond_init(condition, &clock), "create a condition variable")
+        demand(pthread_cond_init(condition, &clock), "create a condition variable")
         pthread_condattr_destroy(&clock)
     }
 
     deinit {
         pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
         condition.deallocate()
-        mutex.deallocate()
     }
-
-    /// Waits for the mutex. A thread that holds it already would wait for itself: that stops the process.
-    @usableFromInline
-    func lock() { Self.demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
-
-    @usableFromInline
-    func unlock() { Self.demand(pthread_mutex_unlock(mutex), "unlock a mutex that this thread does not hold") }
 
     /// Gives the mutex up, waits for a signal (or none: spurious wake-ups happen), takes it again.
     @usableFromInline
-    func wait() { Self.demand(pthread_cond_wait(condition, mutex), "wait for a condition") }
+    func wait(giving mutex: ThreadMutex) { _ = mutex.wait(for: condition, until: nil) }
 
-    /// Like `wait()`, until `deadline` at most. False when the deadline has passed.
+    /// Like `wait(giving:)`, until `deadline` at most. False when the deadline has passed.
     @usableFromInline
-    func wait(until deadline: Deadline) -> Bool {
-        var time = timespec(tv_sec: deadline.seconds, tv_nsec: deadline.nanoseconds)
-        let result = pthread_cond_timedwait(condition, mutex, &time)
-        if result == ETIMEDOUT { return false }
-        Self.demand(result, "wait for a condition")
-        return true
+    func wait(giving mutex: ThreadMutex, until deadline: Deadline) -> Bool {
+        mutex.wait(for: condition, until: timespec(tv_sec: deadline.seconds, tv_nsec: deadline.nanoseconds))
     }
 
     @usableFromInline
@@ -58,10 +79,10 @@ final class ThreadMutex: @unchecked Sendable {
 
     @usableFromInline
     func broadcast() { pthread_cond_broadcast(condition) }
+}
 
-    private static func demand(_ result: Int32, _ operation: StaticString) {
-        precondition(result == 0, "could not \(operation): errno \(result)")
-    }
+private func demand(_ result: Int32, _ operation: StaticString) {
+    precondition(result == 0, "could not \(operation): errno \(result)")
 }
 
 /// A point on the monotonic clock that condition variables wait by.

@@ -42,7 +42,7 @@ public struct EffectContext: Sendable {
 
     private enum Source {
         case stream(AsyncStream<any Sendable>)
-        case line(RequestLine)
+        case body(any RequestSource)
     }
 
     package init(
@@ -58,20 +58,20 @@ public struct EffectContext: Sendable {
 
     package init(
         id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: @autoclosure @escaping @Sendable () -> String,
-        updates: RequestLine
+        updates: any RequestSource
     ) {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
         makeKey = idempotencyKey
-        source = .line(updates)
+        source = .body(updates)
     }
 
     /// Newer requests for a keyed effect that goes on, erased.
     package var updates: AsyncStream<any Sendable> {
         switch source {
         case .stream(let stream): stream
-        case .line(let line): line.stream
+        case .body(let body): body.newerRequests
         }
     }
 }

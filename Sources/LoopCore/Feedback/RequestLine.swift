@@ -1,46 +1,44 @@
-import LoopLock
+/// Who hears of newer requests for one effect that runs.
+package protocol RequestSource: Sendable {
+    /// The newer requests, the same stream for all who ask.
+    var newerRequests: AsyncStream<any Sendable> { get }
+}
 
 /// The newer requests of one effect, from who hears of them to its body: a stream is made only for a body that asks.
-package final class RequestLine: Sendable {
-    private struct State {
-        /// One that came before anybody asked.
-        var newest: (any Sendable)?
-        var isFinished = false
-        var made: (stream: AsyncStream<any Sendable>, source: AsyncStream<any Sendable>.Continuation)?
-    }
+///
+/// What it returns is to be called without the lock that guards it.
+package struct RequestLine: Sendable {
+    package typealias Source = AsyncStream<any Sendable>.Continuation
 
-    private let state = Locked(State())
+    /// One that came before anybody asked.
+    private var newest: (any Sendable)?
+    private var isFinished = false
+    private var made: (stream: AsyncStream<any Sendable>, source: Source)?
 
     package init() {}
 
-    /// The stream, the same for all who ask: it keeps the newest request until it is taken.
-    var stream: AsyncStream<any Sendable> {
-        state.withLock { state in
-            if let made = state.made { return made.stream }
-            let (stream, source) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(1))
-            // Nobody listens yet: this calls nobody.
-            if let newest = state.newest.take() { source.yield(newest) }
-            if state.isFinished { source.finish() }
-            state.made = (stream, source)
-            return stream
-        }
+    /// The stream: it keeps the newest request until it is taken.
+    package mutating func stream() -> AsyncStream<any Sendable> {
+        if let made { return made.stream }
+        let (stream, source) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(1))
+        // Nobody listens yet: this calls nobody.
+        if let newest = newest.take() { source.yield(newest) }
+        if isFinished { source.finish() }
+        made = (stream, source)
+        return stream
     }
 
     /// A newer request replaces one that was not taken.
-    package func yield(_ request: any Sendable) {
-        let source = state.withLock { state in
-            if state.made == nil, !state.isFinished { state.newest = request }
-            return state.made?.source
-        }
-        source?.yield(request)
+    /// - Returns: what it is to be yielded to.
+    package mutating func replace(with request: any Sendable) -> Source? {
+        if made == nil, !isFinished { newest = request }
+        return made?.source
     }
 
     /// There will be no more.
-    package func finish() {
-        let source = state.withLock { state in
-            state.isFinished = true
-            return state.made?.source
-        }
-        source?.finish()
+    /// - Returns: what is to be finished.
+    package mutating func finish() -> Source? {
+        isFinished = true
+        return made?.source
     }
 }

@@ -1,64 +1,30 @@
 import LoopCluster
 import LoopCore
-import LoopLock
 import LoopWire
 
 /// Runs the bodies of effects as Swift tasks, for a node that hears of them as grants.
-protocol EffectRunner: Sendable {
-    /// Starts the body of a granted effect; what it sends and how it ends goes to the port.
-    /// - Parameter feedback: the name of the effect's feedback; nil: it is not known.
-    func start(_ grant: Grant, of feedback: String?, port: EffectPort) -> RunningEffect
-}
+protocol EffectRunner: AnyObject, Sendable {
+    /// Starts the task of a body; it runs on this thread until it waits for the first time.
+    /// - Returns: nil where it cannot be run: its end has been told.
+    func start(_ body: EffectBody) -> Task<Void, Never>?
 
-/// One body that runs: it can be given a newer request, and cancelled.
-struct RunningEffect: Sendable {
-    private let task: Task<Void, Never>?
-    private let newer: RequestLine?
-    private let coding: RequestCoding?
-    private let coder: any ValueCoder
-
-    init(_ task: Task<Void, Never>?, newer: RequestLine?, _ coding: RequestCoding?, _ coder: any ValueCoder) {
-        self.task = task
-        self.newer = newer
-        self.coding = coding
-        self.coder = coder
-    }
-
-    func update(_ bytes: [UInt8]) {
-        if let request = try? coding?.decode(bytes, coder) { newer?.yield(request) }
-    }
-
-    func cancel() {
-        task?.cancel()
-        newer?.finish()
-    }
-}
-
-/// Where an effect's body leaves its events and its end.
-struct EffectPort: Sendable {
-    let grant: Grant
-    /// The history whose journal named the effect: without it, another life of the loop would reuse the name.
-    let history: History
-    let gate: OutboxGate
-
-    func send(_ payload: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        try await gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
-    }
-
-    func end(_ failure: Failure?) {
-        gate.postEnd(of: grant.effect, grant.attempt, failure)
-    }
+    /// A request of a feedback from its bytes; nil: they are none.
+    func request(_ bytes: [UInt8], of feedback: String?) -> (any Sendable)?
 }
 
 /// The effects of a definition.
-struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
+final class DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
     typealias Event = Definition.Event
 
     /// One reference, however much there is to a feedback: each effect holds its own.
     private final class Served: Sendable {
         let feedback: Feedback<Definition.State, Event>
+        let coding: RequestCoding?
 
-        init(_ feedback: Feedback<Definition.State, Event>) { self.feedback = feedback }
+        init(_ feedback: Feedback<Definition.State, Event>) {
+            self.feedback = feedback
+            coding = feedback.requestCoding
+        }
     }
 
     /// By name, which is the same in every process; numbers are the journal's.
@@ -71,36 +37,38 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
         self.coder = coder
     }
 
-    func start(_ grant: Grant, of name: String?, port: EffectPort) -> RunningEffect {
-        guard let served = name.flatMap({ feedbacks[$0] }), let coding = served.feedback.requestCoding else {
-            let what = name.map { "\"\($0)\"" } ?? "number \(grant.effect.feedback)"
-            port.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
-            return RunningEffect(nil, newer: nil, nil, coder)
+    func request(_ bytes: [UInt8], of name: String?) -> (any Sendable)? {
+        try? name.flatMap { feedbacks[$0] }?.coding?.decode(bytes, coder)
+    }
+
+    func start(_ body: EffectBody) -> Task<Void, Never>? {
+        guard let served = body.feedback.flatMap({ feedbacks[$0] }), let coding = served.coding else {
+            let what = body.feedback.map { "\"\($0)\"" } ?? "number \(body.grant.effect.feedback)"
+            body.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
+            return nil
         }
         let request: any Sendable
         do {
-            request = try coding.decode(grant.request, coder)
+            request = try coding.decode(body.grant.request, coder)
         } catch {
-            port.end(
+            body.end(
                 Failure(message: "the request of \(served.feedback.name) could not be read: \(error)", isFinal: true))
-            return RunningEffect(nil, newer: nil, nil, coder)
+            return nil
         }
-        let newer = RequestLine()
-        let (id, history) = (grant.effect, port.history)
+        let (id, history) = (body.grant.effect, body.history)
         let context = EffectContext(
-            id: id, failures: Int(grant.failures), isResumed: grant.isResumed,
-            idempotencyKey: "\(Definition.name)/\(history)/\(id)", updates: newer)
+            id: id, failures: Int(body.grant.failures), isResumed: body.grant.isResumed,
+            idempotencyKey: "\(Definition.name)/\(history)/\(id)", updates: body)
         let effect = served.feedback.effect(request, context)
-        // The task is the effect: it is held by the node, cancelled by the reducer's word, and ends with its body.
-        let task = Task {
-            await run(effect, served, request, port)
-            newer.finish()
+        // The task is the effect: it is held by its body, cancelled by the reducer's word, and ends with its work.
+        return Task.immediateDetached {
+            body.noteStart()
+            await self.run(effect, served, request, body)
         }
-        return RunningEffect(task, newer: newer, coding, coder)
     }
 
     private func run(
-        _ effect: Effect<Event>, _ served: Served, _ request: any Sendable, _ port: EffectPort
+        _ effect: Effect<Event>, _ served: Served, _ request: any Sendable, _ body: EffectBody
     ) async {
         let coder = coder
         let send = Send<Event> { (event, confirmed) async throws(SendRefusal) -> Seq in
@@ -110,38 +78,38 @@ struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
             } catch {
                 throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
             }
-            return try await port.send(payload, confirmed: confirmed)
+            return try await body.send(payload, confirmed: confirmed)
         }
         do {
             switch effect.body {
             case .events(let events): for event in events { try await send(event) }
-            case .run(let body): try await body(send)
+            case .run(let work): try await work(send)
             }
-            port.end(nil)
+            body.end(nil)
         } catch {
-            await fail(error, served.feedback, request, send, port)
+            await fail(error, served.feedback, request, send, body)
         }
     }
 
     /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported.
     private func fail(
         _ error: any Error, _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable,
-        _ send: Send<Event>, _ port: EffectPort
+        _ send: Send<Event>, _ body: EffectBody
     ) async {
         let advice = error as? any RetryAdvice
         let isFinal =
-            advice?.isTransient == false || Int(port.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
+            advice?.isTransient == false || Int(body.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
         if isFinal, !Task.isCancelled, let event = feedback.failureEvent?(request, error) {
             do {
                 try await send(event)
-                port.end(nil)
+                body.end(nil)
                 return
             } catch {
-                port.end(Failure(message: "\(error)", isFinal: true))
+                body.end(Failure(message: "\(error)", isFinal: true))
                 return
             }
         }
-        port.end(
+        body.end(
             Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import LoopCluster
 import LoopCore
 import LoopLock
@@ -23,7 +22,7 @@ final class ReplayReader<Event: Codable & Sendable> {
 
     init(_ journal: any Journal) {
         self.journal = journal
-        depth = max(2, min(16, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        depth = max(2, min(16, SystemInfo.processorsCount))
     }
 
     /// The records after a position; asked for in order.

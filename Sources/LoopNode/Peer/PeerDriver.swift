@@ -7,16 +7,14 @@ struct PeerDriver {
     private(set) var machine: PeerMachine
     let gate: OutboxGate
     private let runner: (any EffectRunner)?
-    private var bodies = HashTable<EffectID, Body>()
+    private var bodies = HashTable<EffectID, EffectBody>()
+    private let pool = BodyPool(runnersMax: SystemInfo.processorsCount)
+    /// Those that this turn was granted.
+    private var granted: [EffectBody] = []
     /// Who waits for the outcome of which entry.
     private var confirmations: [UInt64: UInt64] = [:]
     private var posted = PostedEntries()
     private(set) var refusedCount: UInt64 = 0
-
-    private struct Body {
-        let attempt: Attempt
-        let effect: RunningEffect
-    }
 
     // Of a sender that outlives its process.
     private let outbox: OutboxFile?
@@ -98,7 +96,7 @@ struct PeerDriver {
         guard let effect = entry.effect else { return }
         let failure = entry.kind == .failed ? try? Failure(bytes: entry.payload) : nil
         machine.effectEnded(effect, entry.attempt, failure: failure)
-        if bodies[effect]?.attempt == entry.attempt { bodies[effect] = nil }
+        if bodies[effect]?.grant.attempt == entry.attempt { bodies[effect] = nil }
     }
 
     private mutating func note(_ waiter: EventWaiter?, of number: UInt64) {
@@ -118,6 +116,10 @@ struct PeerDriver {
     mutating func turn(at now: MonotonicTime) -> [PeerAction] {
         machine.advance(to: now)
         let rest = machine.takeActions().filter { action in !handle(action) }
+        if !granted.isEmpty {
+            pool.post(granted)
+            granted.removeAll(keepingCapacity: true)
+        }
         leftOver?.settle(upTo: machine.settledNumber)
         return rest
     }
@@ -135,11 +137,11 @@ struct PeerDriver {
         switch action {
         case .run(let grant): run(grant)
         case .update(let effect, let attempt, let request):
-            if let body = bodies[effect], body.attempt == attempt { body.effect.update(request) }
+            if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
         case .stop(let effect, let attempt):
-            if let body = bodies[effect], body.attempt == attempt {
+            if let body = bodies[effect], body.grant.attempt == attempt {
                 bodies[effect] = nil
-                body.effect.cancel()
+                body.cancel()
             }
         case .settled(let number, let outcome): settle(number, outcome)
         case .hasRoom: break
@@ -163,11 +165,10 @@ struct PeerDriver {
                 grant.effect, grant.attempt, failure: Failure(message: "this node runs no effects", isFinal: false))
             return
         }
-        bodies[grant.effect] = Body(
-            attempt: grant.attempt,
-            effect: runner.start(
-                grant, of: machine.feedbackName(of: grant.effect),
-                port: EffectPort(grant: grant, history: machine.history, gate: gate)))
+        let body = EffectBody(
+            grant, of: machine.feedbackName(of: grant.effect), history: machine.history, gate: gate, runner: runner)
+        bodies[grant.effect] = body
+        granted.append(body)
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
@@ -183,7 +184,7 @@ struct PeerDriver {
 
     /// Cancels every body that still runs.
     mutating func cancelBodies() {
-        for (_, body) in bodies { body.effect.cancel() }
+        for (_, body) in bodies { body.cancel() }
         bodies.removeAll()
     }
 }

@@ -29,6 +29,8 @@ struct ReducerSockets: ~Copyable {
     /// How much one turn takes from the collector, so that control is never far away.
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
+    /// Some ten times what a sync takes.
+    private static var drainDuration: Duration { .milliseconds(5) }
     /// How many streams of updates are known, served or not.
     private static var streamsMax: Int { 1024 }
 
@@ -118,11 +120,17 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// Batches, up to what one turn takes.
+    /// Batches, up to what one turn takes, and until it has taken long enough.
+    ///
+    /// Nothing leaves before its turn has ended: a turn that took all that thousands of effects have to say would keep their
+    /// workers idle until it is done, and be idle itself until they are.
     mutating func drainBatches(_ body: (Batch) -> Void) throws {
         var messages = 0
         var bytes = 0
-        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, try collector.receive(into: &message) {
+        let ends = SystemClock.monotonic + Self.drainDuration
+        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, messages == 0 || SystemClock.monotonic < ends,
+            try collector.receive(into: &message)
+        {
             messages += 1
             bytes += message.count
             do {

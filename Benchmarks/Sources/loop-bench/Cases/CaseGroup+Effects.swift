@@ -39,34 +39,45 @@ extension CaseGroup {
             },
             ours: [
                 Variant(name: "effects-2-workers-\(window)") { effort in
-                    try await fan(window: window, count: effort.count(count), journal: nil)
+                    try await fan(PackedFan.self, window: window, count: effort.count(count), journal: nil)
                 },
                 durableEffects(window: window, count: count),
+                durableEffects(PlainFan.self, "-codable", window: window, count: count),
             ])
     }
 
     /// The same with the journal in a file, synced before anything that depends on it leaves.
     static func durableEffects(window: Int, count: Int) -> Variant {
-        Variant(name: "effects-2-workers-\(window)-durable") { effort in
+        durableEffects(PackedFan.self, "", window: window, count: count)
+    }
+
+    private static func durableEffects<Definition: FanDefinition>(
+        _ type: Definition.Type, _ suffix: String, window: Int, count: Int
+    ) -> Variant {
+        Variant(name: "effects-2-workers-\(window)-durable\(suffix)") { effort in
             try await effort.inFolder { folder in
-                try await fan(window: window, count: effort.count(count), journal: "\(folder)/bench.journal")
+                try await fan(type, window: window, count: effort.count(count), journal: "\(folder)/bench.journal")
             }
         }
     }
 
     /// From the event that begins it to the outcome, by the reducer.
-    private static func fan(window: Int, count: Int, journal: String?) async throws -> Double {
+    private static func fan<Definition: FanDefinition>(
+        _ type: Definition.Type, window: Int, count: Int, journal: String?
+    ) async throws -> Double {
         try await withRoles { roles in
-            var arguments = ["loop": Fan.name]
+            let loop = Definition.name
+            var arguments = ["loop": loop]
             arguments["journal"] = journal
             let reducer = try roles.start("reducer", arguments)
             let address = try await reducer.answer("listening")
             for _ in 0..<2 {
-                _ = try roles.start("fan-worker", ["reducer": address, "capacity": "\(window / 2)"])
+                _ = try roles.start(
+                    "fan-worker", ["loop": loop, "reducer": address, "capacity": "\(window / 2)"])
             }
             let client = try roles.start(
                 "fan-client",
-                ["reducer": address, "workers": "2", "count": "\(count)", "window": "\(window)"])
+                ["loop": loop, "reducer": address, "workers": "2", "count": "\(count)", "window": "\(window)"])
             let began = try await client.number("began")
             let finished = try await reducer.number("finished")
             try await expect("\(count) \(count * (count - 1) / 2)", try await reducer.answer("outcome"))

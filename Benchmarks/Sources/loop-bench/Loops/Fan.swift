@@ -1,49 +1,67 @@
 import LoopCore
 
+/// Where a fan stands.
+struct FanState: Codable, Sendable {
+    var limit = 0
+    var started = 0
+    var done = 0
+    var sum = 0
+    var live: TrackedDictionary<Int, Int> = [:]
+}
+
 /// So many effects live at once, each with one event; a finished one makes room for the next.
-struct Fan: LoopDefinition {
-    struct State: Codable, Sendable {
-        var limit = 0
-        var started = 0
-        var done = 0
-        var sum = 0
-        var live: TrackedDictionary<Int, Int> = [:]
+protocol FanDefinition: LoopDefinition where State == FanState, Event: FanEvent {
+    init()
+}
+
+/// With an event that is coded by hand.
+struct PackedFan: FanDefinition {
+    static let name = "bench-fan-packed"
+    let initial = FanState()
+
+    func reduce(_ state: inout FanState, _ event: PackedFanEvent) { state.take(event.step) }
+
+    var feedbacks: [Feedback<FanState, PackedFanEvent>] {
+        [.each("fan", requests: \.live, on: .workers) { number in .task { PackedFanEvent(.done(number)) } }]
     }
 
-    enum Event: Codable, Sendable {
-        case begin(limit: Int, window: Int)
-        case done(Int)
-    }
+    func outcome(of state: FanState) -> Outcome? { state.outcome }
+}
 
-    static let name = "bench-fan"
+/// With an enum whose `Codable` is synthesised.
+struct PlainFan: FanDefinition {
+    static let name = "bench-fan-plain"
+    let initial = FanState()
 
-    let initial = State()
+    func reduce(_ state: inout FanState, _ event: PlainFanEvent) { state.take(event.step) }
 
-    func reduce(_ state: inout State, _ event: Event) {
-        switch event {
-        case .begin(let limit, let window):
-            state.limit = limit
-            for _ in 0..<min(window, limit) { state.startNext() }
-        case .done(let number):
-            state.done += 1
-            state.sum += number
-            state.live[number] = nil
-            if state.started < state.limit { state.startNext() }
-        }
-    }
-
-    var feedbacks: [Feedback<State, Event>] {
+    var feedbacks: [Feedback<FanState, PlainFanEvent>] {
         [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
     }
 
-    func outcome(of state: State) -> Outcome? {
-        guard state.limit > 0, state.done == state.limit else { return nil }
-        return Outcome(text: "\(state.done) \(state.sum)")
-    }
+    func outcome(of state: FanState) -> Outcome? { state.outcome }
 }
 
-extension Fan.State {
-    fileprivate mutating func startNext() {
+extension FanState {
+    fileprivate mutating func take(_ step: FanStep) {
+        switch step {
+        case .begin(let limit, let window):
+            self.limit = limit
+            for _ in 0..<min(window, limit) { startNext() }
+        case .done(let number):
+            done += 1
+            sum += number
+            live[number] = nil
+            if started < limit { startNext() }
+        }
+    }
+
+    fileprivate var outcome: Outcome? {
+        guard limit > 0, done == limit else { return nil }
+        return Outcome(text: "\(done) \(sum)")
+    }
+
+    private mutating func startNext() {
         live[started] = started
         started += 1
     }

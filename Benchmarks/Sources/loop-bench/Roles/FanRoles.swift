@@ -2,10 +2,10 @@ import LoopCore
 import LoopNode
 
 /// A worker of the fan, and the client that starts it.
-enum FanRoles {
+enum FanRoles<Definition: FanDefinition> {
     static func work(_ role: Role) async throws {
         let node = try EffectNode(
-            Fan(),
+            Definition(),
             configuration: EffectNodeConfiguration(
                 reducer: try role.text("reducer"), capacity: try role.number("capacity"), log: { _ in }))
         _ = try await node.run()
@@ -18,9 +18,10 @@ enum FanRoles {
         while try StatusProbe.ask(reducer).peers.count(where: { $0.capacity > 0 }) < workers {
             try await Task.sleep(for: .milliseconds(10))
         }
-        let loop = try RemoteLoop(Fan.self, reducer: reducer, log: { _ in })
+        let loop = try RemoteLoop(Definition.self, reducer: reducer, log: { _ in })
         Role.say("began", MonotonicTime.seconds)
-        try await loop.confirmed(.begin(limit: try role.number("count"), window: try role.number("window")))
+        try await loop.confirmed(
+            Definition.Event(.begin(limit: try role.number("count"), window: try role.number("window"))))
         await loop.close()
     }
 }

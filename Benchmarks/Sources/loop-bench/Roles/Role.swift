@@ -40,8 +40,8 @@ struct Role {
         case "reducer": try await reduce(loop: text("loop"))
         case "sender": try await send(loop: text("loop"))
         case "pulse-worker": try await PulseRoles.work(self)
-        case "fan-worker": try await FanRoles.work(self)
-        case "fan-client": try await FanRoles.ask(self)
+        case "fan-worker": try await workOnFan(loop: text("loop"))
+        case "fan-client": try await askFan(loop: text("loop"))
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
         case "journal": try JournalRole.run(self)
@@ -55,7 +55,8 @@ struct Role {
         case PackedEvent.word: try await reduce(Counting<PackedEvent>())
         case PlainEvent.word: try await reduce(Counting<PlainEvent>())
         case Pulse.name: try await reduce(Pulse())
-        case Fan.name: try await reduce(Fan())
+        case PackedFan.name: try await reduce(PackedFan())
+        case PlainFan.name: try await reduce(PlainFan())
         default: throw BenchmarkError.usage("there is no loop \(loop)")
         }
     }
@@ -76,6 +77,16 @@ struct Role {
                 snapshotInterval: .max, onListening: { Self.say("listening", $0) },
                 onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
+    }
+
+    private func workOnFan(loop: String) async throws {
+        if loop == PackedFan.name { return try await FanRoles<PackedFan>.work(self) }
+        try await FanRoles<PlainFan>.work(self)
+    }
+
+    private func askFan(loop: String) async throws {
+        if loop == PackedFan.name { return try await FanRoles<PackedFan>.ask(self) }
+        try await FanRoles<PlainFan>.ask(self)
     }
 
     private func send(loop: String) async throws {

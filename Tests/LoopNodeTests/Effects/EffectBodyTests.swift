@@ -1,0 +1,95 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopWire
+import Testing
+
+@testable import LoopNode
+
+@Suite struct `Bodies of effects on their pool` {
+    @Test(.timeLimit(.minutes(1)))
+    func `a body that never waits hears of its cancellation`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let isStarted = Monitor(false)
+        let ended = AsyncStream.makeStream(of: Void.self)
+        let runner = Scripted { _ in
+            isStarted.withLock { $0 = true }
+            isStarted.signal()
+            while !Task.isCancelled {}
+            ended.continuation.yield()
+        }
+        let body = runner.body(1, gate)
+
+        // A thread of its own: the body keeps one of the pool's, and there may be no other.
+        let canceller = try NodeThread("canceller") {
+            isStarted.wait(until: { $0 })
+            body.cancel()
+        }
+        BodyPool(runnersMax: 1).post([body])
+
+        for await _ in ended.stream { break }
+        await canceller.join()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a body that was cancelled before its turn begins as a cancelled one`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let seen = AsyncStream.makeStream(of: Bool.self)
+        let runner = Scripted { _ in seen.continuation.yield(Task.isCancelled) }
+        let body = runner.body(1, gate)
+
+        body.cancel()
+        BodyPool(runnersMax: 1).post([body])
+
+        for await isCancelled in seen.stream {
+            #expect(isCancelled)
+            break
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `bodies begin in the order of their grants, and one that waits lets the next begin`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let begun = AsyncStream.makeStream(of: UInt32.self)
+        let isLast = Locked(false)
+        let runner = Scripted { number in
+            begun.continuation.yield(number)
+            // All wait for the last.
+            if number == 8 { isLast.withLock { $0 = true } }
+            while !isLast.withLock({ $0 }) { await Task.yield() }
+        }
+
+        BodyPool(runnersMax: 1).post((1...8).map { runner.body($0, gate) })
+
+        var order: [UInt32] = []
+        for await number in begun.stream {
+            order.append(number)
+            if number == 8 { break }
+        }
+        #expect(order == [1, 2, 3, 4, 5, 6, 7, 8])
+    }
+}
+
+/// Runs the same for every body, which gets its number.
+private final class Scripted: EffectRunner {
+    private let work: @Sendable (UInt32) async -> Void
+
+    init(_ work: @escaping @Sendable (UInt32) async -> Void) { self.work = work }
+
+    func start(_ body: EffectBody) -> Task<Void, Never>? {
+        Task.immediateDetached { [work] in
+            body.noteStart()
+            await work(body.grant.failures)
+        }
+    }
+
+    func request(_ bytes: [UInt8], of feedback: String?) -> (any Sendable)? { nil }
+
+    /// - Parameter number: stands where a grant has its failures.
+    func body(_ number: UInt32, _ gate: OutboxGate) -> EffectBody {
+        let grant = Grant(
+            effect: EffectID(feedback: 0, seq: Seq(1), index: number), attempt: Attempt(epoch: 1, count: 1),
+            version: Seq(1), failures: number, isResumed: false, request: [])
+        return EffectBody(grant, of: "work", history: History(1), gate: gate, runner: self)
+    }
+}
