@@ -8,7 +8,7 @@ enum LoopBench {
         [
             .window4096, .durable4096, .replay, .window1, .durable1, .effectRoundTrip, .effects256, .effects4096,
         ]
-        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {
         do {

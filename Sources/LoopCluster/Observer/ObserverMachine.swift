@@ -271,12 +271,15 @@ public struct ObserverMachine: Sendable {
             guard part.offset == 0 else { return }
             transfer = (part.transfer, part.seq, part.total, [])
         }
-        guard let begun = transfer, UInt64(begun.bytes.count) == part.offset else { return }
-        transfer?.bytes += part.bytes
-        if UInt64(begun.bytes.count + part.bytes.count) == begun.total {
-            show(begun.seq, begun.bytes + part.bytes)
-        } else {
+        // Taken out for as long as it is added to: an array that two hold would be copied with each part.
+        guard var begun = transfer.take() else { return }
+        if UInt64(begun.bytes.count) == part.offset {
+            begun.bytes += part.bytes
+            if UInt64(begun.bytes.count) == begun.total { return show(begun.seq, begun.bytes) }
+            transfer = begun
             ask()
+        } else {
+            transfer = begun
         }
     }
 

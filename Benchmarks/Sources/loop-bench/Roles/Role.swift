@@ -42,6 +42,9 @@ struct Role {
         case "pulse-worker": try await PulseRoles.work(self)
         case "fan-worker": try await FanRoles.work(self)
         case "fan-client": try await FanRoles.ask(self)
+        case "catalogue-filler": try await CatalogueRoles.fill(self)
+        case "catalogue-voter": try await CatalogueRoles.vote(self)
+        case "catalogue-joiner": try await CatalogueRoles.join(self)
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
         case "journal": try JournalRole.run(self)
@@ -56,14 +59,21 @@ struct Role {
         case PlainEvent.word: try await reduce(Counting<PlainEvent>())
         case Pulse.name: try await reduce(Pulse())
         case Fan.name: try await reduce(Fan())
+        case Catalogue.name:
+            let pauses = Pauses()
+            try await reduce(Catalogue(onVote: pauses.note))
+            Self.say("longest-thread", pauses.longest.thread * 1000)
+            Self.say("longest-wall", pauses.longest.wall * 1000)
         default: throw BenchmarkError.usage("there is no loop \(loop)")
         }
     }
 
-    /// Keeps its journal in `journal=FILE`, else in memory, and says how long a recovery took.
+    /// Keeps its journal in `journal=FILE`, else in memory, with `snapshot-every=N` and `durability=os` where they are given,
+    /// and says how long a recovery took.
     private func reduce(_ definition: some LoopDefinition) async throws {
         let recovered: @Sendable (String) -> Void = { line in
             // "…: recovered seq 12 from the first record and 34 records in 56 ms"
+            if line.contains("snapshot was made") { StandardError.line(line) }
             guard line.contains("recovered seq"), let milliseconds = line.split(separator: " ").dropLast().last else {
                 return
             }
@@ -73,7 +83,8 @@ struct Role {
             definition,
             configuration: ReducerNodeConfiguration(
                 bind: "tcp://127.0.0.1:0", journal: (try? text("journal")).map { .file($0) } ?? .memory,
-                snapshotInterval: .max, onListening: { Self.say("listening", $0) },
+                durability: (try? text("durability")) == "os" ? .os : .fsync,
+                snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max, onListening: { Self.say("listening", $0) },
                 onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }

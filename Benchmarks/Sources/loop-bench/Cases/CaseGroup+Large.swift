@@ -1,0 +1,96 @@
+import Foundation
+
+extension CaseGroup {
+    /// A whole reducer node with a large state in a tracked dictionary: what an event costs with a million entries beside
+    /// a thousand, how long the loop pauses while the state is written and hashed, and how fast a late joiner is live.
+    static let large: [CaseGroup] = [
+        CaseGroup(
+            unit: "events/CPU s",
+            reference: Variant(name: "1,000 entries") { try await events(films: 1000, $0) },
+            ours: [Variant(name: "large-events-1M") { try await events(films: $0.films, $0) }]),
+        CaseGroup(
+            unit: "ms", reference: Variant(name: "no snapshot") { try await pause(hasSnapshot: false, $0) },
+            ours: [Variant(name: "large-pause-100MB") { try await pause(hasSnapshot: true, $0) }]),
+        CaseGroup(
+            unit: "MB/s", reference: nil,
+            ours: [Variant(name: "large-join-100MB") { try await join($0) }]),
+    ]
+
+    /// A reducer whose catalogue is filled.
+    private static func filled(
+        films: Int, _ roles: RoleProcesses, _ arguments: [String: String] = [:]
+    ) async throws -> (process: RoleProcess, address: String) {
+        let reducer = try roles.start("reducer", arguments.merging(["loop": Catalogue.name]) { own, _ in own })
+        let address = try await reducer.answer("listening")
+        let filler = try roles.start("catalogue-filler", ["reducer": address, "films": "\(films)"])
+        _ = try await filler.answer("filled")
+        try await filler.finish()
+        return (reducer, address)
+    }
+
+    private static func voter(
+        _ reducer: (process: RoleProcess, address: String), films: Int, count: Int, window: Int, _ roles: RoleProcesses
+    ) throws -> RoleProcess {
+        try roles.start(
+            "catalogue-voter",
+            [
+                "reducer": reducer.address, "process": "\(reducer.process.processID)", "films": "\(films)",
+                "count": "\(count)", "window": "\(window)",
+            ])
+    }
+
+    /// Votes that one processor of the reducer's process could apply in a second.
+    private static func events(films: Int, _ effort: Effort) async throws -> Double {
+        let count = effort.count(200_000)
+        return try await withRoles { roles in
+            let reducer = try await filled(films: films, roles)
+            let voter = try voter(reducer, films: films, count: count, window: 4096, roles)
+            let rate = try await voter.number("processor")
+            try await voter.finish()
+            try await expect(films, count, try await reducer.process.answer("outcome"))
+            return rate
+        }
+    }
+
+    /// The longest time between two votes at the reducer, one outstanding, in milliseconds. The state is hashed among
+    /// them, and written as a snapshot.
+    private static func pause(hasSnapshot: Bool, _ effort: Effort) async throws -> Double {
+        let (films, count) = (effort.films, effort.count(8000))
+        return try await effort.inFolder { folder in
+            try await withRoles { roles in
+                var arguments = ["journal": "\(folder)/bench.journal", "durability": "os"]
+                if hasSnapshot { arguments["snapshot-every"] = "\(count / 4)" }
+                let reducer = try await filled(films: films, roles, arguments)
+                let voter = try voter(reducer, films: films, count: count, window: 1, roles)
+                try await voter.finish()
+                try await expect(films, count, try await reducer.process.answer("outcome"))
+                let longest = try await reducer.process.number("longest-wall")
+                let folders = "\(folder)/bench.journal.snapshots"
+                let written = (try? FileManager.default.contentsOfDirectory(atPath: folders)) ?? []
+                guard hasSnapshot != written.isEmpty else {
+                    throw BenchmarkError.role("\(written.count) snapshots were written")
+                }
+                return longest
+            }
+        }
+    }
+
+    private static func join(_ effort: Effort) async throws -> Double {
+        try await withRoles { roles in
+            let films = effort.films
+            let reducer = try await filled(films: films, roles)
+            let joiner = try roles.start("catalogue-joiner", ["reducer": reducer.address, "films": "\(films)"])
+            return try await joiner.number("rate") / 1e6
+        }
+    }
+
+    private static func expect(_ films: Int, _ count: Int, _ outcome: String) async throws {
+        guard outcome == "\(films) \(count + count / 10) 0" else {
+            throw BenchmarkError.promise("\(count + count / 10) votes were sent, and the loop ended with \(outcome)")
+        }
+    }
+}
+
+extension Effort {
+    fileprivate var films: Int { Swift.max(1000, Int(1_000_000 * scale)) }
+}
