@@ -42,6 +42,9 @@ struct Role {
         case "pulse-worker": try await PulseRoles.work(self)
         case "fan-worker": try await FanRoles.work(self)
         case "fan-client": try await FanRoles.ask(self)
+        case "crowd-workers": try await CrowdRoles.work(self)
+        case "crowd-observers": try await CrowdRoles.observe(self)
+        case "crowd-client": try await CrowdRoles.ask(self)
         case "catalogue-filler": try await CatalogueRoles.fill(self)
         case "catalogue-voter": try await CatalogueRoles.vote(self)
         case "catalogue-joiner": try await CatalogueRoles.join(self)
@@ -54,11 +57,13 @@ struct Role {
     }
 
     private func reduce(loop: String) async throws {
+        DescriptorLimit.raise()
         switch loop {
         case PackedEvent.word: try await reduce(Counting<PackedEvent>())
         case PlainEvent.word: try await reduce(Counting<PlainEvent>())
         case Pulse.name: try await reduce(Pulse())
         case Fan.name: try await reduce(Fan())
+        case Crowd.name: try await reduce(Crowd())
         case Catalogue.name:
             let pauses = Pauses()
             try await reduce(Catalogue(onVote: pauses.note))
@@ -82,9 +87,11 @@ struct Role {
         let node = try ReducerNode(
             definition,
             configuration: ReducerNodeConfiguration(
-                bind: "tcp://127.0.0.1:0", journal: (try? text("journal")).map { .file($0) } ?? .memory,
+                bind: (try? text("bind")) ?? "tcp://127.0.0.1:0",
+                journal: (try? text("journal")).map { .file($0) } ?? .memory,
                 durability: (try? text("durability")) == "os" ? .os : .fsync,
-                snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max, onListening: { Self.say("listening", $0) },
+                snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
+                onListening: { Self.say("listening", $0) },
                 onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }
