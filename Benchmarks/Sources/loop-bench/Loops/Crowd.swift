@@ -5,6 +5,8 @@ struct Crowd: LoopDefinition {
     struct State: Codable, Sendable {
         var films: TrackedDictionary<Int, Catalogue.Film> = [:]
         var jobs: TrackedDictionary<Int, Int> = [:]
+        /// How often each effect has begun: again where its worker was not heard of in time.
+        var starts: TrackedDictionary<Int, Int> = [:]
         var counts = Counts()
         var isOver = false
     }
@@ -12,9 +14,10 @@ struct Crowd: LoopDefinition {
     /// What observers follow.
     struct Counts: Codable, Sendable, Equatable {
         var films = 0
-        /// Starts of effects, and the sum of their numbers.
+        /// Effects that have begun, and the sum of their numbers.
         var started = 0
         var sum = 0
+        var startedAgain = 0
         var votes = CountingState()
     }
 
@@ -37,6 +40,11 @@ struct Crowd: LoopDefinition {
             state.counts.films = state.films.count
         case .begin(let count): for number in 0..<count { state.jobs[number] = number }
         case .started(let number):
+            state.starts[number, default: 0] += 1
+            guard state.starts[number] == 1 else {
+                state.counts.startedAgain += 1
+                return
+            }
             state.counts.started += 1
             state.counts.sum += number
         case .vote(let number): state.counts.votes.apply(number)
@@ -58,11 +66,10 @@ struct Crowd: LoopDefinition {
     var sections: [StateSection<State>] { [StateSection("counts", \.counts)] }
 
     func outcome(of state: State) -> Outcome? {
-        let counts = state.counts
-        return state.isOver
-            ? Outcome(
-                text: "\(counts.films) \(counts.started) \(counts.sum) \(counts.votes.applied) \(counts.votes.disorder)"
-            )
-            : nil
+        let (counts, votes) = (state.counts, state.counts.votes)
+        guard state.isOver else { return nil }
+        return Outcome(
+            text: "\(counts.films) \(counts.started) \(counts.sum) \(votes.applied) \(votes.disorder)"
+                + " \(counts.startedAgain)")
     }
 }
