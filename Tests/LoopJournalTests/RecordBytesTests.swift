@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `have an example of every kind`() {
-        #expect(Set(Examples.records.map { Examples.bytes($0)[0] }) == Set(1...13))
+        #expect(Set(Examples.records.map { Examples.bytes($0)[0] }) == Set(1...15))
     }
 
     @Test(arguments: Examples.records.indices)

@@ -45,6 +45,8 @@ import Testing
                 phase: .reducing, crashes: 2, bytes: [1, 2, 3])),
         .operatorAction(OperatorAction(.retryParked(effect), by: "ada@host", at: time)),
         .historyBegun(Examples.history, time),
+        .stateMarked(Seq(1000)),
+        .markHash(Seq(1000), 0xdead_beef_0000_0001),
     ]
 
     @Test func `has the bytes of a record of each kind`() throws {
@@ -52,7 +54,7 @@ import Testing
             $0.output.1.filter { $0 != " " }
         }
         #expect(rows == Self.samples.map { Self.digits(Examples.bytes($0)) })
-        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...13))
+        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...15))
     }
 
     @Test func `has the schema, and a first row`() throws {

@@ -8,7 +8,8 @@ enum LoopBench {
         [
             .window4096, .durable4096, .replay, .window1, .durable1, .effectRoundTrip, .effects256, .effects4096,
         ]
-        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large + CaseGroup.scale
+        + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {
         do {
@@ -38,7 +39,7 @@ enum LoopBench {
         var results: [CaseResult] = []
         for group in chosen {
             StandardError.line(group.ours.map(\.name).joined(separator: ", "))
-            results += try await group.run(rounds: options.rounds, effort: effort) {
+            results += try await group.run(rounds: min(options.rounds, group.rounds), effort: effort) {
                 StandardError.line("  " + $0)
             }
         }
@@ -60,6 +61,6 @@ extension CaseGroup {
     /// The group with the cases whose name contains `part`, or nil where there are none.
     fileprivate func only(_ part: String) -> CaseGroup? {
         let kept = part.isEmpty ? ours : ours.filter { $0.name.contains(part) }
-        return kept.isEmpty ? nil : CaseGroup(unit: unit, references: references, ours: kept)
+        return kept.isEmpty ? nil : CaseGroup(unit: unit, references: references, ours: kept, rounds: rounds)
     }
 }

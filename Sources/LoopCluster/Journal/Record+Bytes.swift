@@ -21,6 +21,8 @@ extension Record {
         case quarantined = 11
         case operatorAction = 12
         case historyBegun = 13
+        case stateMarked = 14
+        case markHash = 15
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -60,6 +62,12 @@ extension Record {
                 $0.varint(seq.value)
                 $0.u64(hash)
             }
+        case .stateMarked(let seq): output.fields(.stateMarked) { $0.varint(seq.value) }
+        case .markHash(let seq, let hash):
+            output.fields(.markHash) {
+                $0.varint(seq.value)
+                $0.u64(hash)
+            }
         case .quarantined(let quarantine): quarantine.write(to: &output)
         case .operatorAction(let action): action.write(to: &output)
         case .historyBegun(let history, let time):
@@ -96,6 +104,8 @@ extension Record {
         case .stateHash: self = .stateHash(Seq(try reader.varint()), try reader.u64("hash"))
         case .quarantined: self = .quarantined(try QuarantineRecord(from: &reader))
         case .operatorAction: self = .operatorAction(try OperatorAction(from: &reader))
+        case .stateMarked: self = .stateMarked(Seq(try reader.varint()))
+        case .markHash: self = .markHash(Seq(try reader.varint()), try reader.u64("hash"))
         case .historyBegun: self = .historyBegun(History(try reader.u64("history")), try reader.time())
         }
     }

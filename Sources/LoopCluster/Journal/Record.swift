@@ -21,6 +21,11 @@ public enum Record: Equatable, Sendable {
     case definition(DefinitionRecord)
     /// The digest of everything the journal determines, as of this seq; a replay that comes to another one is wrong (G8).
     case stateHash(Seq, UInt64)
+    /// Everything the journal determines is being hashed as it is here, too large for one turn: the digest follows as a
+    /// ``markHash(_:_:)``, unless the process ends before.
+    case stateMarked(Seq)
+    /// The digest as of the newest mark, which is of this seq.
+    case markHash(Seq, UInt64)
     /// An entry whose reduction ended the process more than once is consumed, and set aside with its bytes.
     case quarantined(QuarantineRecord)
     /// Somebody who may has done something to the loop.

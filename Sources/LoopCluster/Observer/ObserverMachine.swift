@@ -45,6 +45,8 @@ public struct ObserverMachine: Sendable {
 
     private enum Lack { case state, events }
 
+    /// How much memory is asked for at once, for a state that is to come in parts.
+    private let reservedBytesMax = 256 << 20
     /// How long an update may take after the tick that announced it, or after its stream's interval, before it is fetched.
     private let patience = Duration.milliseconds(150)
     private let repeatInterval = Duration.milliseconds(300)
@@ -269,14 +271,20 @@ public struct ObserverMachine: Sendable {
         }
         if transfer == nil || transfer?.id != part.transfer {
             guard part.offset == 0 else { return }
-            transfer = (part.transfer, part.seq, part.total, [])
+            // A peer may say anything: what is not written to costs nothing.
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(min(Int(clamping: part.total), reservedBytesMax))
+            transfer = (part.transfer, part.seq, part.total, bytes)
         }
-        guard let begun = transfer, UInt64(begun.bytes.count) == part.offset else { return }
-        transfer?.bytes += part.bytes
-        if UInt64(begun.bytes.count + part.bytes.count) == begun.total {
-            show(begun.seq, begun.bytes + part.bytes)
-        } else {
+        // Taken out for as long as it is added to: an array that two hold would be copied with each part.
+        guard var begun = transfer.take() else { return }
+        if UInt64(begun.bytes.count) == part.offset {
+            begun.bytes += part.bytes
+            if UInt64(begun.bytes.count) == begun.total { return show(begun.seq, begun.bytes) }
+            transfer = begun
             ask()
+        } else {
+            transfer = begun
         }
     }
 

@@ -92,6 +92,9 @@ extension HistoryRecord {
                 + record.feedbacks.joined(separator: ", ")
         case .stateHash(_, let hash):
             note = hexadecimal(hash)
+        case .stateMarked: break
+        case .markHash(let seq, let hash):
+            note = "\(hexadecimal(hash)) of seq \(seq)"
         case .quarantined(let record):
             time = record.time.milliseconds
             name(record.session, record.number, record.effect, record.attempt)
@@ -131,6 +134,8 @@ extension Record {
         case .epochBegun: "epoch begun"
         case .definition: "definition"
         case .stateHash: "state hash"
+        case .stateMarked: "state marked"
+        case .markHash: "mark hash"
         case .quarantined: "quarantined"
         case .operatorAction: "operator action"
         case .historyBegun: "history begun"

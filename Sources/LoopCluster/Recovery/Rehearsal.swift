@@ -61,7 +61,10 @@ public struct Rehearsal<Definition: LoopDefinition> {
                 }
                 do {
                     try core.apply(record)
-                    if case .stateHash = record { lastEqual = core.seq }
+                    switch record {
+                    case .stateHash(let seq, _), .markHash(let seq, _): lastEqual = seq
+                    default: break
+                    }
                 } catch let difference as ReplayDifference {
                     note("between seq \(lastEqual) and seq \(difference.seq): the state hashes differ")
                 } catch {

@@ -73,9 +73,11 @@ public struct Verification<Definition: LoopDefinition> {
                 }
                 report.records += 1
                 report.through = core.seq.value
-                if case .stateHash = record {
+                switch record {
+                case .stateHash(let seq, _), .markHash(let seq, _):
                     report.stateHashes += 1
-                    lastEqual = core.seq
+                    lastEqual = seq
+                default: break
                 }
                 while let snapshot = next.first, snapshot.position == core.position {
                     next.removeFirst()

@@ -30,6 +30,9 @@ public struct ReducerConfiguration: Sendable {
     /// How many streams of updates are served; who follows another one fetches the state when the common tick shows a
     /// newer one.
     package var updateStreamsMax = 64
+    /// What is larger, in bytes, when it was last known is not hashed in a turn but by another thread: a turn is to take some
+    /// milliseconds at most.
+    package var hashedBytesMax = 64 << 10
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 

@@ -43,6 +43,10 @@ struct ReducerCore: Sendable {
     var loss: HistoryLost?
     var hashing = StateHashing()
 
+    // Work for other threads that the shell has not taken yet.
+    var errands: [Errand] = []
+    var errandsCount: UInt64 = 0
+
     // Administration: what only the journal can answer waits for the shell.
     var journalRequests: [JournalRequest] = []
 

@@ -95,6 +95,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// Lines for people about events that end the process; for the shell's log.
     public mutating func takeAlarms() -> [String] { machine.takeAlarms() }
 
+    // MARK: Work for other threads
+
+    /// Work on copies of the state that the shell has done by other threads; each result comes back by `receive`. Taken when
+    /// the turn is durable.
+    public mutating func takeErrands() -> [Errand] { machine.takeErrands() }
+
+    /// What came of an errand; one of another machine is passed over.
+    public mutating func receive(_ result: Errand.Result, at now: Moment) { machine.receive(result, at: now) }
+
     // MARK: Operators
 
     /// What is waiting for the journal; the shell answers each by `answer`.

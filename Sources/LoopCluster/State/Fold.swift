@@ -40,6 +40,9 @@ package protocol ErasedFold: Sendable {
     /// What says that a state, or section, that was kept has not changed.
     func noDifference(to old: KeptState, section: Int?) throws -> [UInt8]
 
+    /// The state without its queries.
+    var resting: any ErasedFold { get }
+
     /// Goes on from an encoded state.
     /// - Parameter schema: that of the bytes, where it is an older one.
     mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws
@@ -159,6 +162,12 @@ where Definition.State == State, Definition.Event == Event {
     func noDifference(to old: KeptState, section: Int?) throws -> [UInt8] {
         guard let section else { return try Delta.encode(from: old.as(State.self), to: old.as(State.self)) }
         return try sections[section].reading.noDifference(to: old)
+    }
+
+    var resting: any ErasedFold {
+        var copy = self
+        copy.evaluator = Evaluator(feedbacks: [])
+        return copy
     }
 
     mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws {

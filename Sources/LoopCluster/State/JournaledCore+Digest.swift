@@ -20,11 +20,27 @@ extension JournaledCore {
         return (hash, state.count + writer.count)
     }
 
-    /// Compares with a journaled digest, unless another definition's events were applied since the newest snapshot.
-    func compare(_ hash: UInt64, at seq: Seq) throws {
-        guard foreign == nil, journaledDefinition?.fingerprint == loop.fingerprint.value else { return }
-        let found = digest().hash
+    /// Whether journaled digests are of this definition: not where another one's events were applied since the newest
+    /// snapshot.
+    var isComparable: Bool { foreign == nil && journaledDefinition?.fingerprint == loop.fingerprint.value }
+
+    /// Compares with a journaled digest, where it is of this definition.
+    mutating func compare(_ hash: UInt64, at seq: Seq) throws {
+        guard isComparable else { return }
+        let (found, bytes) = digest()
+        digestedBytes = bytes
         guard found == hash else { throw ReplayDifference(seq: seq, journaled: hash, replayed: found) }
+    }
+
+    /// A copy for another thread to hash or to encode: without what only applying records needs, so that the next event
+    /// does not have to copy that.
+    var resting: JournaledCore {
+        var copy = self
+        copy.note = nil
+        copy.changes = []
+        copy.live = []
+        copy.fold = fold.resting
+        return copy
     }
 
     /// The parts in which two states of the same loop differ, by name; empty: they are the same. What senders have not yet

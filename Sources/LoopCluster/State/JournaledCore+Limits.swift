@@ -27,7 +27,7 @@ extension JournaledCore {
         case .quarantined(let record):
             try checkEntry(record.number)
             try check(record.id, "quarantined event")
-        case .sessionRetired, .definition, .stateHash, .operatorAction, .historyBegun: break
+        case .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction, .historyBegun: break
         }
     }
 

@@ -41,6 +41,13 @@ extension JournaledCore {
             return try follow(record)
         case .stateHash(let seq, let hash):
             try compare(hash, at: seq)
+        case .stateMarked(let seq):
+            mark = isComparable ? (seq, digest().hash) : nil
+        case .markHash(let seq, let hash):
+            // A replay that began behind the mark has nothing to compare.
+            if let mark = mark.take(), mark.seq == seq, mark.hash != hash {
+                throw ReplayDifference(seq: seq, journaled: hash, replayed: mark.hash)
+            }
         case .quarantined(let record):
             consume(record.session, record.number, notable: .refused(.quarantined))
             quarantine[record.id] = record
@@ -99,7 +106,7 @@ extension JournaledCore {
     }
 
     /// A record that was made from this very state, and changes nothing: counted without being applied.
-    package mutating func countStateHash() { position += 1 }
+    package mutating func countRecordOfHash() { position += 1 }
 
     mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
         guard let index = sessions.index(forKey: session) else { return }

@@ -104,6 +104,7 @@ extension JournaledCore {
             throw .schemaTooOld(
                 snapshot: header.schema, oldest: Int(clamping: loop.oldestSchema), binary: Int(clamping: loop.schema))
         }
+        digestedBytes = bytes.count
         do {
             try fold.restoreState(bytes, from: older(header.schema))
         } catch {

@@ -44,6 +44,10 @@ package struct JournaledCore: Sendable {
     var foreign: [UInt32: QueryMemory]?
     /// How many effects have started at this seq, so that those of a takeover get indices of their own.
     var startsCount: UInt32 = 0
+    /// What everything hashed to at the newest mark, while its journaled hash is still to come. At replay alone.
+    var mark: (seq: Seq, hash: UInt64)?
+    /// How large that is which is hashed, in bytes, when it was last known; 0: it never was.
+    var digestedBytes = 0
     var changes: [EffectChange] = []
     /// What they last came to.
     var live: [LiveChange] = []

@@ -99,7 +99,6 @@ extension JournaledState {
     package func feedbackName(of effect: EffectID) -> String { core.feedbackName(of: effect) }
     package func digest() -> (hash: UInt64, bytes: Int) { core.digest() }
     package func snapshot() throws(SnapshotError) -> [UInt8] { try core.snapshot() }
-    package mutating func countStateHash() { core.countStateHash() }
     package mutating func forget(what rules: BrokenRules) { core.forget(what: rules) }
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         core.forgetOutcomes(of: session, upTo: settled)

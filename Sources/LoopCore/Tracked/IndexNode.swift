@@ -57,6 +57,14 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         return node
     }
 
+    /// A branch of these children.
+    static func branch(_ child: (Int) -> IndexNode) -> IndexNode {
+        let branch = make(Header(count: 0, mask: -1), capacity: TrieShape.width)
+        let children = bindChildren(branch)
+        for number in 0..<TrieShape.width { (children + number).initialize(to: child(number)) }
+        return branch
+    }
+
     private static func make(_ header: Header, capacity: Int) -> IndexNode {
         unsafeDowncast(create(minimumCapacity: capacity) { _ in header }, to: IndexNode.self)
     }
@@ -109,7 +117,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     /// Where a word would like to stand in a bucket at this depth.
     @inline(__always)
-    private static func home(_ word: UInt64, _ depth: Int, _ mask: Int) -> Int {
+    static func home(_ word: UInt64, _ depth: Int, _ mask: Int) -> Int {
         Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(TrieShape.bits * depth)) & mask
     }
 
@@ -120,9 +128,8 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if capacity < Self.bucketCapacityMax || depth >= Self.depthMax {
             return rehashed(capacity * 2, depth)
         }
-        let branch = Self.make(Header(count: 0, mask: -1), capacity: TrieShape.width)
-        let children = Self.bindChildren(branch)
-        for child in 0..<TrieShape.width { (children + child).initialize(to: .bucket(capacity: 128)) }
+        let branch = Self.branch { _ in .bucket(capacity: 128) }
+        let children = Self.children(branch.parts.words)
         for place in 0..<capacity where words[place] != 0 {
             Self.insert(words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)
         }

@@ -20,9 +20,34 @@ extension OrderTree {
     @inlinable
     func walk(from old: OrderTree, _ visit: (OrderStep<Key, Value>) -> Bool) -> Bool {
         withExtendedLifetime((old, self)) {
-            Self.walk(Node(old.root), TrieShape.bits * old.height, Node(root), TrieShape.bits * height, visit)
+            OrderWalk(layout: LeafLayout(Key.self, Value.self)).nodes(
+                OrderWalk.Node(old.root), TrieShape.bits * old.height, OrderWalk.Node(root), TrieShape.bits * height
+            ) { before, after in
+                switch (before, after) {
+                case (let before?, let after?):
+                    visit(
+                        .both(
+                            old: before.assumingMemoryBound(to: Entry.self),
+                            new: after.assumingMemoryBound(to: Entry.self)))
+                case (let before?, nil): visit(.old(before.assumingMemoryBound(to: Entry.self)))
+                case (nil, let after?): visit(.new(after.assumingMemoryBound(to: Entry.self)))
+                case (nil, nil): visit(.shared)
+                }
+            }
         }
     }
+}
+
+/// Two order trees of the same type, gone through together.
+@usableFromInline
+struct OrderWalk {
+    /// The entries of one ordinal in the old tree and in the new one; both nil: entries that are the same, bit for bit.
+    @usableFromInline typealias Visit = (_ old: UnsafeMutableRawPointer?, _ new: UnsafeMutableRawPointer?) -> Bool
+
+    @usableFromInline let layout: LeafLayout
+
+    @inlinable
+    init(layout: LeafLayout) { self.layout = layout }
 
     /// A node that somebody else holds: going through a tree counts no references.
     @usableFromInline
@@ -33,7 +58,7 @@ extension OrderTree {
         init(_ object: AnyObject?) { reference = object.map { Unmanaged.passUnretained($0) } }
 
         /// A child as it is seen from a level: a tree that is lower has all it has in the first child.
-        @inlinable @inline(__always)
+        @inline(__always)
         func child(_ child: Int, _ nodeShift: Int, at shift: Int) -> (Node, Int) {
             guard let reference else { return (self, 0) }
             if nodeShift < shift { return child == 0 ? (self, nodeShift) : (Node(nil), 0) }
@@ -41,66 +66,49 @@ extension OrderTree {
             return (Node(branch.children[child]), shift - TrieShape.bits)
         }
 
-        @inlinable @inline(__always)
+        @inline(__always)
         func isSame(as other: Node) -> Bool { reference?.toOpaque() == other.reference?.toOpaque() }
-
-        @inlinable
-        var leaf: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)? {
-            reference.map { $0._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Leaf.self).parts } }
-        }
     }
 
-    @inlinable
-    static func walk(
-        _ old: Node, _ oldShift: Int, _ new: Node, _ newShift: Int, _ visit: (OrderStep<Key, Value>) -> Bool
-    ) -> Bool {
-        if old.isSame(as: new) { return old.reference == nil || visit(.shared) }
+    @usableFromInline
+    func nodes(_ old: Node, _ oldShift: Int, _ new: Node, _ newShift: Int, _ visit: Visit) -> Bool {
+        if old.isSame(as: new) { return old.reference == nil || visit(nil, nil) }
         let shift = Swift.max(old.reference == nil ? 0 : oldShift, new.reference == nil ? 0 : newShift)
-        if shift == 0 { return walkLeaves(old.leaf, new.leaf, visit) }
+        if shift == 0 { return leaves(old, new, visit) }
         for child in 0..<TrieShape.width {
             let (oldChild, oldLevel) = old.child(child, oldShift, at: shift)
             let (newChild, newLevel) = new.child(child, newShift, at: shift)
             if oldChild.reference == nil, newChild.reference == nil { continue }
-            guard walk(oldChild, oldLevel, newChild, newLevel, visit) else { return false }
+            guard nodes(oldChild, oldLevel, newChild, newLevel, visit) else { return false }
         }
         return true
     }
 
-    @inlinable
-    static func walkLeaves(
-        _ oldParts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)?,
-        _ newParts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>)?,
-        _ visit: (OrderStep<Key, Value>) -> Bool
-    ) -> Bool {
+    private func leaves(_ old: Node, _ new: Node, _ visit: Visit) -> Bool {
+        let (oldParts, newParts) = (old.reference.map(layout.parts), new.reference.map(layout.parts))
         let (oldBits, newBits) = (oldParts?.header.pointee.bitmap ?? 0, newParts?.header.pointee.bitmap ?? 0)
-        var (oldRank, newRank) = (0, 0)
+        var (oldPlace, newPlace) = (0, 0)
         var left = oldBits | newBits
         while left != 0 {
             let bit = left & (0 &- left)
             left &= left &- 1
-            let before = oldBits & bit == 0 ? nil : oldParts.map { $0.entries + oldRank }
-            let after = newBits & bit == 0 ? nil : newParts.map { $0.entries + newRank }
-            if before != nil { oldRank += 1 }
-            if after != nil { newRank += 1 }
-            let step: OrderStep<Key, Value>
-            switch (before, after) {
-            case (let before?, let after?):
-                step = areSameBits(before, after) ? .shared : .both(old: before, new: after)
-            case (let before?, nil): step = .old(before)
-            case (nil, let after?): step = .new(after)
-            case (nil, nil): continue
+            let before = oldBits & bit == 0 ? nil : oldParts.map { $0.entries + oldPlace }
+            let after = newBits & bit == 0 ? nil : newParts.map { $0.entries + newPlace }
+            if before != nil { oldPlace += layout.stride }
+            if after != nil { newPlace += layout.stride }
+            if let before, let after, areSameBits(before, after) {
+                guard visit(nil, nil) else { return false }
+            } else {
+                guard visit(before, after) else { return false }
             }
-            guard visit(step) else { return false }
         }
         return true
     }
 
     /// Whether two entries are the same in memory, as copies of a value are. Padding may tell apart what is equal.
-    @inlinable
-    static func areSameBits(_ a: UnsafeMutablePointer<Entry>, _ b: UnsafeMutablePointer<Entry>) -> Bool {
-        let (a, b) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    private func areSameBits(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
         var offset = 0
-        while offset + 8 <= MemoryLayout<Entry>.size {
+        while offset + 8 <= layout.size {
             let (x, y) = (
                 a.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
                 b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -108,7 +116,7 @@ extension OrderTree {
             if x != y { return false }
             offset += 8
         }
-        while offset < MemoryLayout<Entry>.size {
+        while offset < layout.size {
             if a.load(fromByteOffset: offset, as: UInt8.self) != b.load(fromByteOffset: offset, as: UInt8.self) {
                 return false
             }

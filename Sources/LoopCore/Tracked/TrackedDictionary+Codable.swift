@@ -1,19 +1,22 @@
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     /// An array in which keys and values alternate, in order of insertion: a map would be sorted by key.
-    @inlinable
     public func encode(to encoder: any Encoder) throws {
         if try encodeDelta(to: encoder) { return }
         var container = encoder.unkeyedContainer()
-        for (key, value) in self {
-            try container.encode(key)
-            try container.encode(value)
+        try encodeEntries(into: &container)
+    }
+
+    private func encodeEntries(into container: inout any UnkeyedEncodingContainer) throws {
+        let layout = LeafLayout(Key.self, Value.self)
+        try layout.forEach(in: order.root, height: order.height) { entry in
+            try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
         }
     }
 
     /// While a difference between states is written: what has changed here; while it is prepared: a number.
     /// - Returns: whether that is so.
-    @usableFromInline
-    func encodeDelta(to encoder: any Encoder) throws -> Bool {
+    private func encodeDelta(to encoder: any Encoder) throws -> Bool {
         switch encoder.userInfo[DeltaCoding.key] as? DeltaCoding {
         case .noting(let parts):
             guard let number = parts.add(self, at: encoder.codingPath) else { return false }
@@ -33,10 +36,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
                 }
             }
             try container.encodeNil()
-            for (key, value) in self {
-                try container.encode(key)
-                try container.encode(value)
-            }
+            try encodeEntries(into: &container)
         case .reading, nil:
             return false
         }
@@ -54,16 +54,52 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
 
 extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// - Throws: `DecodingError` where a key comes twice or the last has no value, and what keys and values throw.
-    @inlinable
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
-        self.init()
-        if let changed = try Self.decodeDelta(decoder.userInfo, &container) { self = changed }
-        try insert(from: &container)
+        if let changed = try Self.decodeDelta(decoder.userInfo, &container) {
+            self = changed
+            try insert(from: &container)
+        } else {
+            try self.init(wholeFrom: &container)
+        }
     }
 
-    @inlinable
-    mutating func insert(from container: inout any UnkeyedDecodingContainer) throws {
+    /// Fills leaf after leaf, and makes the index of all keys at once.
+    private init(wholeFrom container: inout any UnkeyedDecodingContainer) throws {
+        self.init()
+        let layout = LeafLayout(Key.self, Value.self)
+        var leaves: [AnyObject] = []
+        var words: [UInt64] = []
+        while !container.isAtEnd {
+            let leaf = OrderLeaf<Key, Value>.make(capacity: TrieShape.width)
+            let (header, entries) = layout.parts(of: Unmanaged.passUnretained(leaf))
+            var (rank, entry) = (0, entries)
+            leaves.append(leaf)
+            while rank < TrieShape.width, !container.isAtEnd {
+                let key = try container.decode(Key.self)
+                if container.isAtEnd { throw Self.wrong("the last key has no value", container) }
+                let value = try container.decode(Value.self)
+                words.append(
+                    IndexWord.word(UInt64(truncatingIfNeeded: key.hashValue) & IndexWord.hashMask, words.count))
+                entry.initializeMemory(as: Key.self, to: key)
+                (entry + layout.value).initializeMemory(as: Value.self, to: value)
+                // From here on the leaf owns it.
+                header.pointee.bitmap |= 1 << UInt16(rank)
+                (rank, entry) = (rank + 1, entry + layout.stride)
+            }
+        }
+        guard let last = words.last else { return }
+        order = .full(leaves, count: words.count)
+        let order = order
+        let isUnlike = KeyIndex.build(&words, into: &index) {
+            order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+        }
+        guard isUnlike else { throw Self.wrong("a key is inserted that is there", container) }
+        // Whoever has asked for changes before finds that this is another dictionary.
+        touch(order.entry(at: IndexWord.ordinal(last)).pointee.key, last & IndexWord.hashMask)
+    }
+
+    private mutating func insert(from container: inout any UnkeyedDecodingContainer) throws {
         while !container.isAtEnd {
             let key = try container.decode(Key.self)
             let hash = IndexWord.hash(key)
@@ -76,8 +112,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// While a difference between states is read: makes all changes but the insertions, which are left in the container
     /// or in one of their own.
     /// - Returns: nil for a dictionary that was written whole.
-    @usableFromInline
-    static func decodeDelta(
+    private static func decodeDelta(
         _ userInfo: [CodingUserInfoKey: Any], _ container: inout any UnkeyedDecodingContainer
     ) throws -> TrackedDictionary? {
         guard case .reading(let parts)? = userInfo[DeltaCoding.key] as? DeltaCoding else { return nil }
@@ -104,8 +139,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         return dictionary
     }
 
-    @usableFromInline
-    static func wrong(_ what: String, _ container: any UnkeyedDecodingContainer) -> DecodingError {
+    private static func wrong(_ what: String, _ container: any UnkeyedDecodingContainer) -> DecodingError {
         .dataCorruptedError(in: container, debugDescription: "in a dictionary, \(what)")
     }
 }

@@ -72,6 +72,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
+    case errandDone(Errand.Result)
     case snapshotWritten(Result<SnapshotEntry, JournalError>)
     case answer(JournalRequest, AdministrationAnswer)
 }

@@ -12,6 +12,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private let desk: JournalDesk<Definition>
     private let log: NodeLog
     private let durability: Durability
+    private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
 
     /// How one turn ended.
@@ -61,6 +62,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
         self.journal = journal
         self.log = log
+        self.post = post
         durability = configuration.durability
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
@@ -113,8 +115,24 @@ struct ReducerService<Definition: LoopDefinition> {
         }
         for alarm in machine.takeAlarms() { log.note(alarm) }
         snapshots.writeIfDue(machine.core, log)
+        for errand in machine.takeErrands() { send(out: errand) }
         for request in machine.takeJournalRequests() { try answer(request) }
     }
+
+    /// Each on a thread of its own: there are few, and they are long.
+    private func send(out errand: Errand) {
+        do {
+            let post = post
+            _ = try NodeThread("loop-errand") { post(.errandDone(errand.run())) }
+        } catch {
+            // Rather a pause than no answer.
+            log.once(a: "errand", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")
+            post(.errandDone(errand.run()))
+        }
+    }
+
+    /// What another thread made of a copy of the state.
+    mutating func receive(_ result: Errand.Result) { machine.receive(result, at: SystemClock.now) }
 
     private mutating func answer(_ request: JournalRequest) throws {
         switch request.request {

@@ -133,6 +133,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             switch letter {
             case .stop: return true
             case .answer(let request, let answer): service?.answer(answer, to: request)
+            case .errandDone(let result): service?.receive(result)
             case .snapshotWritten(let result):
                 do {
                     try service?.snapshotWritten(result)

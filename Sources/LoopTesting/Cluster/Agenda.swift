@@ -7,6 +7,7 @@ struct Agenda {
         /// The process is there, and its journal has failed.
         case reducerRetry(life: UInt32)
         case snapshotWritten(life: UInt32)
+        case errandDone
         case peerTurn(Int32)
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)

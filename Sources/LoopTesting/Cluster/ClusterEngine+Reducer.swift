@@ -28,6 +28,7 @@ extension ClusterEngine {
         }
         let moment = reducerMoment
         if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
+        receiveErrands(at: moment)
         try drainRouter(at: moment)
         drainSubscriptions()
         drainCollector(at: moment)
@@ -149,6 +150,25 @@ extension ClusterEngine {
             _ = journal?.trim(before: Seq(before))
         }
         snapshotIfDue()
+        beginErrands()
+    }
+
+    /// Other threads work on copies of the state, and are ready some time later.
+    private func beginErrands() {
+        for errand in reducer?.takeErrands() ?? [] {
+            // Of no generator, on whose numbers everything else depends.
+            let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
+            errands.append((time, errand.run()))
+            agenda.note(.errandDone, at: time)
+        }
+    }
+
+    /// Also what a life before has wished for is handed over: a machine tells it apart.
+    private func receiveErrands(at moment: Moment) {
+        while let first = errands.first, first.doneAt <= now {
+            errands.removeFirst()
+            reducer?.receive(first.result, at: moment)
+        }
     }
 
     /// An ordinary snapshot: taken between two turns, written while the loop goes on, and there once its row is.

@@ -82,6 +82,8 @@ package final class ClusterEngine<Work: Workload> {
     /// Where the newest snapshot was begun, and the one that is being written.
     var snapshotAt: UInt64 = 0
     var writing: SimulatedDisk.Snapshot?
+    /// What other threads have come to, or will have by then.
+    var errands: [(doneAt: UInt64, result: Errand.Result)] = []
     let trap: TrapSwitch<Event>
     /// The peer of the reducer's own process.
     var local: Peer?
@@ -218,6 +220,7 @@ package final class ClusterEngine<Work: Workload> {
         case .reducerStart(let life): if life == reducerLife { try startReducer() }
         case .reducerRetry(let life): try retryJournal(life)
         case .snapshotWritten(let life): snapshotWritten(life)
+        case .errandDone: wakeReducer(at: now)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): try reducerSynced(life)
         case .peerTurn(let index): if let peer = peers[Int(index)] { try peerTurn(peer) }

@@ -49,6 +49,8 @@ enum Examples {
         .operatorAction(OperatorAction(.retryQuarantined(1), by: "ada@host", at: time)),
         .operatorAction(OperatorAction(.dropQuarantined(2), by: "", at: time)),
         .historyBegun(history, time),
+        .stateMarked(Seq(1000)),
+        .markHash(Seq(1000), 0xdead_beef_0000_0001),
     ]
 
     static func event(_ seq: UInt64, bytes: Int = 3) -> EventRecord {

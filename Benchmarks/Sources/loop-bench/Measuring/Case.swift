@@ -15,15 +15,18 @@ struct CaseGroup: Sendable {
     let references: [Variant]
     /// The variants that are ours; each is a case of its own.
     let ours: [Variant]
+    /// How many rounds there are at most: fewer where a round takes long.
+    let rounds: Int
 
-    init(unit: String, references: [Variant], ours: [Variant]) {
+    init(unit: String, references: [Variant], ours: [Variant], rounds: Int = .max) {
         self.unit = unit
         self.references = references
         self.ours = ours
+        self.rounds = rounds
     }
 
-    init(unit: String, reference: Variant?, ours: [Variant]) {
-        self.init(unit: unit, references: reference.map { [$0] } ?? [], ours: ours)
+    init(unit: String, reference: Variant?, ours: [Variant], rounds: Int = .max) {
+        self.init(unit: unit, references: reference.map { [$0] } ?? [], ours: ours, rounds: rounds)
     }
 }
 

@@ -42,6 +42,12 @@ struct Role {
         case "pulse-worker": try await PulseRoles.work(self)
         case "fan-worker": try await workOnFan(loop: text("loop"))
         case "fan-client": try await askFan(loop: text("loop"))
+        case "crowd-workers": try await CrowdRoles.work(self)
+        case "crowd-observers": try await CrowdRoles.observe(self)
+        case "crowd-client": try await CrowdRoles.ask(self)
+        case "catalogue-filler": try await CatalogueRoles.fill(self)
+        case "catalogue-voter": try await CatalogueRoles.vote(self)
+        case "catalogue-joiner": try await CatalogueRoles.join(self)
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
         case "journal": try JournalRole.run(self)
@@ -51,20 +57,29 @@ struct Role {
     }
 
     private func reduce(loop: String) async throws {
+        DescriptorLimit.raise()
         switch loop {
         case PackedEvent.word: try await reduce(Counting<PackedEvent>())
         case PlainEvent.word: try await reduce(Counting<PlainEvent>())
         case Pulse.name: try await reduce(Pulse())
         case PackedFan.name: try await reduce(PackedFan())
         case PlainFan.name: try await reduce(PlainFan())
+        case Crowd.name: try await reduce(Crowd())
+        case Catalogue.name:
+            let pauses = Pauses()
+            try await reduce(Catalogue(onVote: pauses.note))
+            Self.say("longest-thread", pauses.longest.thread * 1000)
+            Self.say("longest-wall", pauses.longest.wall * 1000)
         default: throw BenchmarkError.usage("there is no loop \(loop)")
         }
     }
 
-    /// Keeps its journal in `journal=FILE`, else in memory, and says how long a recovery took.
+    /// Keeps its journal in `journal=FILE`, else in memory, with `snapshot-every=N` and `durability=os` where they are given,
+    /// and says how long a recovery took.
     private func reduce(_ definition: some LoopDefinition) async throws {
         let recovered: @Sendable (String) -> Void = { line in
             // "…: recovered seq 12 from the first record and 34 records in 56 ms"
+            if line.contains("snapshot was made") { StandardError.line(line) }
             guard line.contains("recovered seq"), let milliseconds = line.split(separator: " ").dropLast().last else {
                 return
             }
@@ -73,8 +88,11 @@ struct Role {
         let node = try ReducerNode(
             definition,
             configuration: ReducerNodeConfiguration(
-                bind: "tcp://127.0.0.1:0", journal: (try? text("journal")).map { .file($0) } ?? .memory,
-                snapshotInterval: .max, onListening: { Self.say("listening", $0) },
+                bind: (try? text("bind")) ?? "tcp://127.0.0.1:0",
+                journal: (try? text("journal")).map { .file($0) } ?? .memory,
+                durability: (try? text("durability")) == "os" ? .os : .fsync,
+                snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
+                onListening: { Self.say("listening", $0) },
                 onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }

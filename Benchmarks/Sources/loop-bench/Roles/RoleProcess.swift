@@ -53,6 +53,8 @@ final class RoleProcess: Sendable {
                 "perf", ["record", "-q", "-e", "cpu-clock", "-F", "1999", "-g", "-p", "\(process)", "-o", output]))
     }
 
+    var processID: Int32 { child.processID }
+
     /// What it says under a name, waited for.
     func answer(_ name: String) async throws -> String {
         for await line in lines where line.hasPrefix(name + " ") {

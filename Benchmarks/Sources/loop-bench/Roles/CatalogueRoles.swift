@@ -1,0 +1,108 @@
+import Glibc
+import LoopCore
+import LoopNode
+import LoopWire
+
+/// Who votes in a catalogue, who joins late, and what its reducer notes.
+enum CatalogueRoles {
+    /// A catalogue is filled in so many events. The first 16 make it small: the state is hashed then, and again after some
+    /// thousand events, which the votes are.
+    private static let fillingsCount = 1000
+
+    /// Fills a catalogue, and ends.
+    static func fill(_ role: Role) async throws {
+        // Who only sends follows no state.
+        let loop = try RemoteConnection(
+            loop: Catalogue.name, reducer: role.text("reducer"), name: "filler", observing: .nothing, log: { _ in })
+        let films = try role.number("films")
+        func add(_ count: Int, confirmed: Bool) async throws {
+            _ = try await loop.send(try CBOR.encode(Catalogue.Event.add(count)), confirmed: confirmed)
+        }
+        let few = max(1, films / 20_000)
+        for _ in 0..<16 { try await add(few, confirmed: true) }
+        let rest = films - 16 * few
+        for step in 0..<fillingsCount {
+            let count = rest * (step + 1) / fillingsCount - rest * step / fillingsCount
+            try await add(count, confirmed: step == fillingsCount - 1)
+        }
+        await loop.close()
+        Role.say("filled", films)
+    }
+
+    /// Votes as fast as it can, or with one vote outstanding, beside an observer of differences; then tells the processor
+    /// time that each took the reducer's process, and checks what the observer has seen.
+    static func vote(_ role: Role) async throws {
+        let (films, count) = (try role.number("films"), try role.number("count"))
+        let loop = try RemoteLoop(Catalogue.self, reducer: role.text("reducer"), updates: .delta, log: { _ in })
+        // The first state says that the observer is there.
+        for await (_, state) in loop.states where state.films.count == films { break }
+        var random = SeededRandom(seed: 7)
+        let isAlone = try role.number("window") == 1
+        let warmUp = count / 10
+        let reducer = try ProcessorTime.Clock(of: Int32(role.number("process")))
+        var began = (wall: 0.0, processor: 0.0)
+        for number in 1...UInt64(count + warmUp) {
+            if number == UInt64(warmUp) + 1 { began = (MonotonicTime.seconds, reducer.seconds) }
+            let event = Catalogue.Event.vote(number: number, film: Int.random(in: 0..<films, using: &random))
+            if isAlone || number == UInt64(warmUp) || number == UInt64(count + warmUp) {
+                try await loop.confirmed(event)
+            } else {
+                try await loop.send(event)
+            }
+        }
+        let (wall, processor) = (MonotonicTime.seconds - began.wall, reducer.seconds - began.processor)
+        for await (_, state) in loop.states where state.votes.applied >= UInt64(count + warmUp) {
+            try state.check(films: films, votes: count + warmUp)
+            break
+        }
+        guard loop.doubtCount == 0 else {
+            throw BenchmarkError.promise("the observer doubted \(loop.doubtCount) times what it had")
+        }
+        try await loop.confirmed(.finish)
+        await loop.close()
+        Role.say("rate", Double(count) / wall)
+        Role.say("processor", Double(count) / processor)
+    }
+
+    /// Joins a catalogue that is there, and tells how many bytes of state came in a second, until the state could be used.
+    static func join(_ role: Role) async throws {
+        let films = try role.number("films")
+        let began = MonotonicTime.seconds
+        let loop = try RemoteLoop(
+            Catalogue.self, reducer: role.text("reducer"), updates: .delta(atMost: 1), log: { _ in })
+        for await (_, state) in loop.states {
+            let seconds = MonotonicTime.seconds - began
+            try state.check(films: films, votes: 0)
+            Role.say("rate", Double(try CBOR.encode(state).count) / seconds)
+            break
+        }
+        await loop.close()
+    }
+}
+
+extension Catalogue.State {
+    /// - Throws: `BenchmarkError.promise` unless every event was applied once and in its order, and to every film's count.
+    fileprivate func check(films count: Int, votes: Int) throws {
+        try self.votes.check(UInt64(votes))
+        let sum = films.reduce(0) { $0 + $1.value.votes }
+        guard films.count == count, sum == votes, checks.count <= Catalogue.checksCount else {
+            throw BenchmarkError.promise("\(films.count) films have \(sum) votes in place of \(count) with \(votes)")
+        }
+    }
+}
+
+/// The longest pauses between two votes at the reducer: by the clock, and of work by its own thread.
+final class Pauses: @unchecked Sendable {
+    // Of the reducer's thread alone, and read when that has ended.
+    private var last: (wall: Double, thread: Double)?
+    private(set) var longest = (wall: 0.0, thread: 0.0)
+
+    func note() {
+        let now = (wall: MonotonicTime.seconds, thread: ProcessorTime.ofThisThread)
+        if let last {
+            longest.wall = max(longest.wall, now.wall - last.wall)
+            longest.thread = max(longest.thread, now.thread - last.thread)
+        }
+        last = now
+    }
+}

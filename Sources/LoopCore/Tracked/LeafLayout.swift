@@ -1,0 +1,79 @@
+/// Where things are in a leaf of an order tree, found once for many leaves.
+///
+/// What encodes, decodes and compares dictionaries of any type is compiled for none in particular: it would look up the types of
+/// leaves and entries at each step, which takes longer than the step.
+@usableFromInline
+struct LeafLayout {
+    /// Of the first entry in a leaf.
+    @usableFromInline let entries: Int
+    /// Of the value in an entry, whose key is in front.
+    @usableFromInline let value: Int
+    @usableFromInline let stride: Int
+    @usableFromInline let size: Int
+
+    /// Of the header in a leaf: behind the object's own two words.
+    @usableFromInline static let header = 16
+
+    @inlinable
+    init<Key, Value>(_ key: Key.Type, _ value: Value.Type) {
+        typealias Entry = OrderEntry<Key, Value>
+        entries = Self.up(Self.header + MemoryLayout<OrderLeafHeader>.size, to: MemoryLayout<Entry>.alignment)
+        self.value = Self.up(MemoryLayout<Key>.size, to: MemoryLayout<Value>.alignment)
+        stride = MemoryLayout<Entry>.stride
+        size = MemoryLayout<Entry>.size
+    }
+
+    @inlinable
+    static func up(_ offset: Int, to alignment: Int) -> Int { (offset + alignment - 1) & ~(alignment - 1) }
+
+    /// The header and the entries of a leaf that somebody holds.
+    @inlinable @inline(__always)
+    func parts(
+        of leaf: Unmanaged<AnyObject>
+    ) -> (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutableRawPointer) {
+        let object = leaf.toOpaque()
+        return ((object + Self.header).assumingMemoryBound(to: OrderLeafHeader.self), object + entries)
+    }
+
+    /// Goes through the entries of a tree that somebody holds, in order.
+    @usableFromInline
+    func forEach(in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void) rethrows {
+        guard let root else { return }
+        try withExtendedLifetime(root) { try forEach(Unmanaged.passUnretained(root), height, visit) }
+    }
+
+    private func forEach(
+        _ node: Unmanaged<AnyObject>, _ height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void
+    ) rethrows {
+        if height == 0 {
+            let (header, entries) = parts(of: node)
+            for rank in 0..<header.pointee.count { try visit(entries + rank * stride) }
+            return
+        }
+        let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
+        for child in 0..<TrieShape.width {
+            if let object = children[child] { try forEach(Unmanaged.passUnretained(object), height - 1, visit) }
+        }
+    }
+}
+
+extension OrderTree {
+    /// A tree of full leaves, the last of which may have room, in order from the first ordinal on.
+    static func full(_ leaves: [AnyObject], count: Int) -> OrderTree {
+        var tree = OrderTree(next: count)
+        tree.count = count
+        var nodes = leaves
+        while nodes.count > 1 {
+            nodes = stride(from: 0, to: nodes.count, by: TrieShape.width).map { first in
+                let branch = OrderBranch.make()
+                let children = nodes[first..<Swift.min(first + TrieShape.width, nodes.count)]
+                for (place, child) in children.enumerated() { branch.parts.children[place] = child }
+                branch.parts.count.pointee = children.count
+                return branch
+            }
+            tree.height += 1
+        }
+        tree.root = nodes.first
+        return tree
+    }
+}
