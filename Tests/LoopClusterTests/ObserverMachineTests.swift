@@ -33,6 +33,19 @@ import Testing
         #expect(observer.takeActions().last == .state(Seq(11), [2, 2, 2, 2]))
     }
 
+    @Test mutating func `what an epoch has announced is not waited for where the next one has lost it`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(5), state: [1])), at: time(1))
+        observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(9))), at: time(1))
+        observer.advance(to: time(2))
+        #expect(observer.takeActions() == [.state(Seq(5), [1]), .send(.stateRequest(transfer: 0, offset: 0))])
+        #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: false))
+        // The journal ends at 5: what came behind it was lost with the process.
+        observer.receivePublished(frame(first, epoch: 2, .commonTick(Seq(5))), at: time(3))
+        observer.advance(to: time(4))
+        #expect(observer.takeActions() == [])
+        #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
+    }
+
     @Test mutating func `a late frame of a history that was left does not lead back to it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))

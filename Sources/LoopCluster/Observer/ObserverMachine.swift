@@ -173,6 +173,8 @@ public struct ObserverMachine: Sendable {
             if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { transfer = nil }
             // The journal may have lost the events of what was shown last: nothing is built on it.
             if frame.epoch != epoch && following.dependsOnTheLast && !breaks(.epochsBeginWithAState) { begin() }
+            // Nor is it waited for what it may have lost.
+            if frame.epoch != epoch { (newest, behindSince) = (content?.upperBound ?? .initial, nil) }
             epoch = frame.epoch
         } else {
             guard mayFollow(frame) else { return false }

@@ -91,6 +91,12 @@ package struct Checkers<Work: Workload>: Sendable {
     /// What an observer has still to be shown; nil: nothing.
     func lacks(observer peer: Int) -> String? { observersConverge.lacks(peer, model) }
 
+    /// Whether an observer that has come so far in the newest history knows of events that are lost.
+    func isLost(_ seq: Seq) -> Bool {
+        let history = model.chronicle.histories[model.chronicle.histories.count - 1]
+        return observersConverge.knowsWhatIsLost(seq, history, model)
+    }
+
     /// What these know follows from the records that the journal has.
     private mutating func followJournal(_ observation: Observation) throws(Violation) {
         try oneOrder.observe(observation, book)

@@ -191,8 +191,7 @@ struct ObserversConverge<Work: Workload>: Counting {
         guard watching.history == history, let shown = watching.shown else {
             return "shows nothing of the newest history"
         }
-        // What it saw of events that are lost may have been newer.
-        if shown > model.seq, gone.contains(where: { $0.histories.contains(history) }) { return nil }
+        if knowsWhatIsLost(shown, history, model) { return nil }
         if watching.isWrong { return "shows a wrong state at \(shown)" }
         if let section = watching.watched.section,
             bytes(section, at: shown, in: model.chronicle) == bytes(section, at: model.seq, in: model.chronicle)
@@ -200,6 +199,12 @@ struct ObserversConverge<Work: Workload>: Counting {
             return nil
         }
         return shown == model.seq ? nil : "shows the state at \(shown), and \(model.seq) is the newest"
+    }
+
+    /// Whether an observer that has come so far knows of events that are lost, more than are left: it asks until they are as
+    /// many again.
+    func knowsWhatIsLost(_ seq: Seq, _ history: History, _ model: LoopModel<Work>) -> Bool {
+        seq > model.seq && gone.contains { $0.histories.contains(history) }
     }
 
     private mutating func demandNewest(_ model: LoopModel<Work>) throws(Violation) {

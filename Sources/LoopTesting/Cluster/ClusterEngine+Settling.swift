@@ -21,9 +21,10 @@ extension ClusterEngine {
                 return "\(name) \(lack)"
             }
             if peer.role == .observer, outcome == nil, peer.watched?.section != nil,
-                peer.observer?.standing(isHeard: true).isCurrent == false
+                let standing = peer.observer?.standing(isHeard: true), !standing.isCurrent,
+                !(standing.seq.map { checkers.isLost($0) } ?? false)
             {
-                return "\(name) does not know that it is current"
+                return "\(name), at \(standing.seq.map { "\($0)" } ?? "no state"), does not know that it is current"
             }
             if peer.frozenUntil > now { return "\(name) stands still" }
             if !standsStill, peer.pause != nil { return "\(name) has more to send" }
