@@ -22,7 +22,7 @@ extension ClusterEngine {
 
     func hearLocally(_ peer: Peer, _ frame: PeerFrame, isReply: Bool) throws(Violation) {
         guard peer.isAlive else { return }
-        if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
+        if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
         if isReply {
             peer.machine.receiveReply(frame, at: time(peer))
         } else {
@@ -37,13 +37,13 @@ extension ClusterEngine {
         local.machine.advance(to: moment.monotonic)
         try settleAccounts(of: local)
         for message in local.said {
-            if transcript != nil { transcript?.note(.toReducer(local.index, message), at: now) }
+            if isTranscribing { transcript?.note(.toReducer(local.index, message), at: now) }
             reducer?.receive(message, from: .local, at: moment)
         }
         local.said.removeAll()
         while let batch = local.machine.nextBatch() {
             try noteSent(batch, by: local)
-            if transcript != nil { transcript?.note(.batch(local.index, batch), at: now) }
+            if isTranscribing { transcript?.note(.batch(local.index, batch), at: now) }
             reducer?.receive(batch, at: moment)
         }
     }

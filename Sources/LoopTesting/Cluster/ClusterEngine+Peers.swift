@@ -246,6 +246,6 @@ extension ClusterEngine {
     }
 
     func say(_ text: @autoclosure () -> String) {
-        if transcript != nil { transcript?.note(.word(text()), at: now) }
+        if isTranscribing { transcript?.note(.word(text()), at: now) }
     }
 }

@@ -46,7 +46,7 @@ extension ClusterEngine {
         try beginLocally()
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
-        if transcript != nil, let reducer {
+        if isTranscribing, let reducer {
             say("the reducer serves, epoch \(reducer.epoch) of history \(reducer.history), seq \(reducer.seq)")
         }
         wakeReducer(at: now)

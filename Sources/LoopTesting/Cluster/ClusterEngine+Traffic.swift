@@ -35,7 +35,7 @@ extension ClusterEngine {
             let position = pick(waiting.count)
             let peer = waiting[position]
             if let message = peer.toReducer.popFirst() {
-                if transcript != nil { transcript?.note(.toReducer(peer.index, message), at: now) }
+                if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
                 reducer?.receive(message, from: .router(peer.route), at: moment)
             }
@@ -69,7 +69,7 @@ extension ClusterEngine {
             let (peer, pipe) = waiting[position]
             if let batch = peer.pusher.pipes[pipe].popFirst() {
                 count += 1
-                if transcript != nil { transcript?.note(.batch(peer.index, batch), at: now) }
+                if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
                 reducer?.receive(batch, at: moment)
             }
             if peer.pusher.pipes[pipe].readableAt > now { waiting.remove(at: position) }
@@ -107,7 +107,7 @@ extension ClusterEngine {
                 guard let peer = present.first(where: { $0.isAlive && $0.route == route }) else { continue }
                 let arrival = max(now + latency(), peer.cutFromReducerUntil)
                 peer.fromReducer.append(carried(frame, nil), arrival: arrival)
-                if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
+                if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
             case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
             case .publish(let topic, let frame): publish(frame, on: topic)
@@ -124,7 +124,7 @@ extension ClusterEngine {
         }
         let last = peer.subscriber.pipes.count - 1
         if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
-        if transcript != nil { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
+        if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, last >= 0 else { return }
         if plan.hasReplays { noteSaid(frame, to: peer) }
         let arrival = max(now + latency(), peer.cutFromReducerUntil)

@@ -33,6 +33,8 @@ package final class ClusterEngine<Work: Workload> {
     @exclusivity(unchecked) var checkers: Checkers<Work>
     /// Kept only where somebody will read it: it costs more than the run.
     @exclusivity(unchecked) package internal(set) var transcript: Transcript?
+    /// To ask the transcript itself would copy it.
+    let isTranscribing: Bool
     /// How often each kind of fault took place.
     package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
     /// How many faults were drawn, also those that were left out or had nothing to break.
@@ -147,6 +149,7 @@ package final class ClusterEngine<Work: Workload> {
         brokenRules = BrokenRules(rules)
         checkers = Checkers(work, hasShadow: plan.0.hasShadow, breaking: brokenRules)
         trap = TrapSwitch(isPoison: { work.isPoison($0) })
+        isTranscribing = records
         if records {
             transcript = Transcript(limit: scenario.transcriptLines, loop: loop) { [coder = work.coder] bytes in
                 (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
