@@ -36,14 +36,21 @@ struct OwnerLock: ~Copyable {
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
     }
 
-    deinit { Glibc.close(descriptor) }
+    /// Given back before it is closed: a child that another thread is starting holds the descriptor too, until it has become its
+    /// program, and with it the lock.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        Glibc.close(descriptor)
+    }
 
     /// Whether nobody writes at this moment. For tools that look at a journal at rest.
     static func isFree(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { Glibc.close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) == 0
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
+        flock(descriptor, LOCK_UN)
+        return true
     }
 
     private static func owner(_ descriptor: Int32) -> String {
