@@ -13,6 +13,15 @@ final class BodyPool: Sendable {
 
         var waitingCount: Int { bodies.count - first }
 
+        mutating func append(_ new: [EffectBody]) {
+            // A line that is never empty must not keep the places of all who ever stood in it.
+            if first > waitingCount + new.count {
+                bodies.removeFirst(first)
+                first = 0
+            }
+            bodies.append(contentsOf: new)
+        }
+
         mutating func next() -> EffectBody? {
             guard first < bodies.count else {
                 bodies.removeAll(keepingCapacity: true)
@@ -32,14 +41,18 @@ final class BodyPool: Sendable {
 
     /// Bodies that are to begin, behind the others.
     func post(_ bodies: [EffectBody]) {
-        let runnersCount = line.withLock { line in
-            line.bodies.append(contentsOf: bodies)
-            let missing = min(runnersMax, line.waitingCount) - line.runnersCount
-            line.runnersCount += max(missing, 0)
+        let missingCount = line.withLock { line in
+            line.append(bodies)
+            let missing = max(min(runnersMax, line.waitingCount) - line.runnersCount, 0)
+            line.runnersCount += missing
             return missing
         }
-        for _ in 0..<max(runnersCount, 0) { Task.detached { self.run() } }
+        // Detached: they belong to no effect, and end when the line is empty.
+        for _ in 0..<missingCount { Task.detached { self.run() } }
     }
+
+    /// How many places the line takes, with those of bodies that have begun.
+    var placesCount: Int { line.withLock { $0.bodies.count } }
 
     private func run() {
         while let body = next() { body.begin() }

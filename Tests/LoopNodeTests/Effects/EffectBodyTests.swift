@@ -68,6 +68,35 @@ import Testing
         }
         #expect(order == [1, 2, 3, 4, 5, 6, 7, 8])
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `G10 a line that is never empty takes no more room than those who stand in it`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let pool = BodyPool(runnersMax: 1)
+        let ended = AsyncStream.makeStream(of: Int.self)
+        let made = Locked(2)
+        let shared = Locked<Scripted?>(nil)
+        let runner = Scripted { _ in
+            let number = made.withLock { made in
+                made += 1
+                return made
+            }
+            if number < 10_000, let runner = shared.withLock({ $0 }) {
+                pool.post([runner.body(1, gate)])
+            } else {
+                ended.continuation.yield(pool.placesCount)
+            }
+        }
+        shared.withLock { $0 = runner }
+
+        pool.post([runner.body(1, gate), runner.body(1, gate)])
+
+        for await placesCount in ended.stream {
+            #expect(placesCount < 8)
+            break
+        }
+        shared.withLock { $0 = nil }
+    }
 }
 
 /// Runs the same for every body, which gets its number.
