@@ -116,10 +116,10 @@ package struct Outbox: Equatable, Sendable {
 
     /// The outcomes up to `watermark` are known.
     /// - Parameter told: the numbers whose outcomes were told, ascending.
-    /// - Returns: with their numbers, ascending, the settled entries that are of an effect, or whose seq somebody wants, or
-    ///   whose outcome was told.
-    package mutating func settle(upTo watermark: UInt64, told: [UInt64]) -> [(number: UInt64, entry: Entry)] {
-        var done: [(number: UInt64, entry: Entry)] = []
+    /// - Returns: with their numbers, ascending, the settled entries that end an effect's attempt, or whose seq somebody
+    ///   wants, or whose outcome was told.
+    package mutating func settle(upTo watermark: UInt64, told: [UInt64]) -> [(number: UInt64, entry: EntryHead)] {
+        var done: [(number: UInt64, entry: EntryHead)] = []
         var nextTold = 0
         let end = min(watermark, last)
         while settled < end, head < sections.count {
@@ -131,16 +131,16 @@ package struct Outbox: Equatable, Sendable {
             while nextTold < told.count, told[nextTold] <= settled { nextTold += 1 }
             if section.run.isPlain {
                 while nextTold < told.count, told[nextTold] <= through {
-                    done.append((told[nextTold], section.run[start + Int(told[nextTold] - settled) - 1]))
+                    done.append((told[nextTold], section.run.head(at: start + Int(told[nextTold] - settled) - 1)))
                     nextTold += 1
                 }
             } else {
                 for index in start..<start + count {
                     let number = settled + UInt64(index - start) + 1
-                    let entry = section.run[index]
+                    let entry = section.run.head(at: index)
                     while nextTold < told.count, told[nextTold] < number { nextTold += 1 }
                     let wasTold = nextTold < told.count && told[nextTold] == number
-                    if entry.effect != nil || entry.wantsSeq || wasTold { done.append((number, entry)) }
+                    if entry.kind != .event || entry.wantsSeq || wasTold { done.append((number, entry)) }
                 }
             }
             settled = through

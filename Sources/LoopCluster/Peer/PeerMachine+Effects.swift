@@ -137,6 +137,46 @@ extension PeerMachine {
         return outbox.base + outbox.accept(run)
     }
 
+    /// What a process has left, in order: events of clients and of effects that run here, and the ends of these. Accepts
+    /// those that can be accepted as they are, from one on, until it meets one that cannot.
+    /// - Parameter ended: told the effects whose body has ended.
+    /// - Returns: how many were accepted; the first of them has the number `lastNumber + 1` of before. One behind them must be
+    ///   handed over by itself.
+    public mutating func take(_ run: EntryRun, from start: Int, ended: (EffectID, Attempt) -> Void) -> Int {
+        let count = run.endIndex - start
+        guard count > 0, stage != .over, ending == nil, run.payloadBytesMax <= eventBytesMax,
+            outbox.count + count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
+            outbox.byteCount + run.byteCount(of: start..<run.endIndex) <= configuration.outboxBytesMax
+        else { return 0 }
+        var index = start
+        // Most events of effects are followed by their end: the place of the last one often is the place of the next.
+        var place = -1
+        while index < run.endIndex {
+            let entry = run.head(at: index)
+            if entry.hasEffect {
+                if place < 0 || running.key(at: place) != entry.effect { place = running.index(forKey: entry.effect) ?? -1 }
+                guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else { break }
+                if entry.kind != .event {
+                    running.remove(at: place, entry.effect.mixed)
+                    place = -1
+                    finished.insert(FinishedAttempt(effect: entry.effect, attempt: entry.attempt))
+                    ended(entry.effect, entry.attempt)
+                }
+            }
+            index += 1
+        }
+        if index == start { return 0 }
+        if outbox.isEmpty { progressAt = now }
+        if index == run.endIndex, start == run.startIndex {
+            _ = outbox.accept(run)
+        } else {
+            var part = EntryRun()
+            part.append(run[start..<index])
+            _ = outbox.accept(part)
+        }
+        return index - start
+    }
+
     /// The body of an effect returned, or threw.
     public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
         guard let place = running.index(forKey: effect), running[at: place].attempt == attempt else { return }

@@ -26,9 +26,7 @@ extension Effect {
 
     /// Runs `body` in a task of its own and sends the event that it returns, if any.
     public static func task(_ body: @escaping @Sendable () async throws -> Event?) -> Effect {
-        .run { send in
-            if let event = try await body() { try await send(event) }
-        }
+        Effect(body: .task(body))
     }
 
     /// Runs `body` in a task of its own; an error that leaves it becomes an event. A cancelled effect sends none.
@@ -53,6 +51,7 @@ extension Effect {
         switch body {
         case .events(let events): Effect<Other>(body: .events(events.map(embed)))
         case .run(let run): .run { send in try await run(send.pullback(embed)) }
+        case .task(let work): .task { try await work().map(embed) }
         }
     }
 }

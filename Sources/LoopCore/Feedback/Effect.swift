@@ -6,9 +6,20 @@ public struct Effect<Event: Sendable>: Sendable {
     package enum Body: Sendable {
         case events([Event])
         case run(@Sendable (Send<Event>) async throws -> Void)
+        /// Its event, if there is one, is its last word.
+        case task(@Sendable () async throws -> Event?)
     }
 
     package let body: Body
+
+    /// What it does, whatever it consists of.
+    package var work: @Sendable (Send<Event>) async throws -> Void {
+        switch body {
+        case .events(let events): { send in for event in events { try await send(event) } }
+        case .run(let work): work
+        case .task(let work): { send in if let event = try await work() { try await send(event) } }
+        }
+    }
 
     package init(body: Body) { self.body = body }
 
@@ -34,15 +45,19 @@ public struct EffectContext: Sendable {
     public let isResumed: Bool
     /// A key for the outside world that is the same at every attempt of this effect, and for no other: the loop, its
     /// history and the effect.
-    public var idempotencyKey: String { makeKey() }
+    public var idempotencyKey: String {
+        switch source {
+        case .given(_, let makeKey): makeKey()
+        case .asked(let source): source.idempotencyKey
+        }
+    }
 
-    /// Most effects ask neither for their key nor for newer requests: what both take is made for those that do.
-    private let makeKey: @Sendable () -> String
     private let source: Source
 
     private enum Source {
-        case stream(AsyncStream<any Sendable>)
-        case body(any RequestSource)
+        case given(AsyncStream<any Sendable>, @Sendable () -> String)
+        /// Most effects ask neither for their key nor for newer requests: what both take is made for those that do.
+        case asked(any EffectSource)
     }
 
     package init(
@@ -52,26 +67,21 @@ public struct EffectContext: Sendable {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
-        makeKey = idempotencyKey
-        source = .stream(updates)
+        source = .given(updates, idempotencyKey)
     }
 
-    package init(
-        id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: @autoclosure @escaping @Sendable () -> String,
-        updates: any RequestSource
-    ) {
+    package init(id: EffectID, failures: Int, isResumed: Bool, source: any EffectSource) {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
-        makeKey = idempotencyKey
-        source = .body(updates)
+        self.source = .asked(source)
     }
 
     /// Newer requests for a keyed effect that goes on, erased.
     package var updates: AsyncStream<any Sendable> {
         switch source {
-        case .stream(let stream): stream
-        case .body(let body): body.newerRequests
+        case .given(let stream, _): stream
+        case .asked(let source): source.newerRequests
         }
     }
 }

@@ -36,10 +36,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.policy = policy
         makeQuery = query
         self.effect = { request, context in
-            guard let request = request as? Request else {
-                preconditionFailure("feedback \(name) was handed a \(type(of: request)) for a \(Request.self)")
-            }
-            return effect(request, context)
+            if let made = Self.fulfil(request, as: Request.self, context, effect) { return made }
+            return effect(Self.cast(request, to: Request.self, of: name), context)
         }
         requestCoding = RequestCoding(Request.self)
         group = nil
@@ -47,6 +45,28 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         custom = nil
         requestType = RequestType(Request.self)
         parts = nil
+    }
+
+    /// Fulfils a request that is of this very type, without asking the runtime what it could be cast to; nil: it is another.
+    private static func fulfil<Known: Sendable, Request: Sendable>(
+        _ known: Known, as type: Request.Type, _ context: EffectContext,
+        _ effect: (Request, EffectContext) -> Effect<Event>
+    ) -> Effect<Event>? {
+        guard Known.self == Request.self else { return nil }
+        return withUnsafePointer(to: known) {
+            effect(UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee, context)
+        }
+    }
+
+    // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
+    @inline(never)
+    private static func cast<Request: Sendable>(
+        _ request: any Sendable, to type: Request.Type, of name: String
+    ) -> Request {
+        guard let request = request as? Request else {
+            preconditionFailure("feedback \(name) was handed a \(Swift.type(of: request)) for a \(Request.self)")
+        }
+        return request
     }
 
     /// The same feedback in a loop of other states and events.
@@ -158,12 +178,18 @@ package struct RequestCoding: Sendable {
     private init<Request: Codable & Sendable>(opening type: Request.Type) {
         encode = { request, coder in
             if let bytes = try Self.encode(request, as: Request.self, coder) { return bytes }
-            guard let request = request as? Request else {
-                preconditionFailure("a \(Swift.type(of: request)) was handed to the coding of \(Request.self)")
-            }
-            return try coder.encode(request)
+            return try coder.encode(Self.cast(request, to: Request.self))
         }
         decode = { bytes, coder in try coder.decode(Request.self, from: bytes) }
+    }
+
+    // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
+    @inline(never)
+    private static func cast<Request>(_ request: any Sendable, to type: Request.Type) -> Request {
+        guard let request = request as? Request else {
+            preconditionFailure("a \(Swift.type(of: request)) was handed to the coding of \(Request.self)")
+        }
+        return request
     }
 
     /// Encodes a value that is of this very type, without asking the runtime what it could be cast to; nil: it is another.

@@ -48,10 +48,7 @@ private struct LatestEffect: Sendable {
         }
         task = Task {
             do {
-                switch effect.body {
-                case .events(let events): for event in events { try await gated(event) }
-                case .run(let body): try await body(gated)
-                }
+                try await effect.work(gated)
             } catch {
                 if isLive.withLock({ $0 }), !Task.isCancelled { await failed(error) }
             }

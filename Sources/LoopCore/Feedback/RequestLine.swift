@@ -1,7 +1,8 @@
-/// Who hears of newer requests for one effect that runs.
-package protocol RequestSource: Sendable {
+/// What the body of one effect that runs may ask for.
+package protocol EffectSource: AnyObject, Sendable {
     /// The newer requests, the same stream for all who ask.
     var newerRequests: AsyncStream<any Sendable> { get }
+    var idempotencyKey: String { get }
 }
 
 /// The newer requests of one effect, from who hears of them to its body: a stream is made only for a body that asks.

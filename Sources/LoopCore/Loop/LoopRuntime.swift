@@ -276,12 +276,14 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             id: id, failures: launch.effect.failures, isResumed: false,
             idempotencyKey: "\(name)@\(String(seed, radix: 16))/\(id)",
             updates: launch.updates)
-        switch feedbacks[Int(id.feedback)].effect(launch.effect.request, context).body {
+        let effect = feedbacks[Int(id.feedback)].effect(launch.effect.request, context)
+        switch effect.body {
         case .events(let events):
             return locked { [clock] in
                 $0.complete(id, attempt: attempt, sending: events, at: clock.now())
             }
-        case .run(let body):
+        case .run, .task:
+            let body = effect.work
             let send = self.send(as: .effect(id, attempt: attempt))
             // Detached: an effect inherits nothing from the thread that happened to drain.
             let task = Task.detached(executorPreference: clock.executor) { [self] in

@@ -1,107 +1,123 @@
 import LoopCluster
 import LoopCore
-import LoopLock
 import LoopWire
 
 /// One effect that this node was granted, from the grant to the end of its body: it waits for its turn, runs, can be given
 /// newer requests, and can be cancelled at any time.
-final class EffectBody: Sendable, RequestSource {
+///
+///     waiting ── begins ──▶ running ── ends ──▶ over
+///        └─── cancel ─────────┴── cancel: its task hears of it
+final class EffectBody: @unchecked Sendable, EffectSource {
     let grant: Grant
     /// The history whose journal named the effect: without it, another life of the loop would reuse the name.
     let history: History
-    /// The name of the effect's feedback; nil: it is not known.
-    let feedback: String?
     /// Where the body leaves its events and its end.
     private let gate: OutboxGate
-    private let runner: any EffectRunner
+    private let runner: any FeedbackRunner
+    private let pool: BodyPool
 
-    /// The task, as it is known before its first wait: only while `start` has not returned.
-    fileprivate struct Early: @unchecked Sendable {
-        let task: UnsafeCurrentTask
-    }
+    // Guarded by the lock of the pool's line.
+    /// The task that runs the body, while it does. Others may run in it before and after.
+    @exclusivity(unchecked) private var task: RunningTask?
+    @exclusivity(unchecked) private var isCancelled = false
+    /// Somebody uses `task`, which must not go on to another body meanwhile.
+    @exclusivity(unchecked) private var isCancelling = false
+    @exclusivity(unchecked) private var isOver = false
+    /// Made for the first newer request, or the first who asks for them.
+    @exclusivity(unchecked) private var requests: RequestLine?
 
-    fileprivate struct State {
-        var task: Task<Void, Never>?
-        var early: Early?
-        var isCancelled = false
-        /// Somebody uses `early`.
-        var isCancelling = false
-        var requests = RequestLine()
-    }
-
-    private let state = Locked(State())
-
-    init(_ grant: Grant, of feedback: String?, history: History, gate: OutboxGate, runner: any EffectRunner) {
+    init(_ grant: Grant, history: History, gate: OutboxGate, runner: any FeedbackRunner, pool: BodyPool) {
         self.grant = grant
-        self.feedback = feedback
         self.history = history
         self.gate = gate
         self.runner = runner
+        self.pool = pool
     }
 
     // MARK: The owning thread
 
     /// The request has changed.
     func update(_ bytes: [UInt8]) {
-        guard let request = runner.request(bytes, of: feedback) else { return }
-        state.withLock { $0.requests.replace(with: request) }?.yield(request)
+        guard let request = runner.request(bytes) else { return }
+        let source = pool.line.withLock { _ in isOver ? nil : changeRequests { $0.replace(with: request) } }
+        source?.yield(request)
     }
 
     func cancel() {
-        let (task, early, source) = state.withLock { state in
-            state.isCancelled = true
-            state.isCancelling = state.task == nil && state.early != nil
-            return (state.task, state.early, state.requests.finish())
+        let (task, source) = pool.line.withLock { _ -> (RunningTask?, RequestLine.Source?) in
+            isCancelled = true
+            isCancelling = self.task != nil
+            return (self.task, finishRequests())
         }
         if let task {
             task.cancel()
-        } else if let early {
-            early.task.cancel()
-            state.withLock { $0.isCancelling = false }
+            pool.line.withLock { _ in isCancelling = false }
         }
         source?.finish()
     }
 
-    // MARK: The pool
+    // MARK: The pool, under its lock
 
-    /// Its turn has come. Returns when the body has ended, or waits for something for the first time. One that was cancelled
-    /// meanwhile begins too, as any task does: cancelled.
-    func begin() {
-        guard let task = runner.start(self) else { return }
-        // The task lives at least as long as this frame: so does what a cancellation uses of it.
-        while !state.withLock({ $0.isKnown(as: task) }) { SystemInfo.yield() }
+    /// Its turn has come: this task runs it next.
+    /// - Returns: whether it was cancelled before.
+    func begins(as task: RunningTask) -> Bool {
+        self.task = task
+        return isCancelled
     }
 
-    /// The body's task runs for the first time: a body that never waits is to hear of its cancellation too.
-    func noteStart() {
-        withUnsafeCurrentTask { task in
-            guard let task else { return }
-            let early = Early(task: task)
-            let isLate = state.withLock { state in
-                state.early = early
-                return state.isCancelled
-            }
-            if isLate { task.cancel() }
-        }
+    /// Its body has returned.
+    /// - Returns: nil while its task is being cancelled: to be asked again.
+    func ends() -> BodyEnd? {
+        if isCancelling { return nil }
+        task = nil
+        return BodyEnd(isCancelled: isCancelled, requests: finishRequests())
     }
 
-    var newerRequests: AsyncStream<any Sendable> { state.withLock { $0.requests.stream() } }
+    private func finishRequests() -> RequestLine.Source? {
+        isOver = true
+        return requests?.finish()
+    }
+
+    private func changeRequests<Result>(_ change: (inout RequestLine) -> Result) -> Result {
+        var line = requests.take() ?? RequestLine()
+        defer { requests = line }
+        if isOver { _ = line.finish() }
+        return change(&line)
+    }
+
+    // MARK: The body
+
+    nonisolated(nonsending) func run() async { await runner.run(self) }
+
+    var newerRequests: AsyncStream<any Sendable> { pool.line.withLock { _ in changeRequests { $0.stream() } } }
+
+    var idempotencyKey: String { "\(runner.loop)/\(history)/\(grant.effect)" }
 
     func send(_ payload: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
         try await gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
     }
 
-    func end(_ failure: Failure?) {
-        gate.postEnd(of: grant.effect, grant.attempt, failure)
-        state.withLock { $0.requests.finish() }?.finish()
+    /// Sends its last event, and tells that it has ended, if that can be done without waiting for anything.
+    /// - Returns: whether both were done; if not, neither was.
+    func end(with payload: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool {
+        if Task.isCancelled { throw SendRefusal(.cancelled) }
+        return try gate.offer(payload, of: (grant.effect, grant.attempt), isLast: true)
     }
+
+    func end(_ failure: Failure?) { gate.postEnd(of: grant.effect, grant.attempt, failure) }
 }
 
-extension EffectBody.State {
-    /// - Returns: false while the task is being cancelled by what was known of it before.
-    fileprivate mutating func isKnown(as task: Task<Void, Never>) -> Bool {
-        if isCancelling { return false }
-        (self.task, early) = (task, nil)
-        return true
-    }
+/// How a body has ended, for who ran it.
+struct BodyEnd: Sendable {
+    /// Its task was cancelled, or will never know that it was to be.
+    let isCancelled: Bool
+    /// To be finished.
+    let requests: RequestLine.Source?
+}
+
+/// A task that runs, as it is known to itself. To be used only while it cannot end.
+struct RunningTask: @unchecked Sendable {
+    let task: UnsafeCurrentTask
+
+    func cancel() { task.cancel() }
 }

@@ -2,112 +2,152 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Runs the bodies of effects as Swift tasks, for a node that hears of them as grants.
-protocol EffectRunner: AnyObject, Sendable {
-    /// Starts the task of a body; it runs on this thread until it waits for the first time.
-    /// - Returns: nil where it cannot be run: its end has been told.
-    func start(_ body: EffectBody) -> Task<Void, Never>?
+/// Who runs the bodies of effects, for a node that hears of them as grants.
+protocol EffectRunner: Sendable {
+    /// For the effects of a feedback; nil: its name is not known.
+    func runner(of feedback: String?) -> any FeedbackRunner
+}
 
-    /// A request of a feedback from its bytes; nil: they are none.
-    func request(_ bytes: [UInt8], of feedback: String?) -> (any Sendable)?
+/// Runs the bodies of one feedback's effects.
+protocol FeedbackRunner: AnyObject, Sendable {
+    /// The loop's name.
+    var loop: String { get }
+
+    /// Runs a body in the present task, and tells its end.
+    nonisolated(nonsending) func run(_ body: EffectBody) async
+
+    /// A request from its bytes; nil: they are none.
+    func request(_ bytes: [UInt8]) -> (any Sendable)?
 }
 
 /// The effects of a definition.
-final class DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
-    typealias Event = Definition.Event
-
-    /// One reference, however much there is to a feedback: each effect holds its own.
-    private final class Served: Sendable {
-        let feedback: Feedback<Definition.State, Event>
-        let coding: RequestCoding?
-
-        init(_ feedback: Feedback<Definition.State, Event>) {
-            self.feedback = feedback
-            coding = feedback.requestCoding
-        }
-    }
-
+struct DefinitionEffects<Definition: LoopDefinition>: EffectRunner {
     /// By name, which is the same in every process; numbers are the journal's.
-    private let feedbacks: [String: Served]
-    private let coder: any ValueCoder
+    private let feedbacks: [String: any FeedbackRunner]
 
     init(_ definition: Definition, coder: any ValueCoder) {
         feedbacks = Dictionary(
-            definition.allFeedbacks.map { ($0.name, Served($0)) }, uniquingKeysWith: { first, _ in first })
+            definition.allFeedbacks.map { ($0.name, FeedbackEffects($0, loop: Definition.name, coder: coder)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    func runner(of feedback: String?) -> any FeedbackRunner {
+        feedback.flatMap { feedbacks[$0] } ?? UnknownFeedback(loop: Definition.name, feedback: feedback)
+    }
+}
+
+/// A feedback that this node's definition does not have.
+private final class UnknownFeedback: FeedbackRunner {
+    let loop: String
+    private let feedback: String?
+
+    init(loop: String, feedback: String?) {
+        self.loop = loop
+        self.feedback = feedback
+    }
+
+    nonisolated(nonsending) func run(_ body: EffectBody) async {
+        let what = feedback.map { "\"\($0)\"" } ?? "number \(body.grant.effect.feedback)"
+        body.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
+    }
+
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { nil }
+}
+
+/// The effects of one feedback.
+private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>: FeedbackRunner {
+    let loop: String
+    private let feedback: Feedback<State, Event>
+    private let coding: RequestCoding?
+    private let coder: any ValueCoder
+
+    init(_ feedback: Feedback<State, Event>, loop: String, coder: any ValueCoder) {
+        self.feedback = feedback
+        self.loop = loop
         self.coder = coder
+        coding = feedback.requestCoding
     }
 
-    func request(_ bytes: [UInt8], of name: String?) -> (any Sendable)? {
-        try? name.flatMap { feedbacks[$0] }?.coding?.decode(bytes, coder)
-    }
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { try? coding?.decode(bytes, coder) }
 
-    func start(_ body: EffectBody) -> Task<Void, Never>? {
-        guard let served = body.feedback.flatMap({ feedbacks[$0] }), let coding = served.coding else {
-            let what = body.feedback.map { "\"\($0)\"" } ?? "number \(body.grant.effect.feedback)"
-            body.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
-            return nil
+    nonisolated(nonsending) func run(_ body: EffectBody) async {
+        guard let coding else {
+            body.end(
+                Failure(message: "the requests of \(feedback.name) are not Codable; they run in the loop's process"))
+            return
         }
         let request: any Sendable
         do {
             request = try coding.decode(body.grant.request, coder)
         } catch {
-            body.end(
-                Failure(message: "the request of \(served.feedback.name) could not be read: \(error)", isFinal: true))
-            return nil
+            body.end(Failure(message: "the request of \(feedback.name) could not be read: \(error)", isFinal: true))
+            return
         }
-        let (id, history) = (body.grant.effect, body.history)
         let context = EffectContext(
-            id: id, failures: Int(body.grant.failures), isResumed: body.grant.isResumed,
-            idempotencyKey: "\(Definition.name)/\(history)/\(id)", updates: body)
-        let effect = served.feedback.effect(request, context)
-        // The task is the effect: it is held by its body, cancelled by the reducer's word, and ends with its work.
-        return Task.immediateDetached {
-            body.noteStart()
-            await self.run(effect, served, request, body)
+            id: body.grant.effect, failures: Int(body.grant.failures), isResumed: body.grant.isResumed, source: body)
+        do {
+            switch feedback.effect(request, context).body {
+            case .events(let events):
+                for event in events.dropLast() { _ = try await send(event, confirmed: false, of: body) }
+                if let last = events.last { try await end(body, with: last) } else { body.end(nil) }
+            case .task(let work):
+                if let event = try await work() { try await end(body, with: event) } else { body.end(nil) }
+            case .run(let work):
+                try await work(send(of: body))
+                body.end(nil)
+            }
+        } catch {
+            await fail(error, request, body)
         }
     }
 
-    private func run(
-        _ effect: Effect<Event>, _ served: Served, _ request: any Sendable, _ body: EffectBody
-    ) async {
-        let coder = coder
-        let send = Send<Event> { (event, confirmed) async throws(SendRefusal) -> Seq in
-            let payload: [UInt8]
-            do {
-                payload = try coder.encode(event)
-            } catch {
-                throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
-            }
-            return try await body.send(payload, confirmed: confirmed)
+    private func send(of body: EffectBody) -> Send<Event> {
+        Send { [self] (event, confirmed) async throws(SendRefusal) -> Seq in
+            try await send(event, confirmed: confirmed, of: body)
         }
+    }
+
+    private nonisolated(nonsending) func send(
+        _ event: Event, confirmed: Bool, of body: EffectBody
+    ) async throws(SendRefusal) -> Seq {
+        let payload: [UInt8]
         do {
-            switch effect.body {
-            case .events(let events): for event in events { try await send(event) }
-            case .run(let work): try await work(send)
-            }
-            body.end(nil)
+            payload = try coder.encode(event)
         } catch {
-            await fail(error, served.feedback, request, send, body)
+            throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
         }
+        return try await body.send(payload, confirmed: confirmed)
+    }
+
+    /// Its last event and its end; where there is room both from where the event was encoded, and at once.
+    private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event) async throws {
+        var outcome = Result<Bool, SendRefusal>.success(false)
+        do {
+            try CBOR.withEncoding(of: event) { bytes in
+                outcome = Result { () throws(SendRefusal) in try body.end(with: bytes) }
+            }
+        } catch {
+            throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
+        }
+        if try outcome.get() { return }
+        _ = try await send(event, confirmed: false, of: body)
+        body.end(nil)
     }
 
     /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported.
-    private func fail(
-        _ error: any Error, _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable,
-        _ send: Send<Event>, _ body: EffectBody
+    private nonisolated(nonsending) func fail(
+        _ error: any Error, _ request: any Sendable, _ body: EffectBody
     ) async {
         let advice = error as? any RetryAdvice
         let isFinal =
             advice?.isTransient == false || Int(body.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
         if isFinal, !Task.isCancelled, let event = feedback.failureEvent?(request, error) {
             do {
-                try await send(event)
-                body.end(nil)
-                return
+                try await end(body, with: event)
             } catch {
                 body.end(Failure(message: "\(error)", isFinal: true))
-                return
             }
+            return
         }
         body.end(
             Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))

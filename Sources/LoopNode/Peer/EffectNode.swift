@@ -59,7 +59,8 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         self.definition = definition
         self.configuration = configuration
         do {
-            gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20)
+            // What every effect it may hold has to say waits for its outcome while the next ones run.
+            gate = try OutboxGate(countMax: 4096 + 2 * configuration.capacity, bytesMax: 16 << 20)
         } catch {
             throw .system("\(error)")
         }

@@ -81,10 +81,11 @@ final class OutboxGate: Sendable {
     // MARK: Senders
 
     /// Hands an event over, if it can be done without waiting for anything.
+    /// - Parameter isLast: the effect's body has ended with it, which is handed over in the same step.
     /// - Returns: whether it was done; if not, `send` waits until it can be.
     /// - Throws: why nothing is accepted any more.
     func offer(
-        _ payload: UnsafeRawBufferPointer, of effect: (id: EffectID, attempt: Attempt)?
+        _ payload: UnsafeRawBufferPointer, of effect: (id: EffectID, attempt: Attempt)?, isLast: Bool = false
     ) throws(SendRefusal) -> Bool {
         if keeps { return false }
         var refusal: SendRefusal?
@@ -96,6 +97,10 @@ final class OutboxGate: Sendable {
             guard state.order.isEmpty, hasRoom(state) else { return (false, false) }
             let wasEmpty = state.posted.isEmpty
             Self.post(payload, of: effect, waiter: nil, &state.posted)
+            if isLast {
+                state.posted.run.append(
+                    .completed, of: effect, wantsSeq: false, payload: UnsafeRawBufferPointer(start: nil, count: 0))
+            }
             return (true, wasEmpty)
         }
         if let refusal { throw refusal }

@@ -9,6 +9,8 @@ struct PeerDriver {
     private let runner: (any EffectRunner)?
     private var bodies = HashTable<EffectID, EffectBody>()
     private let pool = BodyPool(runnersMax: SystemInfo.processorsCount)
+    /// Who runs the effects of a feedback, by its number, as long as that stands for the same name.
+    private var runners = HashTable<UInt32, (name: String?, runner: any FeedbackRunner)>()
     /// Those that this turn was granted.
     private var granted: [EffectBody] = []
     /// Who waits for the outcome of which entry.
@@ -71,14 +73,27 @@ struct PeerDriver {
             // Plain events: whoever waits for one waits until it is on disk.
             for (index, waiter) in posted.waiters { note(waiter, of: first + UInt64(index)) }
         } else {
-            var waiters = posted.waiters[...]
-            for (index, entry) in posted.run.enumerated() {
-                let waiter = waiters.first?.index == index ? waiters.removeFirst().waiter : nil
-                take(entry, waiter)
-            }
+            take(posted.run, posted.waiters[...])
         }
         if posted.isStop { machine.stop(at: now) }
         gate.report(posted, outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
+    }
+
+    private mutating func take(_ run: EntryRun, _ waiting: ArraySlice<(index: Int, waiter: EventWaiter)>) {
+        var waiting = waiting
+        var index = run.startIndex
+        while index < run.endIndex {
+            let first = machine.lastNumber + 1
+            let start = index
+            index += machine.take(run, from: start) { bodies.end($0, $1) }
+            while let next = waiting.first, next.index < index {
+                note(next.waiter, of: first + UInt64(next.index - start))
+                waiting.removeFirst()
+            }
+            guard index < run.endIndex else { return }
+            take(run[index], waiting.first?.index == index ? waiting.removeFirst().waiter : nil)
+            index += 1
+        }
     }
 
     private mutating func take(_ entry: Entry, _ waiter: EventWaiter?) {
@@ -96,7 +111,7 @@ struct PeerDriver {
         guard let effect = entry.effect else { return }
         let failure = entry.kind == .failed ? try? Failure(bytes: entry.payload) : nil
         machine.effectEnded(effect, entry.attempt, failure: failure)
-        if bodies[effect]?.grant.attempt == entry.attempt { bodies[effect] = nil }
+        bodies.end(effect, entry.attempt)
     }
 
     private mutating func note(_ waiter: EventWaiter?, of number: UInt64) {
@@ -115,7 +130,8 @@ struct PeerDriver {
     /// Takes notice of time, does what concerns this process, and returns what concerns the sockets.
     mutating func turn(at now: MonotonicTime) -> [PeerAction] {
         machine.advance(to: now)
-        let rest = machine.takeActions().filter { action in !handle(action) }
+        var rest: [PeerAction] = []
+        for action in machine.takeActions() where !handle(action) { rest.append(action) }
         if !granted.isEmpty {
             pool.post(granted)
             granted.removeAll(keepingCapacity: true)
@@ -166,9 +182,20 @@ struct PeerDriver {
             return
         }
         let body = EffectBody(
-            grant, of: machine.feedbackName(of: grant.effect), history: machine.history, gate: gate, runner: runner)
-        bodies[grant.effect] = body
+            grant, history: machine.history, gate: gate, runner: self.runner(of: grant.effect, runner), pool: pool)
+        bodies.updateValue(body, forKey: grant.effect)
         granted.append(body)
+    }
+
+    private mutating func runner(of effect: EffectID, _ effects: any EffectRunner) -> any FeedbackRunner {
+        let name = machine.feedbackName(of: effect)
+        if let place = runners.find(effect.feedback, UInt64(effect.feedback)) {
+            if runners[at: place].name != name { runners[at: place] = (name, effects.runner(of: name)) }
+            return runners[at: place].runner
+        }
+        let runner = effects.runner(of: name)
+        runners.insert(effect.feedback, (name, runner), UInt64(effect.feedback))
+        return runner
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
@@ -186,6 +213,13 @@ struct PeerDriver {
     mutating func cancelBodies() {
         for (_, body) in bodies { body.cancel() }
         bodies.removeAll()
+    }
+}
+
+extension HashTable<EffectID, EffectBody> {
+    /// An attempt has ended: nobody asks for its body any more.
+    fileprivate mutating func end(_ effect: EffectID, _ attempt: Attempt) {
+        if let place = index(forKey: effect), self[at: place].grant.attempt == attempt { remove(at: place, effect.mixed) }
     }
 }
 

@@ -18,7 +18,7 @@ struct LocalPeer {
             groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 2 * capacity)
         driver = PeerDriver(
             configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
-            gate: try OutboxGate(countMax: 4096, bytesMax: 16 << 20), at: now)
+            gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
     }
 
     var descriptor: Int32 { driver.gate.descriptor }

@@ -74,7 +74,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
             updates: updates)
         switch feedback.effect(request, context).body {
         case .events(let events): for event in events { effect.send(event) }
-        case .run:
+        case .run, .task:
             throw Violation(
                 .usage,
                 "effects of the feedback \"\(feedback.name)\" run code, which a simulated cluster does not; say what they"

@@ -239,7 +239,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             note(.started(id), isRequired: !events.isEmpty)
             tell(id, "has sent its events and completed at \(moment)")
             return shared.complete(id, attempt: attempt, sending: events, at: now)
-        case .run:
+        case .run, .task:
             note(.started(id))
             return nil
         }

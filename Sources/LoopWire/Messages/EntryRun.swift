@@ -58,6 +58,12 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
+    /// What stands before the payload of an entry.
+    package func head(at position: Int) -> EntryHead {
+        precondition(position >= startIndex && position < endIndex, "entry \(position) of \(startIndex)..<\(endIndex)")
+        return storage.withUnsafeBytes { EntryHead(trusting: $0, at: bounds[position]) }
+    }
+
     public subscript(range: Range<Int>) -> EntryRun {
         precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
         var slice = self
@@ -152,14 +158,18 @@ extension EntryRun: ExpressibleByArrayLiteral {
 }
 
 /// What stands before an entry's payload, and where that is.
-struct EntryHead {
-    let kind: Entry.Kind
+package struct EntryHead: Equatable, Sendable {
+    package let kind: Entry.Kind
     /// 1: has an effect; 2: the sender wants the seq.
     let flags: UInt8
-    let effect: EffectID
-    let attempt: Attempt
+    /// Where it has one.
+    package let effect: EffectID
+    package let attempt: Attempt
     /// In the bytes it was read from.
     let payload: Range<Int>
+
+    package var hasEffect: Bool { flags & 1 != 0 }
+    package var wantsSeq: Bool { flags & 2 != 0 }
 
     /// Reads a whole entry, and skips its payload.
     init(from reader: inout ByteReader) throws(WireError) {

@@ -18,14 +18,15 @@ import Testing
             while !Task.isCancelled {}
             ended.continuation.yield()
         }
-        let body = runner.body(1, gate)
+        let pool = BodyPool(runnersMax: 1)
+        let body = runner.body(1, gate, pool)
 
         // A thread of its own: the body keeps one of the pool's, and there may be no other.
         let canceller = try NodeThread("canceller") {
             isStarted.wait(until: { $0 })
             body.cancel()
         }
-        BodyPool(runnersMax: 1).post([body])
+        pool.post([body])
 
         for await _ in ended.stream { break }
         await canceller.join()
@@ -36,10 +37,11 @@ import Testing
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let seen = AsyncStream.makeStream(of: Bool.self)
         let runner = Scripted { _ in seen.continuation.yield(Task.isCancelled) }
-        let body = runner.body(1, gate)
+        let pool = BodyPool(runnersMax: 1)
+        let body = runner.body(1, gate, pool)
 
         body.cancel()
-        BodyPool(runnersMax: 1).post([body])
+        pool.post([body])
 
         for await isCancelled in seen.stream {
             #expect(isCancelled)
@@ -59,7 +61,8 @@ import Testing
             while !isLast.withLock({ $0 }) { await Task.yield() }
         }
 
-        BodyPool(runnersMax: 1).post((1...8).map { runner.body($0, gate) })
+        let pool = BodyPool(runnersMax: 1)
+        pool.post((1...8).map { runner.body($0, gate, pool) })
 
         var order: [UInt32] = []
         for await number in begun.stream {
@@ -67,6 +70,54 @@ import Testing
             if number == 8 { break }
         }
         #expect(order == [1, 2, 3, 4, 5, 6, 7, 8])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `the task of a body that was cancelled runs no other`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let seen = AsyncStream.makeStream(of: Bool.self)
+        let shared = Locked<EffectBody?>(nil)
+        let runner = Scripted { number in
+            // The first is cancelled while it runs, and never waits.
+            if number == 1 { shared.withLock { $0 }?.cancel() }
+            seen.continuation.yield(Task.isCancelled)
+        }
+        let pool = BodyPool(runnersMax: 1)
+        let bodies = (1...4).map { runner.body($0, gate, pool) }
+        shared.withLock { $0 = bodies[0] }
+        bodies[2].cancel()
+
+        pool.post(bodies)
+
+        var cancelled: [Bool] = []
+        for await isCancelled in seen.stream {
+            cancelled.append(isCancelled)
+            if cancelled.count == 4 { break }
+        }
+        #expect(cancelled == [true, false, true, false])
+        shared.withLock { $0 = nil }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a body that has waited hears of its cancellation, and bodies behind it do not`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let seen = AsyncStream.makeStream(of: (UInt32, Bool).self)
+        let runner = Scripted { number in
+            if number == 1 { while !Task.isCancelled { await Task.yield() } }
+            seen.continuation.yield((number, Task.isCancelled))
+        }
+        let pool = BodyPool(runnersMax: 1)
+        let bodies = (1...3).map { runner.body($0, gate, pool) }
+
+        pool.post(bodies)
+
+        var cancelled: [UInt32: Bool] = [:]
+        for await (number, isCancelled) in seen.stream {
+            cancelled[number] = isCancelled
+            if cancelled.count == 2 { bodies[0].cancel() }
+            if cancelled.count == 3 { break }
+        }
+        #expect(cancelled == [1: true, 2: false, 3: false])
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -82,14 +133,14 @@ import Testing
                 return made
             }
             if number < 10_000, let runner = shared.withLock({ $0 }) {
-                pool.post([runner.body(1, gate)])
+                pool.post([runner.body(1, gate, pool)])
             } else {
                 ended.continuation.yield(pool.placesCount)
             }
         }
         shared.withLock { $0 = runner }
 
-        pool.post([runner.body(1, gate), runner.body(1, gate)])
+        pool.post([runner.body(1, gate, pool), runner.body(1, gate, pool)])
 
         for await placesCount in ended.stream {
             #expect(placesCount < 8)
@@ -100,25 +151,21 @@ import Testing
 }
 
 /// Runs the same for every body, which gets its number.
-private final class Scripted: EffectRunner {
+private final class Scripted: FeedbackRunner {
+    let loop = "scripted"
     private let work: @Sendable (UInt32) async -> Void
 
     init(_ work: @escaping @Sendable (UInt32) async -> Void) { self.work = work }
 
-    func start(_ body: EffectBody) -> Task<Void, Never>? {
-        Task.immediateDetached { [work] in
-            body.noteStart()
-            await work(body.grant.failures)
-        }
-    }
+    nonisolated(nonsending) func run(_ body: EffectBody) async { await work(body.grant.failures) }
 
-    func request(_ bytes: [UInt8], of feedback: String?) -> (any Sendable)? { nil }
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { nil }
 
     /// - Parameter number: stands where a grant has its failures.
-    func body(_ number: UInt32, _ gate: OutboxGate) -> EffectBody {
+    func body(_ number: UInt32, _ gate: OutboxGate, _ pool: BodyPool) -> EffectBody {
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: number), attempt: Attempt(epoch: 1, count: 1),
             version: Seq(1), failures: number, isResumed: false, request: [])
-        return EffectBody(grant, of: "work", history: History(1), gate: gate, runner: self)
+        return EffectBody(grant, history: History(1), gate: gate, runner: self, pool: pool)
     }
 }
