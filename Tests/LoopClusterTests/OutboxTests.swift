@@ -88,7 +88,8 @@ private struct PlainOutbox {
                 #expect(
                     done.allSatisfy { (number, head) in
                         let entry = plain.entries[Int(number) - 1]
-                        return head.kind == entry.kind && head.attempt == entry.attempt && head.wantsSeq == entry.wantsSeq
+                        return head.kind == entry.kind && head.attempt == entry.attempt
+                            && head.wantsSeq == entry.wantsSeq
                             && (head.hasEffect ? head.effect : nil) == entry.effect
                     })
                 #expect(done.map(\.number) == plain.settle(upTo: watermark, told: told))

@@ -154,7 +154,9 @@ extension PeerMachine {
         while index < run.endIndex {
             let entry = run.head(at: index)
             if entry.hasEffect {
-                if place < 0 || running.key(at: place) != entry.effect { place = running.index(forKey: entry.effect) ?? -1 }
+                if place < 0 || running.key(at: place) != entry.effect {
+                    place = running.index(forKey: entry.effect) ?? -1
+                }
                 guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else { break }
                 if entry.kind != .event {
                     running.remove(at: place, entry.effect.mixed)

@@ -18,9 +18,12 @@ extension ReducerCore {
         members.values[sender].hasApplied(batch.applied)
         core.forgetOutcomes(of: batch.session, upTo: batch.settled)
 
-        let early = breaks(.fenceIsAskedPerEntry) ? batch.entries.map { verdict(on: $0, of: batch.session) } : []
+        let early =
+            breaks(.fenceIsAskedPerEntry)
+            ? batch.entries.indices.map { verdict(on: batch.entries.head(at: $0), of: batch.session) } : []
         var consumed = watermark
-        for (offset, entry) in batch.entries.enumerated() {
+        for offset in 0..<batch.entries.count {
+            let head = batch.entries.head(at: batch.entries.startIndex + offset)
             let number = batch.first + UInt64(offset)
             if number <= consumed && !breaks(.duplicatesAreDropped) {
                 count(.duplicateEntry)
@@ -31,14 +34,17 @@ extension ReducerCore {
                 askToResend(batch.session)
                 break
             }
-            let verdict = early.isEmpty ? verdict(on: entry, of: batch.session) : early[offset]
+            let verdict = early.isEmpty ? verdict(on: head, of: batch.session) : early[offset]
             if poison.isWatching {
+                let entry = batch.entries[batch.entries.startIndex + offset]
                 guard consumeWatched(entry, number, of: batch.session, verdict) else {
                     putOff(batch, from: offset)
                     break
                 }
+            } else if verdict == .stale && head.kind != .event {
+                skip(head.effect, head.attempt, number, of: batch.session)
             } else {
-                consume(entry, number, of: batch.session, verdict)
+                consume(batch.entries[batch.entries.startIndex + offset], number, of: batch.session, verdict)
             }
             consumed = number
             if poison.isAlone {
@@ -70,22 +76,24 @@ extension ReducerCore {
     }
 
     /// Why an entry may not be applied, judged against everything applied before it; nil: it may.
-    private func verdict(on entry: Entry, of session: SessionID) -> SendRefusal.Reason? {
-        guard let effect = entry.effect else { return outcome == nil ? nil : .ended }
+    private func verdict(on entry: EntryHead, of session: SessionID) -> SendRefusal.Reason? {
+        guard entry.hasEffect else { return outcome == nil ? nil : .ended }
+        let effect = entry.effect
         guard let live = core.effects.index(forKey: effect), core.effects[at: live].isOpen, outcome == nil else {
             return .stale
         }
         if breaks(.entriesAreFenced) { return nil }
-        return owners[effect] == Ownership(session: session, attempt: entry.attempt) ? nil : .attempt
+        guard let owner = owners.index(forKey: effect), owners[at: owner].attempt == entry.attempt,
+            owners[at: owner].session == session
+        else { return .attempt }
+        return nil
     }
 
     private mutating func consume(
         _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
     ) {
-        if verdict == .stale && entry.kind != .event {
-            needNotCancel(entry, session)
-            write(.skipped(session, number: number))
-            return
+        if verdict == .stale && entry.kind != .event, let effect = entry.effect {
+            return skip(effect, entry.attempt, number, of: session)
         }
         if let verdict { return refuse(entry, number, of: session, verdict) }
         switch entry.kind {
@@ -149,10 +157,11 @@ extension ReducerCore {
         if let effect = entry.effect, !core.effects.contains(effect) { countCompleted(by: session) }
     }
 
-    /// A cancellation that waits to be sent is not needed where the attempt has ended by itself.
-    private mutating func needNotCancel(_ ended: Entry, _ session: SessionID) {
-        guard let effect = ended.effect, let index = members.index(forKey: session) else { return }
-        members.values[index].dropCancel(effect, ended.attempt)
+    /// The end of an attempt whose effect is live no more. A cancellation that waits to be sent is not needed where the
+    /// attempt has ended by itself.
+    private mutating func skip(_ effect: EffectID, _ attempt: Attempt, _ number: UInt64, of session: SessionID) {
+        if let index = members.index(forKey: session) { members.values[index].dropCancel(effect, attempt) }
+        write(.skipped(session, number: number))
     }
 
     private mutating func countCompleted(by session: SessionID) {

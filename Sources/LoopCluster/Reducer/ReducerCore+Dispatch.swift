@@ -34,7 +34,12 @@ extension ReducerCore {
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
             owners.updateValue(Ownership(session: taker.session, attempt: attempt), forKey: effect)
             members.values[taker.index].effects.insert(effect)
-            members.values[taker.index].take(.start(grantMessage(effect, attempt, core.effects[at: live])))
+            // Field by field, so that nothing else of it is held.
+            let grant = Grant(
+                effect: effect, attempt: attempt, version: core.effects[at: live].version,
+                failures: core.effects[at: live].failures, isResumed: core.effects[at: live].wasGranted,
+                request: core.effects[at: live].request)
+            members.values[taker.index].take(.start(grant))
             watchTimeout(of: effect, attempt)
         }
     }
@@ -195,6 +200,8 @@ private struct Room {
     private var places: [Place] = []
     /// The places that can hold effects of a feedback, by its number, once somebody has asked.
     private var able = HashTable<UInt32, [Int]>()
+    /// The answer to the last question for room, until somebody takes it.
+    private var found: (feedback: UInt32, place: Int)?
     private let table: FeedbackTable
 
     init(members: [SessionID: Member], window: UInt64, table: FeedbackTable, at now: MonotonicTime) {
@@ -232,11 +239,15 @@ private struct Room {
         return best
     }
 
-    mutating func hasRoom(for feedback: UInt32) -> Bool { best(for: feedback) != nil }
+    mutating func hasRoom(for feedback: UInt32) -> Bool {
+        found = best(for: feedback).map { (feedback, $0) }
+        return found != nil
+    }
 
     /// The member of the feedback's group with the smallest share of its capacity in use; it holds one more from here on.
     mutating func take(_ feedback: UInt32) -> Taker? {
-        guard let best = best(for: feedback) else { return nil }
+        let known = found.take()
+        guard let best = known?.feedback == feedback ? known?.place : best(for: feedback) else { return nil }
         places[best].take()
         return places[best].taker
     }

@@ -153,7 +153,10 @@ struct SchedulerLane: Sendable {
         case .delayed:
             delayedCount -= 1
             cleanDelays()
-        case .queued: groups[group].queuedCount -= 1
+        case .queued:
+            groups[group].queuedCount -= 1
+            // Its ticket stays in line until its turn comes, unless there are too many of these.
+            compactQueue(group)
         case .running:
             runningCount -= 1
             groups[group].runningCount -= 1
@@ -163,9 +166,12 @@ struct SchedulerLane: Sendable {
 
     /// Starts the oldest effect that its limits let start now.
     mutating func start(at now: MonotonicTime) -> EffectID? {
-        guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0,
-            let ticket = groups[group].queue.pop(), let place = entries.find(ticket.id, ticket.id.mixed)
-        else { return nil }
+        guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0 else { return nil }
+        var found: (ticket: Ticket, place: Int)?
+        while found == nil, let ticket = groups[group].queue.pop() {
+            if let place = Self.place(ofQueued: ticket, entries) { found = (ticket, place) }
+        }
+        guard let (ticket, place) = found else { return nil }
         entries[at: place].phase = .running
         runningCount += 1
         bucket?.take(at: now, begin: begin)
@@ -246,8 +252,9 @@ struct SchedulerLane: Sendable {
 
     /// Finds out where a group stands after anything about it has changed.
     private mutating func review(_ group: Int) {
-        cleanQueue(group)
+        // A feedback's one line is looked at when somebody may start; only groups are compared by who is first.
         guard isGrouped else { return }
+        cleanQueue(group)
         let standing = standing(of: groups[group])
         if standing != groups[group].standing {
             groups[group].standing = standing
@@ -325,9 +332,16 @@ struct SchedulerLane: Sendable {
         groups[item.group].standing == .short(until: item.time)
     }
 
+    /// The place of an effect that still waits by this ticket.
+    private static func place(ofQueued ticket: Ticket, _ entries: HashTable<EffectID, Entry>) -> Int? {
+        guard let place = entries.find(ticket.id, ticket.id.mixed), entries[at: place].phase == .queued,
+            entries[at: place].ticket == ticket.number
+        else { return nil }
+        return place
+    }
+
     private static func isQueued(_ ticket: Ticket, _ entries: HashTable<EffectID, Entry>) -> Bool {
-        guard let place = entries.find(ticket.id, ticket.id.mixed) else { return false }
-        return entries[at: place].phase == .queued && entries[at: place].ticket == ticket.number
+        place(ofQueued: ticket, entries) != nil
     }
 
     private mutating func cleanDelays() {
@@ -339,6 +353,10 @@ struct SchedulerLane: Sendable {
 
     private mutating func cleanQueue(_ group: Int) {
         while let top = groups[group].queue.top, !Self.isQueued(top, entries) { groups[group].queue.pop() }
+        compactQueue(group)
+    }
+
+    private mutating func compactQueue(_ group: Int) {
         guard groups[group].queue.isBloated(live: groups[group].queuedCount) else { return }
         let entries = entries
         groups[group].queue.compact { Self.isQueued($0, entries) }

@@ -219,7 +219,9 @@ struct PeerDriver {
 extension HashTable<EffectID, EffectBody> {
     /// An attempt has ended: nobody asks for its body any more.
     fileprivate mutating func end(_ effect: EffectID, _ attempt: Attempt) {
-        if let place = index(forKey: effect), self[at: place].grant.attempt == attempt { remove(at: place, effect.mixed) }
+        if let place = index(forKey: effect), self[at: place].grant.attempt == attempt {
+            remove(at: place, effect.mixed)
+        }
     }
 }
 

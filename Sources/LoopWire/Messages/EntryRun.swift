@@ -38,10 +38,29 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         bounds.reserveCapacity(Swift.min(count, reader.remaining / 6 + 1) + 1)
         bounds.append(reader.position)
         endIndex = count
-        for _ in 0..<count {
+        for _ in 0..<quickly(count, &reader) {
             note(try EntryHead(from: &reader))
             bounds.append(reader.position)
         }
+    }
+
+    /// Takes the entries with which nothing is wrong.
+    /// - Returns: how many are left from the first one with which something is, for the reader to say what.
+    private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
+        var offset = reader.position
+        var taken = 0
+        storage.withUnsafeBytes { bytes in
+            while taken < count, let entry = EntryHead.sizes(bytes, at: offset) {
+                payloadBytesMax = Swift.max(payloadBytesMax, entry.payload)
+                if entry.flags != 0 { isPlain = false }
+                offset += entry.all
+                bounds.append(offset)
+                taken += 1
+            }
+        }
+        // Within what there is: it was just looked at.
+        try? reader.skip(offset - reader.position)
+        return count - taken
     }
 
     /// How many bytes they take.
@@ -193,6 +212,19 @@ package struct EntryHead: Equatable, Sendable {
         let start = reader.position
         try reader.skip(size)
         payload = start..<start + size
+    }
+
+    /// The flags of an entry, how large its payload is, and how large it is itself; nil: it is none, or not all of it is there.
+    @inline(__always)
+    static func sizes(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> (flags: UInt8, payload: Int, all: Int)? {
+        let there = bytes.count - offset
+        guard there >= 6, let kind = Entry.Kind(rawValue: bytes[offset]) else { return nil }
+        let flags = bytes[offset + 1]
+        let head = flags & 1 != 0 ? 38 : 6
+        guard flags <= 3, flags & 1 != 0 || kind == .event, there >= head else { return nil }
+        let size = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + head - 4, as: UInt32.self))
+        guard Int(size) <= there - head else { return nil }
+        return (flags, Int(size), head + Int(size))
     }
 
     /// Reads an entry that was written or read before.
