@@ -69,11 +69,9 @@ extension ReducerCore {
         timeouts = BinaryHeap()
         grantsCount = 0
         loss = nil
-        poison.suspects.removeAll()
-        poison.survivors.removeAll()
+        reviewSuspects()
         _ = poison.deferred.takeAll()
         updates.ring.removeAll()
-        core.note?.strikeAll()
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }
