@@ -63,13 +63,17 @@ public struct Budget: Sendable {
                 precondition(grants.count == 64, "the worker has only \(grants.count) effects to run")
                 waiting.removeFirst(grants.count)
                 pair.withPeer { peer in
+                    // As bodies leave it for the machine: written once, and taken at once.
+                    var run = EntryRun()
                     for grant in grants {
                         guard let number = try? CBOR.decode(Int.self, from: grant.request),
                             let bytes = try? CBOR.encode(Fan.Event.done(number))
                         else { return }
-                        _ = peer.send(bytes[...], of: (grant.effect, grant.attempt), wantsSeq: false)
-                        peer.effectEnded(grant.effect, grant.attempt, failure: nil)
+                        run.append(
+                            Entry(kind: .event, effect: grant.effect, attempt: grant.attempt, payload: bytes[...]))
+                        run.append(Entry(kind: .completed, effect: grant.effect, attempt: grant.attempt))
                     }
+                    precondition(peer.take(run, from: 0) { _, _ in } == run.count, "the machine has not taken all")
                 }
                 done += grants.count
                 pair.turn()

@@ -38,7 +38,7 @@ struct Pair<Definition: LoopDefinition> {
                 peer: PeerID(high: 1, low: 2), loop: Definition.name, schema: UInt64(Definition.schema),
                 fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: capacity == 0 ? [] : definition.allFeedbacks.map(\.placement.group), capacity: capacity,
-                outboxEntriesMax: 8192 + 2 * capacity),
+                outboxEntriesMax: 8192 + 4 * capacity),
             at: now.monotonic)
         reducer.begin(nonce: 1, at: now)
     }

@@ -256,6 +256,69 @@ import Testing
     }
 }
 
+@Suite struct `What a peer's effects leave` {
+    @Test(arguments: 0..<40)
+    func `becomes the same entries whether it is taken together or one by one`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let grants = (0..<24).map { index in
+            Grant(
+                effect: EffectID(feedback: 0, seq: Seq(1), index: index), attempt: Attempt(epoch: 1, count: 1),
+                version: Seq(1), failures: 0, isResumed: false, request: [1])
+        }
+        var together = PeerBench(outboxEntriesMax: 200, reserved: 40, capacity: 24)
+        together.join(grants)
+        var single = together
+        for _ in 0..<6 {
+            let run = EntryRun((0..<Int.random(in: 0...60, using: &random)).map { _ in entry(grants, &random) })
+            var ended: [EffectID] = []
+            var index = run.startIndex
+            while index < run.endIndex {
+                let first = together.machine.lastNumber + 1
+                let count = together.machine.take(run, from: index) { effect, _ in ended.append(effect) }
+                #expect(together.machine.lastNumber + 1 == first + UInt64(count))
+                index += count
+                if index < run.endIndex {
+                    if hand(run[index], to: &together) { ended.append(run[index].effect ?? grants[0].effect) }
+                    index += 1
+                }
+            }
+            var endedSingle: [EffectID] = []
+            for entry in run where hand(entry, to: &single) { endedSingle.append(entry.effect ?? grants[0].effect) }
+            #expect(ended == endedSingle)
+            #expect(together.machine.running == single.machine.running)
+            #expect(together.machine.outbox.unsettled.map(\.entry) == single.machine.outbox.unsettled.map(\.entry))
+        }
+    }
+
+    private func entry(_ grants: [Grant], _ random: inout SeededRandom) -> Entry {
+        let effect = grants[Int.random(in: 0..<grants.count, using: &random)].effect
+        // Now and then of an attempt that does not run here.
+        let attempt = Attempt(epoch: 1, count: Int.random(in: 0..<12, using: &random) == 0 ? 2 : 1)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return Entry(kind: .event, payload: [1, 2])
+        case 1: return Entry(kind: .completed, effect: effect, attempt: attempt)
+        case 2:
+            return Entry(kind: .failed, effect: effect, attempt: attempt, payload: Failure(message: "no").bytes[...])
+        case 3: return Entry(kind: .event, effect: effect, attempt: attempt, payload: [3], wantsSeq: true)
+        default: return Entry(kind: .event, effect: effect, attempt: attempt, payload: [4, 5, 6])
+        }
+    }
+
+    /// One entry, as a shell hands it over.
+    /// - Returns: whether an attempt has ended with it.
+    private func hand(_ entry: Entry, to bench: inout PeerBench) -> Bool {
+        guard let effect = entry.effect, entry.kind != .event else {
+            _ = bench.machine.send(
+                entry.payload, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq)
+            return false
+        }
+        let ran = bench.machine.running[effect]?.attempt == entry.attempt
+        bench.machine.effectEnded(
+            effect, entry.attempt, failure: entry.kind == .failed ? try? Failure(bytes: entry.payload) : nil)
+        return ran
+    }
+}
+
 @Suite struct `A peer of a loop that ends` {
     @Test func `stops its effects and goes`() {
         var bench = PeerBench()

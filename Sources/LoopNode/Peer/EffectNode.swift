@@ -77,7 +77,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
-                name: configuration.name, outboxEntriesMax: 8192 + 2 * configuration.capacity)
+                name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
             let driver = PeerDriver(
                 configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), gate: gate, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name

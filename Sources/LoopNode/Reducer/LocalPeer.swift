@@ -15,7 +15,7 @@ struct LocalPeer {
         peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
         let configuration = PeerConfiguration(
             peer: peer, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
-            groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 2 * capacity)
+            groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 4 * capacity)
         driver = PeerDriver(
             configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
             gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
