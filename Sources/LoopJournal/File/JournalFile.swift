@@ -138,6 +138,8 @@ final class JournalFile {
                 loop: loop, path: path, position: base.position + 1, seq: base.seq + 1, "a row's numbers cannot be")
         }
         try checkTrimmed(base, last)
+        // The last row may be cut off, and then this is where the journal ends.
+        if newest.count == 2 { try checkTrimmed(base, newest[1]) }
         var end = last.link
         var isShort = false
         try forEachRow(from: last.firstPosition) { row, bytes throws(JournalError) in
