@@ -8,10 +8,14 @@ public struct Errand: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
         case digest(JournaledCore)
+        /// Encodes the state, or a section of it.
+        case encoding(any ErasedFold, section: Int?)
     }
 
     enum Outcome: Sendable {
         case digest(hash: UInt64, bytes: Int)
+        /// Nil: it cannot be encoded.
+        case encoding([UInt8]?)
     }
 
     /// What came of an errand, for the machine that gave it.
@@ -25,12 +29,23 @@ public struct Errand: Sendable {
     let number: UInt64
     let work: Work
 
+    /// Whether somebody waits for what comes of it.
+    public var isWaitedFor: Bool {
+        switch work {
+        case .digest: false
+        case .encoding: true
+        }
+    }
+
     /// Does the work, on any thread.
     public func run() -> Result {
         switch work {
         case .digest(let core):
             let (hash, bytes) = core.digest()
             return Result(epoch: epoch, number: number, outcome: .digest(hash: hash, bytes: bytes))
+        case .encoding(let fold, let section):
+            let bytes = try? fold.encodedState(section: section)
+            return Result(epoch: epoch, number: number, outcome: .encoding(bytes))
         }
     }
 }
@@ -59,6 +74,7 @@ extension ReducerCore {
             guard hashing.errand == result.number else { return }
             hashing.errand = nil
             finishHash(hash, bytes)
+        case .encoding(let bytes): finishTransfer(result.number, bytes)
         }
     }
 }

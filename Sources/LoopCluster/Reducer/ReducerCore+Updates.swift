@@ -96,18 +96,13 @@ extension ReducerCore {
             // Who has an older state than the one that differences are to from here on fetches it.
             wait(&served, after: 0)
             served.publishes(core.seq)
-            served.base = core.fold.kept(section: served.section)
+            mark(&served)
             served.hashedAt = core.seq
             return publish(.unchanged(core.seq...core.seq), on: topic(of: served))
         }
         guard let bytes = difference(to: base, since, served.section, &encoded) else { return }
         wait(&served, after: bytes.count)
-        if served.section != nil {
-            if served.nothing == nil {
-                served.nothing = try? core.fold.noDifference(to: base, section: served.section)
-            }
-            if served.nothing == bytes { return served.stays(through: core.seq) }
-        }
+        if served.section != nil, served.nothing == bytes { return served.stays(through: core.seq) }
         let hash = isHashDue(since: served.hashedAt, of: served.section) ? hash(of: served.section, &encoded) : nil
         if let hash {
             served.hash = (core.seq, hash)
@@ -116,7 +111,16 @@ extension ReducerCore {
         publish(
             .delta(StateDelta(base: since, seq: core.seq, hash: hash, bytes: bytes)), bytes.count, &served)
         // The base is what was published, however many states there were in between.
-        served.base = core.fold.kept(section: served.section)
+        mark(&served)
+    }
+
+    /// The next difference is to the state as it is now.
+    private mutating func mark(_ served: inout ServedStream) {
+        served.base = try? core.fold.base(section: served.section)
+        served.nothing = nil
+        if served.section != nil, let base = served.base {
+            served.nothing = try? core.fold.difference(since: base, section: served.section)
+        }
     }
 
     // MARK: What streams share
@@ -130,7 +134,7 @@ extension ReducerCore {
     }
 
     private func difference(
-        to base: KeptState, _ since: ClosedRange<Seq>, _ section: Int?, _ encoded: inout EncodedUpdates
+        to base: DeltaBase, _ since: ClosedRange<Seq>, _ section: Int?, _ encoded: inout EncodedUpdates
     ) -> [UInt8]? {
         let key = EncodedUpdates.DifferenceKey(section: section, from: since.lowerBound, through: since.upperBound)
         if let bytes = encoded.differences[key] { return bytes }
