@@ -145,13 +145,63 @@ import Testing
         var last = first
         _ = last.bench.push(batch)
         let image = try #require(last.memory.image)
-        let gone = try MinedReducer(replaying: first.bench.records + [.sessionRetired(batch.session)], image: image)
+        var gone = try MinedReducer(replaying: first.bench.records + [.sessionRetired(batch.session)], image: image)
         #expect(gone.finding != .nothing)
+        gone.bench.turn()
         #expect(gone.memory.note.suspects == [])
         // Killed when the records were durable, and before the note was cleared.
-        let consumed = try MinedReducer(replaying: last.bench.records, image: image)
+        var consumed = try MinedReducer(replaying: last.bench.records, image: image)
+        consumed.bench.turn()
         #expect(consumed.memory.note.suspects == [])
-        #expect(try MinedReducer(replaying: first.bench.records, image: image).memory.note.suspects.count == 1)
+        var neither = try MinedReducer(replaying: first.bench.records, image: image)
+        neither.bench.turn()
+        #expect(neither.memory.note.suspects.count == 1)
+    }
+
+    /// Found by simulation: seed 6737, which lost power behind a new history.
+    @Test func `is forgotten by a new history only when that is durable, and with its effect not even then`() throws {
+        var first = try MinedReducer()
+        let sender = first.bench.join(client, capacity: 0)
+        _ = try first.bench.send(sender, from: 1, .light("a", 1))
+        let worker = first.bench.greet(alice)
+        let claim = ToReducer.claim(worker, first.bench.machine.epoch, [])
+        let grant = try #require(first.bench.say(claim, from: alice).grants.first)
+        let ofEffect = first.bench.batch(
+            worker, from: 1, [try first.bench.event(.mine(7), of: (grant.effect, grant.attempt))])
+        let ofClient = first.bench.batch(sender, from: 2, [try first.bench.event(.mine(1))])
+        var second = try first.dying(of: ofClient)
+        second.bench.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
+        var third = try second.dying(of: ofEffect)
+        let note = third.memory.note
+        #expect(note.suspects.count == 2)
+        third.bench.machine.beginHistory(History(0x5678), at: ReducerBench.moment(third.bench.time))
+        _ = third.bench.machine.ready()
+        #expect(note.suspects.count == 2)
+        third.bench.machine.turnIsDurable()
+        #expect(note.suspects.map(\.effect) == [grant.effect])
+    }
+
+    /// Found by simulation: seed 4286, with faults of copied journals.
+    @Test func `makes no other entry a suspect whose session has its number in a journal that was put back`() throws {
+        var first = try MinedReducer()
+        let sender = first.bench.join(client, capacity: 0)
+        // The effect is in the copy, and the session of its worker is not.
+        _ = try first.bench.send(sender, from: 1, .light("a", 1))
+        let copy = first.bench.records
+        let worker = first.bench.greet(alice)
+        let claim = ToReducer.claim(worker, first.bench.machine.epoch, [])
+        let grant = try #require(first.bench.say(claim, from: alice).grants.first)
+        let mine = try first.bench.event(.mine(7), of: (grant.effect, grant.attempt))
+        let batch = first.bench.batch(worker, from: 1, [mine])
+        var second = try first.dying(of: batch)
+        second.bench.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
+        let twice = Array(try second.dying(of: batch).memory.page)
+        var restored = try MinedReducer(replaying: copy, image: twice)
+        #expect(restored.memory.note.suspects.map(\.crashes) == [2])
+        #expect(restored.bench.join(bob, capacity: 0) == worker)
+        let note = restored.bench.batch(worker, from: 1, [try restored.bench.event(.note)])
+        #expect(restored.bench.push(note).messages(to: bob) == [acknowledged(0, 1)])
+        #expect(restored.bench.records.quarantined == [])
     }
 
     @Test func `holds up other sessions for its turn only, and keeps their order`() throws {

@@ -88,14 +88,18 @@ struct ReducerBench {
     /// A peer goes all the way in.
     @discardableResult
     mutating func join(_ peer: PeerID, capacity: UInt32 = 4, claiming claims: [ClaimedAttempt] = []) -> SessionID {
-        let welcome = say(.greet(ReducerBench.greeting(peer, capacity: capacity)), from: peer)
-        let session =
-            welcome.compactMap { outbound -> SessionID? in
-                guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
-                return frame.session
-            }.first ?? .none
+        let session = greet(peer, capacity: capacity)
         _ = say(.claim(session, machine.epoch, claims), from: peer)
         return session
+    }
+
+    /// A peer is welcomed; it is given nothing before it has claimed.
+    mutating func greet(_ peer: PeerID, capacity: UInt32 = 4) -> SessionID {
+        let welcome = say(.greet(ReducerBench.greeting(peer, capacity: capacity)), from: peer)
+        return welcome.compactMap { outbound -> SessionID? in
+            guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+            return frame.session
+        }.first ?? .none
     }
 
     func event(_ event: Lamps.Event, of effect: (EffectID, Attempt)? = nil, wantsSeq: Bool = false) throws -> Entry {

@@ -21,6 +21,16 @@ import Testing
         return checkers
     }
 
+    /// Seed 7878: the copy's journal has no event of what was shown last, and its epochs have lower numbers.
+    @Test func `lets an observer begin anew where a journal was put back, and only there`() throws {
+        var checkers = try wanderer()
+        try show(second, &checkers)
+        try checkers.observe(.returned(peer: 7))
+        try show(second, &checkers)
+        let violation = try #require(#expect(throws: Violation.self) { try show(second, &checkers) })
+        #expect(violation.promise == .snapshotComesFirst)
+    }
+
     private func show(_ history: History, _ checkers: inout Checkers<SlotWorkload>) throws {
         let bytes = try SlotCoder().encode(SlotLoop().initial)
         try checkers.observe(.shown(peer: 7, history, .state(.initial, bytes)))

@@ -331,7 +331,8 @@ public struct ObserverMachine: Sendable {
     private mutating func take(_ delta: StateDelta) {
         guard following.fingerprint == nil, following.dependsOnTheLast else { return }
         newest = max(newest, delta.seq)
-        waiting.add(delta)
+        let fetched = min(Int(clamping: transfer?.total ?? 0), reservedBytesMax)
+        waiting.add(delta, bytesMax: max(Waiting.bytesMax, fetched))
         useWaiting()
         review()
     }

@@ -45,14 +45,14 @@ extension ReducerCore {
         return poison.alarms
     }
 
-    /// Suspects that were consumed before the journal's end, or that nobody can send again, are none.
+    /// Suspects that were consumed before the journal's end, or that nobody can send again, are none; once the records that say
+    /// so are durable.
     mutating func reviewSuspects() {
         for suspect in poison.suspects where !suspect.isRetry {
             let isSettled = core.sessions[suspect.session].map { suspect.number <= $0.watermark } ?? true
             let isLive = suspect.effect.map { core.effects[$0] != nil } ?? false
             if isSettled && !isLive { poison.survivors.append(suspect) }
         }
-        turnIsDurable()
         watchQuarantine()
     }
 

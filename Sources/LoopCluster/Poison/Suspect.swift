@@ -29,16 +29,18 @@ public struct Suspect: Equatable, Sendable {
     /// After so many crashes an entry is set aside.
     static let crashesMax: UInt32 = 2
 
-    /// Whether it is the same entry: by its number, or by the same bytes of the same effect. A worker in the reducer's own
-    /// process dies with it, and comes back under another session.
+    /// Whether it is the same entry: of an effect by the same bytes, otherwise by its session and number. A worker in the
+    /// reducer's own process dies with it, and comes back under another session; and where a journal has lost its end, or
+    /// is an older one that was put back, the numbers of sessions are given anew while an effect may live on.
     func isSame(as other: Suspect) -> Bool {
-        (session == other.session && number == other.number)
-            || (effect != nil && effect == other.effect && hash == other.hash)
+        guard effect == other.effect else { return false }
+        return effect == nil ? session == other.session && number == other.number : hash == other.hash
     }
 
     func isSame(as entry: Entry, _ number: UInt64, of session: SessionID) -> Bool {
-        (self.session == session && self.number == number)
-            || (effect != nil && effect == entry.effect && hash == StableHash.quick(entry.payload))
+        guard effect == entry.effect else { return false }
+        return effect == nil
+            ? self.session == session && self.number == number : hash == StableHash.quick(entry.payload)
     }
 
     /// A quarantined event that an operator tried again; its number is that of the quarantine.
@@ -81,11 +83,6 @@ extension CrashNote {
     /// Forgets a suspect: it has survived, or was set aside.
     func strike(_ suspect: Suspect) {
         for slot in slots where self[at: slot] > 0 && self.suspect(at: slot).isSame(as: suspect) { self[at: slot] = 0 }
-    }
-
-    /// Forgets all suspects.
-    func strikeAll() {
-        for slot in slots { self[at: slot] = 0 }
     }
 
     private var slots: StrideTo<Int> {

@@ -69,14 +69,12 @@ extension ReducerCore {
         timeouts = BinaryHeap()
         grantsCount = 0
         loss = nil
-        poison.suspects.removeAll()
-        poison.survivors.removeAll()
+        reviewSuspects()
         _ = poison.deferred.takeAll()
         updates.ring.removeAll()
         // What errands of the epoch before come to is not taken.
         hashing.errand = nil
         transfers.removeAll { $0.bytes == nil }
-        core.note?.strikeAll()
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }

@@ -127,10 +127,7 @@ extension ReducerCore {
     }
 
     /// Whether encoding it would hold up the loop, as far as is known.
-    private func isLarge(_ section: Int?) -> Bool {
-        let size = updates.size(of: section)
-        return max(size, section == nil || size == 0 ? core.digestedBytes : 0) > configuration.hashedBytesMax
-    }
+    private func isLarge(_ section: Int?) -> Bool { size(of: section) > configuration.hashedBytesMax }
 
     /// A state is encoded: who has asked for it gets the first part.
     mutating func finishTransfer(_ errand: UInt64, _ bytes: [UInt8]?) {

@@ -55,6 +55,8 @@ struct ServedStream: Sendable {
     var nextAt = MonotonicTime.zero
     /// What the next difference is to.
     var base: DeltaBase?
+    /// How much of the newest difference was for each event since the one before, in bytes.
+    var bytesPerEvent = 128
     /// The difference of the base to itself: what says that a section has not changed.
     var nothing: [UInt8]?
     /// A hash of the bytes that were published last, where a section is published whole.

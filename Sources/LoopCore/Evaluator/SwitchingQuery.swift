@@ -52,7 +52,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
     static func step(_ renewal: Renewal, _ derive: @escaping @Sendable (State, Event?) -> Desire) -> Step {
         { transition, memory, changes in
             let event = transition.event?.assumingMemoryBound(to: Event.self).pointee
-            switch derive(transition.state.assumingMemoryBound(to: State.self).pointee, event) {
+            switch lend(transition.state.assumingMemoryBound(to: State.self), to: { derive($0, event) }) {
             case .unchanged: return
             case .nothing: memory.cancelAll(into: &changes)
             case .wanted(let request):

@@ -116,15 +116,13 @@ extension Feedback {
 
 /// A request's type, to be compared and to be told to people.
 package struct RequestType: Equatable, Sendable, CustomStringConvertible {
-    private let identifier: ObjectIdentifier
-    package let description: String
+    private let type: Any.Type
 
-    package init<Request>(_ type: Request.Type) {
-        identifier = ObjectIdentifier(type)
-        description = String(describing: type)
-    }
+    package init<Request>(_ type: Request.Type) { self.type = type }
 
-    package static func == (a: RequestType, b: RequestType) -> Bool { a.identifier == b.identifier }
+    package var description: String { String(describing: type) }
+
+    package static func == (a: RequestType, b: RequestType) -> Bool { a.type == b.type }
 }
 
 /// Where a feedback's effects run.

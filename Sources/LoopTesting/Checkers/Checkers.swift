@@ -71,7 +71,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
         case .damaged, .repaired: try observersConverge.observe(observation, model)
-        case .watches, .shown:
+        case .watches, .returned, .shown:
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
         case .ran, .forgotten: try oneOwner.observe(observation, book)

@@ -95,6 +95,9 @@ package enum Observation: Sendable {
     case damaged(peer: Int)
     /// It has noticed: what it shows from here on is right.
     case repaired(peer: Int)
+    /// An observer has gone back to an older epoch of the history that it follows, because nothing else is heard: a journal was
+    /// put back. It begins anew, as in a new history.
+    case returned(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
     /// A worker did not claim an attempt that it has.

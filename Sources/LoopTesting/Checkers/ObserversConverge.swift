@@ -27,6 +27,11 @@ struct ObserversConverge<Work: Workload>: Counting {
         var isDamaged = false
         /// It has shown a state that did not exist, since it was damaged.
         var isWrong = false
+
+        mutating func beginAnew() {
+            shown = nil
+            next = nil
+        }
     }
 
     init(_ work: Work) {
@@ -41,6 +46,7 @@ struct ObserversConverge<Work: Workload>: Counting {
         case .watches(let peer, let watched): observers[peer] = Watching(watched: watched)
         case .damaged(let peer): observers[peer]?.isDamaged = true
         case .repaired(let peer): observers[peer]?.isDamaged = false
+        case .returned(let peer): observers[peer]?.beginAnew()
         case .died(let peer): observers[peer] = nil
         case .shown(let peer, let history, let action): try check(action, history, peer, model)
         case .settled: try demandNewest(model)
@@ -124,8 +130,7 @@ struct ObserversConverge<Work: Workload>: Counting {
         defer { observers[peer] = watching }
         if watching.history != history {
             watching.history = history
-            watching.shown = nil
-            watching.next = nil
+            watching.beginAnew()
         }
         switch action {
         case .state(let seq, let bytes):
@@ -142,7 +147,7 @@ struct ObserversConverge<Work: Workload>: Counting {
                 checkCount += 1
                 try demand(watching.next ?? note.seq, is: note.seq, "shows transition", peer)
                 watching.next = note.seq.next
-                if !chronicles(of: history, model).contains(where: { Self.tells(note, of: $0) }) {
+                if !someChronicle(of: history, model, { Self.tells(note, of: $0) }) {
                     throw Violation(
                         .observersConverge, "observer \(peer) shows a transition \(note.seq) that was another")
                 }
@@ -164,7 +169,7 @@ struct ObserversConverge<Work: Workload>: Counting {
         let (section, history) = (watching.watched.section, watching.history)
         watching.isWrong = false
         if published == (history, seq, section, bytes) { return }
-        if chronicles(of: history, model).contains(where: { isState(bytes, at: seq, section, in: $0) }) { return }
+        if someChronicle(of: history, model, { isState(bytes, at: seq, section, in: $0) }) { return }
         watching.isWrong = true
         if !watching.isDamaged {
             throw Violation(.observersConverge, "observer \(peer) shows a state at \(seq) that did not exist")
@@ -177,9 +182,13 @@ struct ObserversConverge<Work: Workload>: Counting {
         }
     }
 
-    /// The journals that tell of a history, the newest first.
-    private func chronicles(of history: History, _ model: LoopModel<Work>) -> [Chronicle<Work.Definition>] {
-        ([model.chronicle] + gone.reversed()).filter { $0.histories.contains(history) }
+    /// Whether it holds for a journal that tells of a history; the newest is asked first.
+    private func someChronicle(
+        of history: History, _ model: LoopModel<Work>, _ holds: (Chronicle<Work.Definition>) -> Bool
+    ) -> Bool {
+        if model.chronicle.histories.contains(history), holds(model.chronicle) { return true }
+        for chronicle in gone.reversed() where chronicle.histories.contains(history) && holds(chronicle) { return true }
+        return false
     }
 
     // MARK: When all has settled

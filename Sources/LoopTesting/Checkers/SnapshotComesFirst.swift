@@ -18,6 +18,11 @@ struct SnapshotComesFirst: Checker {
         var histories: [History] = []
         var shown: Seq?
         var noted: Seq?
+
+        mutating func beginAnew() {
+            shown = nil
+            noted = nil
+        }
     }
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
@@ -27,6 +32,7 @@ struct SnapshotComesFirst: Checker {
         case .began(let history): current = history
         case .journaled(let journaled):
             if case .historyBegun(let history, _) = journaled.record { current = history }
+        case .returned(let peer): observers[peer]?.beginAnew()
         case .shown(let peer, let history, let action): try show(action, history, peer)
         case .settled:
             for (peer, watching) in observers where watching.states {
@@ -45,8 +51,7 @@ struct SnapshotComesFirst: Checker {
                 throw Violation(.snapshotComesFirst, "observer \(peer) goes back to \(history), which it had left")
             }
             watching.histories.append(history)
-            watching.shown = nil
-            watching.noted = nil
+            watching.beginAnew()
         }
         switch action {
         case .state(let seq, _):

@@ -73,10 +73,14 @@ extension ClusterEngine {
     }
 
     func observe(_ frame: PeerFrame, isReply: Bool, _ peer: Peer) throws(Violation) {
+        guard let (history, epoch) = peer.observer.map({ ($0.history, $0.epoch) }) else { return }
         if isReply {
             peer.observer?.receiveReply(frame, at: time(peer))
         } else {
             peer.observer?.receivePublished(frame, at: time(peer))
+        }
+        if let observer = peer.observer, observer.history == history, observer.epoch.number < epoch.number {
+            try observe(.returned(peer: peer.index))
         }
         try takeWishes(of: peer, frame.history)
     }

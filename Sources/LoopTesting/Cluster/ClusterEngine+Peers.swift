@@ -176,19 +176,22 @@ extension ClusterEngine {
     private func noteNewEntries(of peer: Peer, _ made: SentEntry?) throws(Violation) {
         let last = peer.machine.lastNumber
         while peer.accounts.last < last {
-            guard let entry = peer.machine.entry(peer.accounts.last + 1) else {
-                throw Violation(.nothingLost, "peer \(peer.index) has no entry \(peer.accounts.last + 1)")
-            }
-            var sent =
-                made
-                ?? SentEntry(
-                    id: 0, peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
-                    index: bodyIndex(peer, entry), payload: nil, wantsSeq: entry.wantsSeq)
+            var sent: SentEntry
+            if let made { sent = made } else { sent = try sentEntry(peer.accounts.last + 1, of: peer) }
             entryCount += 1
             sent.id = entryCount
             peer.accounts.accept(sent.id)
             try observe(.accepted(sent))
         }
+    }
+
+    private func sentEntry(_ number: UInt64, of peer: Peer) throws(Violation) -> SentEntry {
+        guard let entry = peer.machine.entry(number) else {
+            throw Violation(.nothingLost, "peer \(peer.index) has no entry \(number)")
+        }
+        return SentEntry(
+            id: 0, peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
+            index: bodyIndex(peer, entry), payload: nil, wantsSeq: entry.wantsSeq)
     }
 
     private func bodyIndex(_ peer: Peer, _ entry: Entry) -> Int {

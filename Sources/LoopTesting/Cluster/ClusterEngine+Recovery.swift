@@ -207,7 +207,7 @@ extension ClusterEngine {
         guard isReducerUp else { return }
         // An append may have come to its end, to a part, or to nothing.
         let records = plan.keeping == .memory ? [] : unsynced?.records ?? []
-        let isInReduction = trap.sprung != nil
+        let isInReduction = trap.hasSprung
         trap.end(signal: signal)
         journal?.close()
         try letGoOfMachine()

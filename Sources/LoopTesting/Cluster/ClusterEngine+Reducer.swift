@@ -33,7 +33,7 @@ extension ClusterEngine {
         drainSubscriptions()
         drainCollector(at: moment)
         try drainLocal(at: moment)
-        if trap.sprung != nil { return try endInReduction() }
+        if trap.hasSprung { return try endInReduction() }
         reducer?.advance(to: moment)
         try watchLeases()
         guard let ready = reducer?.ready() else { return }

@@ -8,7 +8,7 @@ package struct SlotCoder: ValueCoder {
 
     package func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         var writer = ByteWriter(capacity: 88)
-        // The usual types first: asking for a conformance at run time costs more than the encoding.
+        // The usual types first: asking for a conformance at run time costs more than the coding.
         if let event = value as? SlotEvent {
             event.write(to: &writer)
         } else if let number = value as? UInt64 {
@@ -22,12 +22,10 @@ package struct SlotCoder: ValueCoder {
     }
 
     package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-        if let value = (type == SlotEvent.self ? try SlotEvent(bytes) : nil) as? Value { return value }
+        if type == SlotEvent.self { return try unsafeBitCast(SlotEvent.read(bytes), to: Value.self) }
+        if type == SlotState.self { return try unsafeBitCast(SlotState.read(bytes), to: Value.self) }
         guard let codable = type as? any SlotCodable.Type else { return try CBOR.decode(type, from: bytes) }
-        var reader = ByteReader(bytes)
-        let value = try codable.init(from: &reader)
-        try reader.end()
-        guard let value = value as? Value else {
+        guard let value = try codable.read(bytes) as? Value else {
             throw WireError.refused(path: "", why: "not a \(Value.self)")
         }
         return value
@@ -40,18 +38,21 @@ protocol SlotCodable {
     init(from reader: inout ByteReader) throws(WireError)
 }
 
+extension SlotCodable {
+    fileprivate static func read(_ bytes: [UInt8]) throws(WireError) -> Self {
+        var reader = ByteReader(bytes)
+        let value = try Self(from: &reader)
+        try reader.end()
+        return value
+    }
+}
+
 extension UInt64: SlotCodable {
     func write(to writer: inout ByteWriter) { writer.u64(self) }
     init(from reader: inout ByteReader) throws(WireError) { self = try reader.u64() }
 }
 
 extension SlotEvent: SlotCodable {
-    fileprivate init(_ bytes: [UInt8]) throws(WireError) {
-        var reader = ByteReader(bytes)
-        try self.init(from: &reader)
-        try reader.end()
-    }
-
     func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
         writer.u8(UInt8(truncatingIfNeeded: slot))

@@ -12,7 +12,8 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     /// The process ends in the reduction of the next event, whatever it is.
     var endsAtNext = false
     /// The event in whose reduction it ended.
-    private(set) var sprung: (event: Event, isItsFault: Bool)?
+    private(set) var sprung: (event: Event, isItsFault: Bool)? { didSet { hasSprung = sprung != nil } }
+    private(set) var hasSprung = false
 
     private let isPoison: (Event) -> Bool
     private let memory: UnsafeMutableRawBufferPointer
@@ -30,7 +31,7 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     var note: CrashNote { CrashNote(memory) }
 
     func reduces(_ event: Event) {
-        guard sprung == nil, isArmed || endsAtNext else { return }
+        guard !hasSprung, isArmed || endsAtNext else { return }
         let isItsFault = isArmed && isPoison(event)
         guard isItsFault || endsAtNext else { return }
         sprung = (event, isItsFault)
@@ -48,7 +49,7 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     /// The process has ended: the note says what it said at that moment.
     /// - Parameter signal: what a signal handler leaves in the note; 0: nothing.
     func end(signal: UInt64) {
-        if sprung != nil {
+        if hasSprung {
             memory.copyBytes(from: kept)
             memory.storeBytes(of: signal << 32 | 1, toByteOffset: CrashNote.faultOffset, as: UInt64.self)
         }

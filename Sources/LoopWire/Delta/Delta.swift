@@ -52,11 +52,16 @@ public enum Delta {
 /// to a copy would: an entry that was changed and has its old value again is in it, and a dictionary that was put in the
 /// place of another one, or most of which has changed, is in it whole.
 package struct DeltaBase: Sendable {
-    let parts = DeltaParts()
+    let parts: DeltaParts
+    /// How many bytes there are outside of the state's dictionaries: every difference is as long.
+    package let byteCount: Int
 
     /// Takes work for what is outside of the state's dictionaries.
     /// - Throws: what encoding the state throws.
     package init<State: Encodable>(marking state: State, limits: CBORLimits = .default) throws(WireError) {
-        _ = try CBOR.encode(state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.marking(parts)])
+        parts = DeltaParts()
+        byteCount = try CBOR.encode(
+            state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.marking(parts)]
+        ).count
     }
 }
