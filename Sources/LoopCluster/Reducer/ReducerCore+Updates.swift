@@ -108,7 +108,7 @@ extension ReducerCore {
             // Who has an older state than the one that differences are to from here on fetches it.
             wait(&served, after: 0)
             served.publishes(core.seq)
-            mark(&served)
+            rebase(&served)
             served.hashedAt = core.seq
             return publish(.unchanged(core.seq...core.seq), on: topic(of: served))
         }
@@ -126,11 +126,11 @@ extension ReducerCore {
         publish(
             .delta(StateDelta(base: since, seq: core.seq, hash: hash, bytes: bytes)), bytes.count, &served)
         // The base is what was published, however many states there were in between.
-        mark(&served)
+        rebase(&served)
     }
 
     /// The next difference is to the state as it is now.
-    private mutating func mark(_ served: inout ServedStream) {
+    private mutating func rebase(_ served: inout ServedStream) {
         served.base = try? core.fold.base(section: served.section)
         served.nothing = nil
         if served.section != nil, let base = served.base {

@@ -28,10 +28,10 @@ package protocol ErasedFold: Sendable {
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
 
-    /// Marks the state, or a section of it, as it is now: differences to it can be made later.
+    /// The state, or a section of it, as it is now, for differences that are made to it later.
     func base(section: Int?) throws -> DeltaBase
 
-    /// What makes the present state, or section, of one that was marked.
+    /// What makes the present state, or section, of that base.
     func difference(since base: DeltaBase, section: Int?) throws -> [UInt8]
 
     /// The state without its queries.
@@ -127,7 +127,7 @@ where Definition.State == State, Definition.Event == Event {
     }
 
     func base(section: Int?) throws -> DeltaBase {
-        guard let section else { return try DeltaBase(marking: state) }
+        guard let section else { return try DeltaBase(of: state) }
         return try sections[section].reading.base(in: state)
     }
 
@@ -180,7 +180,7 @@ extension SectionReading {
         try coder.encode(value(in: state))
     }
 
-    fileprivate func base(in state: State) throws -> DeltaBase { try DeltaBase(marking: value(in: state)) }
+    fileprivate func base(in state: State) throws -> DeltaBase { try DeltaBase(of: value(in: state)) }
 
     fileprivate func difference(since base: DeltaBase, in state: State) throws -> [UInt8] {
         try Delta.encode(since: base, to: value(in: state))

@@ -1,6 +1,6 @@
 import LoopLock
 
-/// The tracked dictionaries of a state by their places in it, or marks of them: what a difference to that state is made from.
+/// The tracked dictionaries of a state by their places in it, or anchors in them: what a difference to that state is made from.
 ///
 /// A place is the path of keys that leads to the dictionary in the encoded state. Only those that lead through names count:
 /// the elements of a set have no order that two processes share.
@@ -25,9 +25,9 @@ package final class DeltaParts: Sendable {
         add(any: dictionary, at: path)
     }
 
-    /// - Parameter mark: nil for a dictionary that cannot be marked; it will be written whole.
-    func add<Key, Value>(_ mark: TrackedMark<Key, Value>?, at path: [any CodingKey]) -> Int? {
-        add(any: mark as Any, at: path)
+    /// - Parameter anchor: nil for a dictionary that has none; it will be written whole.
+    func add<Key, Value>(_ anchor: TrackedAnchor<Key, Value>?, at path: [any CodingKey]) -> Int? {
+        add(any: anchor as Any, at: path)
     }
 
     private func add(any part: Any, at path: [any CodingKey]) -> Int? {
@@ -53,12 +53,14 @@ package final class DeltaParts: Sendable {
         part(at: place) as? TrackedDictionary<Key, Value>
     }
 
-    /// The place and the mark of the dictionary there, where it was of this type.
-    func mark<Key, Value>(
+    /// The place and the anchor in the dictionary there, where it was of this type.
+    func anchor<Key, Value>(
         at path: [any CodingKey], _ type: TrackedDictionary<Key, Value>.Type
-    ) -> (place: [String], mark: TrackedMark<Key, Value>)? {
-        guard let place = Self.place(path), let mark = part(at: place) as? TrackedMark<Key, Value> else { return nil }
-        return (place, mark)
+    ) -> (place: [String], anchor: TrackedAnchor<Key, Value>)? {
+        guard let place = Self.place(path), let anchor = part(at: place) as? TrackedAnchor<Key, Value> else {
+            return nil
+        }
+        return (place, anchor)
     }
 
     private func part(at place: [String]) -> Any? {
@@ -76,8 +78,8 @@ package final class DeltaParts: Sendable {
 package enum DeltaCoding: Sendable {
     /// Note where they are, and write a number for each.
     case noting(DeltaParts)
-    /// Mark them, so that what changes in them from now on is known later; and write a number for each.
-    case marking(DeltaParts)
+    /// Make an anchor in each, so that what changes in it from now on is known later; and write a number for each.
+    case anchoring(DeltaParts)
     /// Write what has changed in them.
     case writing(since: DeltaParts)
     /// Make what has changed in them.

@@ -38,7 +38,7 @@ struct TrackedStamp: Equatable, Sendable {
 /// back to a stamp says all that came after it.
 ///
 /// It holds an eighth as many changes as the dictionary has keys: when it no longer reaches back, comparing everything is in
-/// proportion to what has changed. What came after a ``TouchMarks`` mark is kept longer: of each entry the newest change,
+/// proportion to what has changed. What came after a ``TrackedAnchor`` is kept longer: of each entry the newest change,
 /// until those are of half as many entries as there are.
 @usableFromInline
 final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
@@ -115,7 +115,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         let header = parts.header
         if header.pointee.count < Swift.max(4 * TouchLogHeader.tail, entries / 8) { return enlarged() }
         let count = header.pointee.count
-        if let wanted = TouchMarks.oldest(in: self), wanted < count / 2 {
+        if let wanted = TouchAnchors.oldest(in: self), wanted < count / 2 {
             forget(wanted)
             leaveOutOlder()
             let left = header.pointee.count
@@ -175,12 +175,12 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     }
 
     /// A log that goes on from here, on a line of its own, with what is new on this line, a few changes before, and what
-    /// came after a mark.
+    /// came after an anchor.
     @usableFromInline
     func forked() -> TouchLog {
         let (header, touches) = parts
         let own = position(from: header.pointee.begin) - TouchLogHeader.tail
-        let first = Swift.max(0, Swift.min(own, TouchMarks.oldest(in: self) ?? own))
+        let first = Swift.max(0, Swift.min(own, TouchAnchors.oldest(in: self) ?? own))
         let kept = header.pointee.count - first
         let log = TouchLog.make(capacity: kept + TouchLogHeader.tail, header.pointee)
         log.parts.touches.initialize(from: touches + first, count: kept)

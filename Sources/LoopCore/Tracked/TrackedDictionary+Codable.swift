@@ -19,8 +19,8 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     private func encodeDelta(to encoder: any Encoder) throws -> Bool {
         switch encoder.userInfo[DeltaCoding.key] as? DeltaCoding {
         case .noting(let parts): return try encode(parts.add(self, at: encoder.codingPath), to: encoder)
-        case .marking(let parts):
-            return try encode(parts.add(TrackedMark(self), at: encoder.codingPath), to: encoder)
+        case .anchoring(let parts):
+            return try encode(parts.add(TrackedAnchor(self), at: encoder.codingPath), to: encoder)
         case .writing(let parts):
             var container = encoder.unkeyedContainer()
             if let (place, old) = parts.base(at: encoder.codingPath, Self.self) {
@@ -33,8 +33,8 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
                     try Self.encode(changes.inserted, to: container.nestedUnkeyedContainer())
                     return true
                 }
-            } else if let (place, mark) = parts.mark(at: encoder.codingPath, Self.self),
-                let changes = mark.changes(in: self), changes.count < Swift.max(count, 1)
+            } else if let (place, anchor) = parts.anchor(at: encoder.codingPath, Self.self),
+                let changes = anchor.changes(in: self), changes.count < Swift.max(count, 1)
             {
                 try container.encode(place)
                 try container.encode(changes.removed)

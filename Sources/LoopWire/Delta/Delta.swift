@@ -19,7 +19,7 @@ public enum Delta {
         return try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: parts)])
     }
 
-    /// What makes a state of one that was marked before it.
+    /// What makes a state of one that was the base before it.
     /// - Throws: what encoding a state throws.
     package static func encode<State: Encodable>(
         since base: DeltaBase, to new: State, limits: CBORLimits = .default
@@ -46,7 +46,7 @@ public enum Delta {
     }
 }
 
-/// A state that differences are made to later, without the state: of each tracked dictionary a mark.
+/// A state that differences are made to later, without the state: of each tracked dictionary an anchor.
 ///
 /// So nobody holds a copy, which would make the next changes copy what they change. The difference to it says more than one
 /// to a copy would: an entry that was changed and has its old value again is in it, and a dictionary that was put in the
@@ -58,10 +58,10 @@ package struct DeltaBase: Sendable {
 
     /// Takes work for what is outside of the state's dictionaries.
     /// - Throws: what encoding the state throws.
-    package init<State: Encodable>(marking state: State, limits: CBORLimits = .default) throws(WireError) {
+    package init<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
         parts = DeltaParts()
         byteCount = try CBOR.encode(
-            state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.marking(parts)]
+            state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.anchoring(parts)]
         ).count
     }
 }

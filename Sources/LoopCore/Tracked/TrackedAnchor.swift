@@ -2,35 +2,35 @@ import LoopLock
 
 /// Where differences will begin: the stamps of dictionaries as they were when something was told of them.
 ///
-/// A mark is not held by the dictionary, which others may share, but found by its log, by its stamp.
-enum TouchMarks {
-    private struct Marks {
+/// An anchor is not held by the dictionary, which others may share, but found by its log, by its stamp.
+enum TouchAnchors {
+    private struct Anchors {
         var next = 0
         var stamps: [Int: TrackedStamp] = [:]
     }
 
-    private static let marks = Locked(Marks())
+    private static let anchors = Locked(Anchors())
 
     /// - Returns: a number by which to let go of it.
     static func add(_ stamp: TrackedStamp) -> Int {
-        marks.withLock { marks in
-            marks.next += 1
-            marks.stamps[marks.next] = stamp
-            return marks.next
+        anchors.withLock { anchors in
+            anchors.next += 1
+            anchors.stamps[anchors.next] = stamp
+            return anchors.next
         }
     }
 
-    static func remove(_ number: Int) { marks.withLock { $0.stamps[number] = nil } }
+    static func remove(_ number: Int) { anchors.withLock { $0.stamps[number] = nil } }
 
-    /// The position of the first change in a log that came after one of the marks; nil: it knows none of them.
+    /// The position of the first change in a log that came after one of the anchors; nil: it knows none of them.
     static func oldest<Key>(in log: TouchLog<Key>) -> Int? {
-        marks.withLock { marks in marks.stamps.values.lazy.compactMap { log.position(after: $0) }.min() }
+        anchors.withLock { anchors in anchors.stamps.values.lazy.compactMap { log.position(after: $0) }.min() }
     }
 }
 
 /// A `TrackedDictionary` as it was once, without its entries: enough to say later what has changed in it, as long as its log
 /// reaches back.
-final class TrackedMark<Key: Hashable, Value>: Sendable {
+final class TrackedAnchor<Key: Hashable, Value>: Sendable {
     private let stamp: TrackedStamp
     /// Ordinals of entries that have come since are not below this.
     private let next: Int
@@ -41,13 +41,13 @@ final class TrackedMark<Key: Hashable, Value>: Sendable {
         guard let stamp = dictionary.log?.stamp else { return nil }
         self.stamp = stamp
         next = dictionary.order.next
-        number = TouchMarks.add(stamp)
+        number = TouchAnchors.add(stamp)
     }
 
-    deinit { TouchMarks.remove(number) }
+    deinit { TouchAnchors.remove(number) }
 
     /// What has changed since, in a dictionary that has come of this one; nil: it is not known.
-    func changes(in now: TrackedDictionary<Key, Value>) -> MarkedChanges<Key>? {
+    func changes(in now: TrackedDictionary<Key, Value>) -> AnchoredChanges<Key>? {
         guard let log = now.log, let first = log.position(after: stamp) else { return nil }
         return withExtendedLifetime((log, now)) {
             let (header, touches) = log.parts
@@ -59,7 +59,7 @@ final class TrackedMark<Key: Hashable, Value>: Sendable {
                 words.append((IndexWord.ordinal(touches[position].word), position))
             }
             words.sort { $0.ordinal < $1.ordinal }
-            var changes = MarkedChanges<Key>()
+            var changes = AnchoredChanges<Key>()
             let layout = LeafLayout(Key.self, Value.self)
             var last = -1
             for (ordinal, position) in words where ordinal != last {
@@ -75,9 +75,9 @@ final class TrackedMark<Key: Hashable, Value>: Sendable {
     }
 }
 
-/// What has changed in a dictionary since a mark: which keys were removed, and the ordinals of the entries that have
+/// What has changed in a dictionary since an anchor: which keys were removed, and the ordinals of the entries that have
 /// another value or are new, in the order in which they stand.
-struct MarkedChanges<Key> {
+struct AnchoredChanges<Key> {
     var removed: [Key] = []
     var updated: [Int] = []
     var inserted: [Int] = []

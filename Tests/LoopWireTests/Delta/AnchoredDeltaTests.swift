@@ -5,8 +5,8 @@ import Testing
 
 /// Differences to states of which nobody has a copy.
 ///
-/// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'Differences to marks'` takes longer histories of more.
-@Suite struct `Differences to marks` {
+/// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'Differences to anchors'` takes longer histories of more.
+@Suite struct `Differences to anchors` {
     static let seeds = ProcessInfo.processInfo.environment["LOOP_MODEL_SEEDS"].flatMap { UInt64($0) } ?? 24
 
     struct Shelf: Codable, Equatable, Sendable {
@@ -29,14 +29,14 @@ import Testing
         let keys = [3, 12, 80, 600][Int(seed % 4)]
         var shelf = Shelf()
         var copies: [Shelf] = []
-        var followers = try [1, 2, 7, 40].map { Follower(every: $0, base: try DeltaBase(marking: shelf), state: shelf) }
+        var followers = try [1, 2, 7, 40].map { Follower(every: $0, base: try DeltaBase(of: shelf), state: shelf) }
         for step in 1...300 {
             for _ in 0..<Int.random(in: 0..<[4, 60][step % 2], using: &random) {
                 change(&shelf, &copies, keys, &random)
             }
             for index in followers.indices where step % followers[index].every == 0 {
                 let delta = try Delta.encode(since: followers[index].base, to: shelf)
-                followers[index].base = try DeltaBase(marking: shelf)
+                followers[index].base = try DeltaBase(of: shelf)
                 try Delta.apply(delta, to: &followers[index].state)
                 let isSame = try CBOR.encode(followers[index].state) == CBOR.encode(shelf)
                 try #require(isSame, "seed \(seed), step \(step), every \(followers[index].every)")
@@ -70,7 +70,7 @@ import Testing
 
     @Test func `are the same bytes as differences to a copy`() throws {
         var shelf = numbered(1000)
-        let (base, old) = (try DeltaBase(marking: shelf), shelf)
+        let (base, old) = (try DeltaBase(of: shelf), shelf)
         for key in [700, 3, 12] { shelf.books[key] = "another title" }
         for key in [900, 4] { shelf.books[key] = nil }
         for key in [5000, 3000] { shelf.books[key] = "new" }
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `are as large as the change, however often it was made and the state copied`() throws {
         var shelf = numbered(10_000)
-        let base = try DeltaBase(marking: shelf)
+        let base = try DeltaBase(of: shelf)
         var copies: [Shelf] = []
         for round in 0..<200 {
             for key in 0..<1000 { shelf.books[key % 10] = "title \(round)" }
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `hold half of a dictionary, and what is more is told as a whole`() throws {
         var shelf = numbered(10_000)
-        let (base, old) = (try DeltaBase(marking: shelf), try CBOR.encode(shelf).count)
+        let (base, old) = (try DeltaBase(of: shelf), try CBOR.encode(shelf).count)
         for key in 0..<4000 { shelf.books[key] = "b title" }
         let half = try Delta.encode(since: base, to: shelf)
         #expect(half.count < old * 6 / 10)
