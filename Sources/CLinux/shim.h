@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -29,9 +28,6 @@ static inline char **loop_environment(void) {
 
 // Names the calling thread; 15 bytes are kept.
 static inline void loop_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-
-// Lets threads that others wait for go before the calling thread, where there are not enough processors. The system may refuse.
-static inline void loop_make_thread_patient(void) { setpriority(PRIO_PROCESS, 0, 10); }
 
 // 1 if somebody accepts connections at a Unix socket path, else 0.
 static inline int loop_unix_is_listening(const char *path) {

@@ -29,14 +29,6 @@ public struct Errand: Sendable {
     let number: UInt64
     let work: Work
 
-    /// Whether somebody waits for what comes of it.
-    public var isWaitedFor: Bool {
-        switch work {
-        case .digest: false
-        case .encoding: true
-        }
-    }
-
     /// Does the work, on any thread.
     public func run() -> Result {
         switch work {

@@ -183,6 +183,11 @@ extension ReducerCore {
     /// The size up to which a state is hashed at a tick, however few events there were: some milliseconds at most.
     private var hashedBytesMax: Int { 256 << 10 }
 
+    /// One that is being encoded elsewhere is not small, whatever it was when it was known last.
+    private func isSmall(_ section: Int?) -> Bool {
+        size(of: section) <= hashedBytesMax && !transfers.contains { $0.section == section && $0.bytes == nil }
+    }
+
     /// With a tick: the newest hash once more, for who has missed it; and where a loop has come to rest, that of its state.
     mutating func publishHashes() {
         var encoded = EncodedUpdates()
@@ -190,7 +195,7 @@ extension ReducerCore {
             guard let same = updates.streams[index].published else { continue }
             let section = updates.streams[index].section
             if same.upperBound == core.seq, updates.streams[index].hash.map({ !same.contains($0.seq) }) ?? true,
-                size(of: section) <= hashedBytesMax, let hash = hash(of: section, &encoded)
+                isSmall(section), let hash = hash(of: section, &encoded)
             {
                 updates.streams[index].hash = (core.seq, hash)
                 updates.streams[index].hashedAt = core.seq
@@ -204,7 +209,7 @@ extension ReducerCore {
 
     private mutating func publishEventHash(_ encoded: inout EncodedUpdates) {
         guard subscriptions.hasEvents, notes.isEmpty else { return }
-        if updates.eventHash?.seq != core.seq, size(of: nil) <= hashedBytesMax,
+        if updates.eventHash?.seq != core.seq, isSmall(nil),
             let hash = hash(of: nil, &encoded)
         {
             updates.eventHash = (core.seq, hash)

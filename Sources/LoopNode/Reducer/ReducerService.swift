@@ -123,7 +123,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private func send(out errand: Errand) {
         do {
             let post = post
-            _ = try NodeThread("loop-errand", isPatient: !errand.isWaitedFor) { post(.errandDone(errand.run())) }
+            _ = try NodeThread("loop-errand") { post(.errandDone(errand.run())) }
         } catch {
             // Rather a pause than no answer.
             log.once(a: "errand", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")

@@ -40,7 +40,7 @@ struct SnapshotKeeper {
         isWriting = true
         let (copy, post) = (copy core, post)
         do {
-            _ = try NodeThread("loop-snapshot", isPatient: true) { post(.snapshotWritten(Self.write(copy, writer))) }
+            _ = try NodeThread("loop-snapshot") { post(.snapshotWritten(Self.write(copy, writer))) }
         } catch {
             isWriting = false
             log.once(a: "snapshot", "no snapshot was made: \(error)")

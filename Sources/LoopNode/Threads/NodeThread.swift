@@ -16,17 +16,15 @@ public final class NodeThread: Sendable {
     /// - Parameters:
     ///   - name: shown by `top` and debuggers; 15 bytes of it.
     ///   - stackBytes: how large its stack may become.
-    ///   - isPatient: whether threads that others wait for come first where there are not enough processors.
     /// - Throws: when the system has no room for another thread.
     public init(
-        _ name: String, stackBytes: Int = 8 << 20, isPatient: Bool = false, body: @escaping @Sendable () -> Void
+        _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         let state = Locked(State())
         self.state = state
         let start = Unmanaged.passRetained(
             ThreadStart {
                 loop_name_thread(name)
-                if isPatient { loop_make_thread_patient() }
                 body()
                 let waiters = state.withLock { state in
                     state.isDone = true
