@@ -33,6 +33,30 @@ import Testing
         #expect(observer.takeActions().last == .state(Seq(11), [2, 2, 2, 2]))
     }
 
+    @Test mutating func `parts are asked for before they come, eight ahead, and again where they are lost`() {
+        let bytes = (0..<24).map { UInt8($0) }
+        func part(_ offset: Int) -> PeerFrame {
+            let piece = Array(bytes[offset..<offset + 2])
+            return frame(
+                first, epoch: 1,
+                .statePart(StatePart(transfer: 1, seq: Seq(3), total: 24, offset: UInt64(offset), bytes: piece)))
+        }
+        func asked(_ offsets: [UInt64]) -> [ObserverAction] {
+            offsets.map { .send(.stateRequest(transfer: 1, offset: $0)) }
+        }
+        observer.receiveReply(part(0), at: time(1))
+        #expect(observer.takeActions() == asked([2, 4, 6, 8, 10, 12, 14, 16]))
+        observer.receiveReply(part(2), at: time(1))
+        #expect(observer.takeActions() == asked([18]))
+        // The one at 4 is lost: those behind it are of no use.
+        for offset in [6, 8, 10, 12, 14, 16, 18] { observer.receiveReply(part(offset), at: time(1)) }
+        #expect(observer.takeActions() == [])
+        observer.advance(to: time(2))
+        #expect(observer.takeActions() == asked([4, 6, 8, 10, 12, 14, 16, 18]))
+        for offset in stride(from: 4, to: 24, by: 2) { observer.receiveReply(part(offset), at: time(2)) }
+        #expect(observer.takeActions() == asked([20, 22]) + [.state(Seq(3), bytes)])
+    }
+
     @Test mutating func `what an epoch has announced is not waited for where the next one has lost it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(5), state: [1])), at: time(1))
         observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(9))), at: time(1))

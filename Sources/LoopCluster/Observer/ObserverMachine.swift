@@ -32,7 +32,7 @@ public struct ObserverMachine: Sendable {
     /// What has to be fetched before what is waiting can be used.
     private var lack: Lack?
     private var waiting = Waiting()
-    private var transfer: (id: UInt64, seq: Seq, total: UInt64, bytes: [UInt8])?
+    private var transfer: Transfer?
     private var nextRequest = MonotonicTime.zero
     /// The newest hash that was handed out: it comes again with each tick.
     private var hash: (seq: Seq, value: UInt64)?
@@ -44,6 +44,20 @@ public struct ObserverMachine: Sendable {
     package var brokenRules = BrokenRules()
 
     private enum Lack { case state, events }
+
+    /// A state of which parts are here.
+    private struct Transfer: Sendable {
+        let id: UInt64
+        let seq: Seq
+        let total: UInt64
+        var bytes: [UInt8]
+        /// How far it was asked for, in steps that are as long as the first part.
+        var asked: UInt64
+        let step: UInt64
+    }
+
+    /// How many parts are asked for before they come.
+    private let partsAheadMax: UInt64 = 8
 
     /// How much memory is asked for at once, for a state that is to come in parts.
     private let reservedBytesMax = 256 << 20
@@ -121,11 +135,28 @@ public struct ObserverMachine: Sendable {
             return actions.append(
                 .send(.transitionsRequest(fingerprint: fingerprint, after: content.upperBound)))
         }
-        let (id, offset) = transfer.map { ($0.id, UInt64($0.bytes.count)) } ?? (0, 0)
+        guard let begun = transfer else { return askForPart(0, 0) }
+        // What was asked for before may be lost.
+        transfer?.asked = UInt64(begun.bytes.count)
+        askAhead()
+    }
+
+    private mutating func askForPart(_ id: UInt64, _ offset: UInt64) {
         actions.append(
             .send(
                 .stateRequest(
                     transfer: id, offset: offset, section: following.section, differences: following.differences)))
+    }
+
+    /// Asks for parts before those that were asked for have come, so that none waits for a request.
+    private mutating func askAhead() {
+        nextRequest = now + repeatInterval
+        while let begun = transfer, begun.asked < begun.total,
+            begun.asked < UInt64(begun.bytes.count) + partsAheadMax * begun.step
+        {
+            askForPart(begun.id, begun.asked)
+            transfer?.asked += begun.step
+        }
     }
 
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
@@ -271,23 +302,28 @@ public struct ObserverMachine: Sendable {
             transfer = nil
             return
         }
-        if transfer == nil || transfer?.id != part.transfer {
-            guard part.offset == 0 else { return }
+        if transfer?.id != part.transfer {
+            guard part.offset == 0, !part.bytes.isEmpty || part.total == 0 else { return }
             // A peer may say anything: what is not written to costs nothing.
             var bytes: [UInt8] = []
             bytes.reserveCapacity(min(Int(clamping: part.total), reservedBytesMax))
-            transfer = (part.transfer, part.seq, part.total, bytes)
+            let step = UInt64(part.bytes.count)
+            transfer = Transfer(
+                id: part.transfer, seq: part.seq, total: part.total, bytes: bytes, asked: step, step: step)
         }
         // Taken out for as long as it is added to: an array that two hold would be copied with each part.
         guard var begun = transfer.take() else { return }
-        if UInt64(begun.bytes.count) == part.offset {
-            begun.bytes += part.bytes
-            if UInt64(begun.bytes.count) == begun.total { return show(begun.seq, begun.bytes) }
+        guard UInt64(begun.bytes.count) == part.offset else {
             transfer = begun
-            ask()
-        } else {
-            transfer = begun
+            return
         }
+        begun.bytes += part.bytes
+        let count = UInt64(begun.bytes.count)
+        if count == begun.total { return show(begun.seq, begun.bytes) }
+        guard count < begun.total else { return }
+        begun.asked = max(begun.asked, count)
+        transfer = begun
+        if !part.bytes.isEmpty { askAhead() }
     }
 
     // MARK: What builds on the state before
@@ -295,7 +331,8 @@ public struct ObserverMachine: Sendable {
     private mutating func take(_ delta: StateDelta) {
         guard following.fingerprint == nil, following.dependsOnTheLast else { return }
         newest = max(newest, delta.seq)
-        waiting.add(delta)
+        let fetched = min(Int(clamping: transfer?.total ?? 0), reservedBytesMax)
+        waiting.add(delta, bytesMax: max(Waiting.bytesMax, fetched))
         useWaiting()
         review()
     }

@@ -8,16 +8,17 @@ struct Waiting: Sendable {
     private var bytes = 0
 
     private static var countMax: Int { 16_384 }
-    private static var bytesMax: Int { 8 << 20 }
+    /// More where the state that is being fetched is larger: as much as that.
+    static var bytesMax: Int { 8 << 20 }
 
     var isEmpty: Bool { deltas.isEmpty && notes.isEmpty }
 
     mutating func removeAll() { self = Waiting() }
 
-    mutating func add(_ delta: StateDelta) {
+    mutating func add(_ delta: StateDelta, bytesMax: Int) {
         deltas.append(delta)
         bytes += delta.bytes.count
-        while bytes > Self.bytesMax || deltas.count > Self.countMax {
+        while bytes > bytesMax || deltas.count > Self.countMax {
             bytes -= deltas.removeFirst().bytes.count
         }
     }

@@ -8,10 +8,14 @@ public struct Errand: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
         case digest(JournaledCore)
+        /// Encodes the state, or a section of it.
+        case encoding(any ErasedFold, section: Int?)
     }
 
     enum Outcome: Sendable {
         case digest(hash: UInt64, bytes: Int)
+        /// Nil: it cannot be encoded.
+        case encoding([UInt8]?)
     }
 
     /// What came of an errand, for the machine that gave it.
@@ -31,6 +35,9 @@ public struct Errand: Sendable {
         case .digest(let core):
             let (hash, bytes) = core.digest()
             return Result(epoch: epoch, number: number, outcome: .digest(hash: hash, bytes: bytes))
+        case .encoding(let fold, let section):
+            let bytes = try? fold.encodedState(section: section)
+            return Result(epoch: epoch, number: number, outcome: .encoding(bytes))
         }
     }
 }
@@ -59,6 +66,7 @@ extension ReducerCore {
             guard hashing.errand == result.number else { return }
             hashing.errand = nil
             finishHash(hash, bytes)
+        case .encoding(let bytes): finishTransfer(result.number, bytes)
         }
     }
 }

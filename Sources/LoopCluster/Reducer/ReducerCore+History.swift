@@ -72,6 +72,9 @@ extension ReducerCore {
         reviewSuspects()
         _ = poison.deferred.takeAll()
         updates.ring.removeAll()
+        // What errands of the epoch before come to is not taken.
+        hashing.errand = nil
+        transfers.removeAll { $0.bytes == nil }
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }

@@ -45,7 +45,7 @@ extension ReducerCore {
         var encoded = EncodedUpdates()
         for index in updates.streams.indices {
             var served = updates.streams[index]
-            if served.published?.upperBound != core.seq, now.monotonic >= served.nextAt {
+            if served.published?.upperBound != core.seq, now.monotonic >= served.nextAt || isGrowing(served) {
                 switch served.stream.mode {
                 case .full: publishWhole(&served, &encoded)
                 case .delta: publishDifference(&served, &encoded)
@@ -61,6 +61,18 @@ extension ReducerCore {
         }
     }
 
+    /// Whether the next difference would not fit into a message, were it to wait for its time. Where the observers' own interval
+    /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
+    private func isGrowing(_ served: ServedStream) -> Bool {
+        guard served.stream.mode == .delta, served.stream.interval == 0, let base = served.base,
+            let published = served.published
+        else { return false }
+        let limit = configuration.stateBytesMax / 2 - base.byteCount
+        let eventsCount = min(core.seq.value - published.upperBound.value, 1 << 30)
+        let changed = Int(eventsCount) * min(served.bytesPerEvent, 1 << 30)
+        return limit > 0 && changed > max(limit, base.byteCount)
+    }
+
     private func topic(of served: ServedStream) -> Topic { .updates(core.loop.id, served.stream) }
 
     /// What was encoded leaves, or is only announced, where one message cannot hold it: observers fetch it in parts.
@@ -73,7 +85,7 @@ extension ReducerCore {
         }
     }
 
-    /// A large update costs more to make: it is published less often.
+    /// A large state costs more to encode: it is published less often.
     private mutating func wait(_ served: inout ServedStream, after byteCount: Int) {
         let own = Duration.milliseconds(served.stream.interval)
         let interval = max(own, .seconds(1 / configuration.updatesPerSecond))
@@ -96,18 +108,16 @@ extension ReducerCore {
             // Who has an older state than the one that differences are to from here on fetches it.
             wait(&served, after: 0)
             served.publishes(core.seq)
-            served.base = core.fold.kept(section: served.section)
+            rebase(&served)
             served.hashedAt = core.seq
             return publish(.unchanged(core.seq...core.seq), on: topic(of: served))
         }
         guard let bytes = difference(to: base, since, served.section, &encoded) else { return }
-        wait(&served, after: bytes.count)
-        if served.section != nil {
-            if served.nothing == nil {
-                served.nothing = try? core.fold.noDifference(to: base, section: served.section)
-            }
-            if served.nothing == bytes { return served.stays(through: core.seq) }
-        }
+        let eventsCount = Int(clamping: core.seq.value - since.upperBound.value)
+        served.bytesPerEvent = max(0, bytes.count - base.byteCount) / max(1, eventsCount)
+        // It costs what has changed, whenever it is made: later it would be larger.
+        wait(&served, after: 0)
+        if served.section != nil, served.nothing == bytes { return served.stays(through: core.seq) }
         let hash = isHashDue(since: served.hashedAt, of: served.section) ? hash(of: served.section, &encoded) : nil
         if let hash {
             served.hash = (core.seq, hash)
@@ -116,7 +126,16 @@ extension ReducerCore {
         publish(
             .delta(StateDelta(base: since, seq: core.seq, hash: hash, bytes: bytes)), bytes.count, &served)
         // The base is what was published, however many states there were in between.
-        served.base = core.fold.kept(section: served.section)
+        rebase(&served)
+    }
+
+    /// The next difference is to the state as it is now.
+    private mutating func rebase(_ served: inout ServedStream) {
+        served.base = try? core.fold.base(section: served.section)
+        served.nothing = nil
+        if served.section != nil, let base = served.base {
+            served.nothing = try? core.fold.difference(since: base, section: served.section)
+        }
     }
 
     // MARK: What streams share
@@ -130,7 +149,7 @@ extension ReducerCore {
     }
 
     private func difference(
-        to base: KeptState, _ since: ClosedRange<Seq>, _ section: Int?, _ encoded: inout EncodedUpdates
+        to base: DeltaBase, _ since: ClosedRange<Seq>, _ section: Int?, _ encoded: inout EncodedUpdates
     ) -> [UInt8]? {
         let key = EncodedUpdates.DifferenceKey(section: section, from: since.lowerBound, through: since.upperBound)
         if let bytes = encoded.differences[key] { return bytes }
@@ -141,9 +160,15 @@ extension ReducerCore {
 
     // MARK: Hashes
 
+    /// How large the state, or a section of it, is as far as is known; a section that was never encoded may be all of it.
+    func size(of section: Int?) -> Int {
+        let size = updates.size(of: section)
+        return section == nil || size == 0 ? max(size, core.digestedBytes) : size
+    }
+
     /// Encoding and hashing cost 5 to 8 ns for each byte: 16 bytes for each event are about 100 ns, for all streams together.
     private func isHashDue(since seq: Seq, of section: Int?) -> Bool {
-        let interval = max(16, updates.size(of: section) / 16) * updates.hashersCount
+        let interval = max(16, size(of: section) / 16) * updates.hashersCount
         return core.seq.value - seq.value >= UInt64(interval)
     }
 
@@ -158,6 +183,11 @@ extension ReducerCore {
     /// The size up to which a state is hashed at a tick, however few events there were: some milliseconds at most.
     private var hashedBytesMax: Int { 256 << 10 }
 
+    /// One that is being encoded elsewhere is not small, whatever it was when it was known last.
+    private func isSmall(_ section: Int?) -> Bool {
+        size(of: section) <= hashedBytesMax && !transfers.contains { $0.section == section && $0.bytes == nil }
+    }
+
     /// With a tick: the newest hash once more, for who has missed it; and where a loop has come to rest, that of its state.
     mutating func publishHashes() {
         var encoded = EncodedUpdates()
@@ -165,7 +195,7 @@ extension ReducerCore {
             guard let same = updates.streams[index].published else { continue }
             let section = updates.streams[index].section
             if same.upperBound == core.seq, updates.streams[index].hash.map({ !same.contains($0.seq) }) ?? true,
-                updates.size(of: section) <= hashedBytesMax, let hash = hash(of: section, &encoded)
+                isSmall(section), let hash = hash(of: section, &encoded)
             {
                 updates.streams[index].hash = (core.seq, hash)
                 updates.streams[index].hashedAt = core.seq
@@ -179,7 +209,7 @@ extension ReducerCore {
 
     private mutating func publishEventHash(_ encoded: inout EncodedUpdates) {
         guard subscriptions.hasEvents, notes.isEmpty else { return }
-        if updates.eventHash?.seq != core.seq, updates.size(of: nil) <= hashedBytesMax,
+        if updates.eventHash?.seq != core.seq, isSmall(nil),
             let hash = hash(of: nil, &encoded)
         {
             updates.eventHash = (core.seq, hash)

@@ -37,6 +37,7 @@ struct ReducerCore: Sendable {
     var updates = Updates()
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
+    var joining: [JoiningObserver] = []
 
     // Events that end the process; acknowledged records that are missing; how often the state is hashed.
     var poison = PoisonWatch()
@@ -130,6 +131,7 @@ struct ReducerCore: Sendable {
         // Who follows the state sees the last one, however recent the one before.
         if hasNewOutcome { updates.hurry() }
         publishUpdates()
+        answerJoining()
         publishTransitions()
         // Behind everything else: the sender of the event that ended the loop learns that it was applied.
         if hasNewOutcome { publishNewEnd() }

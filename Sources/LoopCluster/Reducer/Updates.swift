@@ -54,8 +54,10 @@ struct ServedStream: Sendable {
     /// When the next update may leave.
     var nextAt = MonotonicTime.zero
     /// What the next difference is to.
-    var base: KeptState?
-    /// The difference of the base to itself: what says that a section has not changed. Made when it is asked for.
+    var base: DeltaBase?
+    /// How much of the newest difference was for each event since the one before, in bytes.
+    var bytesPerEvent = 128
+    /// The difference of the base to itself: what says that a section has not changed.
     var nothing: [UInt8]?
     /// A hash of the bytes that were published last, where a section is published whole.
     var content: UInt64?
@@ -79,7 +81,6 @@ struct ServedStream: Sendable {
     mutating func publishes(_ seq: Seq) {
         published = seq...seq
         mustTell = false
-        nothing = nil
     }
 }
 

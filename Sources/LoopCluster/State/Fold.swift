@@ -1,5 +1,5 @@
 package import LoopCore
-import LoopWire
+package import LoopWire
 
 /// The part of what the journal determines that is of the definition's types: the state, and what its queries remember.
 ///
@@ -28,17 +28,11 @@ package protocol ErasedFold: Sendable {
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
 
-    /// The state, or a section of it, as it is now.
-    func kept(section: Int?) -> KeptState
+    /// The state, or a section of it, as it is now, for differences that are made to it later.
+    func base(section: Int?) throws -> DeltaBase
 
-    /// A state, or section, that was kept.
-    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8]
-
-    /// What makes the present state, or section, of one that was kept.
-    func difference(since old: KeptState, section: Int?) throws -> [UInt8]
-
-    /// What says that a state, or section, that was kept has not changed.
-    func noDifference(to old: KeptState, section: Int?) throws -> [UInt8]
+    /// What makes the present state, or section, of that base.
+    func difference(since base: DeltaBase, section: Int?) throws -> [UInt8]
 
     /// The state without its queries.
     var resting: any ErasedFold { get }
@@ -58,18 +52,6 @@ package protocol ErasedFold: Sendable {
     mutating func restore(_ memories: [UInt32: QueryMemory]) throws
     mutating func adopt(_ memories: [UInt32: QueryMemory], into changes: inout [EffectChange])
     mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
-}
-
-/// A state, or a section of one, that differences are made to. Large ones share structure with what came of them.
-package struct KeptState: Sendable {
-    let value: any Sendable
-
-    func `as`<Value>(_ type: Value.Type) -> Value {
-        guard let value = value as? Value else {
-            preconditionFailure("a kept \(Swift.type(of: value)) was taken for a \(type)")
-        }
-        return value
-    }
 }
 
 /// One event's place in the order, and where it is noted how far it has come.
@@ -144,24 +126,14 @@ where Definition.State == State, Definition.Event == Event {
         return try sections[section].reading.encoded(in: state, coder)
     }
 
-    func kept(section: Int?) -> KeptState {
-        guard let section else { return KeptState(value: state) }
-        return sections[section].reading.kept(in: state)
+    func base(section: Int?) throws -> DeltaBase {
+        guard let section else { return try DeltaBase(of: state) }
+        return try sections[section].reading.base(in: state)
     }
 
-    func encoded(_ kept: KeptState, section: Int?) throws -> [UInt8] {
-        guard let section else { return try coder.encode(kept.as(State.self)) }
-        return try sections[section].reading.encoded(kept, coder)
-    }
-
-    func difference(since old: KeptState, section: Int?) throws -> [UInt8] {
-        guard let section else { return try Delta.encode(from: old.as(State.self), to: state) }
-        return try sections[section].reading.difference(since: old, in: state)
-    }
-
-    func noDifference(to old: KeptState, section: Int?) throws -> [UInt8] {
-        guard let section else { return try Delta.encode(from: old.as(State.self), to: old.as(State.self)) }
-        return try sections[section].reading.noDifference(to: old)
+    func difference(since base: DeltaBase, section: Int?) throws -> [UInt8] {
+        guard let section else { return try Delta.encode(since: base, to: state) }
+        return try sections[section].reading.difference(since: base, in: state)
     }
 
     var resting: any ErasedFold {
@@ -208,17 +180,9 @@ extension SectionReading {
         try coder.encode(value(in: state))
     }
 
-    fileprivate func encoded(_ kept: KeptState, _ coder: any ValueCoder) throws -> [UInt8] {
-        try coder.encode(kept.as(Value.self))
-    }
+    fileprivate func base(in state: State) throws -> DeltaBase { try DeltaBase(of: value(in: state)) }
 
-    fileprivate func kept(in state: State) -> KeptState { KeptState(value: value(in: state)) }
-
-    fileprivate func difference(since old: KeptState, in state: State) throws -> [UInt8] {
-        try Delta.encode(from: old.as(Value.self), to: value(in: state))
-    }
-
-    fileprivate func noDifference(to old: KeptState) throws -> [UInt8] {
-        try Delta.encode(from: old.as(Value.self), to: old.as(Value.self))
+    fileprivate func difference(since base: DeltaBase, in state: State) throws -> [UInt8] {
+        try Delta.encode(since: base, to: value(in: state))
     }
 }

@@ -40,7 +40,9 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         let last = header.pointee.count
         if first == last { return }
         self.stamp = log.stamp
-        for position in first..<last { look((touches + position).pointee.key, touches[position].hash, now) }
+        for position in first..<last {
+            look((touches + position).pointee.key, touches[position].word & IndexWord.hashMask, now)
+        }
         withExtendedLifetime(log) {}
         tell(seq: seq, firstIndex: 0, into: &changes)
     }

@@ -1,6 +1,6 @@
 import LoopLock
 
-/// The tracked dictionaries of a state by their places in it, while a difference between two states is written or made.
+/// The tracked dictionaries of a state by their places in it, or anchors in them: what a difference to that state is made from.
 ///
 /// A place is the path of keys that leads to the dictionary in the encoded state. Only those that lead through names count:
 /// the elements of a set have no order that two processes share.
@@ -22,9 +22,18 @@ package final class DeltaParts: Sendable {
 
     /// - Returns: a number of its own; nil for a dictionary whose place does not count.
     func add<Key, Value>(_ dictionary: TrackedDictionary<Key, Value>, at path: [any CodingKey]) -> Int? {
+        add(any: dictionary, at: path)
+    }
+
+    /// - Parameter anchor: nil for a dictionary that has none; it will be written whole.
+    func add<Key, Value>(_ anchor: TrackedAnchor<Key, Value>?, at path: [any CodingKey]) -> Int? {
+        add(any: anchor as Any, at: path)
+    }
+
+    private func add(any part: Any, at path: [any CodingKey]) -> Int? {
         guard let place = Self.place(path) else { return nil }
         return content.withLock { content in
-            content.parts[place] = content.parts[place] == nil ? .one(dictionary) : .ambiguous
+            content.parts[place] = content.parts[place] == nil ? .one(part) : .ambiguous
             content.count += 1
             return content.count
         }
@@ -41,9 +50,22 @@ package final class DeltaParts: Sendable {
     func base<Key, Value>(
         _ place: [String], _ type: TrackedDictionary<Key, Value>.Type
     ) -> TrackedDictionary<Key, Value>? {
+        part(at: place) as? TrackedDictionary<Key, Value>
+    }
+
+    /// The place and the anchor in the dictionary there, where it was of this type.
+    func anchor<Key, Value>(
+        at path: [any CodingKey], _ type: TrackedDictionary<Key, Value>.Type
+    ) -> (place: [String], anchor: TrackedAnchor<Key, Value>)? {
+        guard let place = Self.place(path), let anchor = part(at: place) as? TrackedAnchor<Key, Value> else {
+            return nil
+        }
+        return (place, anchor)
+    }
+
+    private func part(at place: [String]) -> Any? {
         content.withLock { content in
-            guard case .one(let dictionary)? = content.parts[place] else { return nil }
-            return dictionary as? TrackedDictionary<Key, Value>
+            if case .one(let part)? = content.parts[place] { part } else { nil }
         }
     }
 
@@ -56,6 +78,8 @@ package final class DeltaParts: Sendable {
 package enum DeltaCoding: Sendable {
     /// Note where they are, and write a number for each.
     case noting(DeltaParts)
+    /// Make an anchor in each, so that what changes in it from now on is known later; and write a number for each.
+    case anchoring(DeltaParts)
     /// Write what has changed in them.
     case writing(since: DeltaParts)
     /// Make what has changed in them.

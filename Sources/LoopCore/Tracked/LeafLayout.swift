@@ -55,6 +55,34 @@ struct LeafLayout {
             if let object = children[child] { try forEach(Unmanaged.passUnretained(object), height - 1, visit) }
         }
     }
+
+    /// Goes through the entries of ordinals that are there, in a tree that somebody holds.
+    func forEach(
+        of ordinals: [Int], in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void
+    ) rethrows {
+        try withExtendedLifetime(root) {
+            for ordinal in ordinals {
+                if let entry = entry(at: ordinal, in: root, height: height) { try visit(entry) }
+            }
+        }
+    }
+
+    /// The entry of an ordinal in a tree that somebody holds; nil: it is not there.
+    func entry(at ordinal: Int, in root: AnyObject?, height: Int) -> UnsafeMutableRawPointer? {
+        var shift = TrieShape.bits * height
+        guard let root, ordinal >> (shift + TrieShape.bits) == 0 else { return nil }
+        var node = Unmanaged.passUnretained(root)
+        while shift > 0 {
+            let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
+            guard let child = children[ordinal >> shift & TrieShape.mask] else { return nil }
+            node = Unmanaged.passUnretained(child)
+            shift -= TrieShape.bits
+        }
+        let (header, entries) = parts(of: node)
+        let slot = ordinal & TrieShape.mask
+        guard header.pointee.bitmap & 1 << UInt16(slot) != 0 else { return nil }
+        return entries + header.pointee.rank(slot) * stride
+    }
 }
 
 extension OrderTree {

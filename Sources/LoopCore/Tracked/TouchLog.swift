@@ -1,24 +1,25 @@
 import Synchronization
 
-/// A key that was changed in a `TrackedDictionary`, and its hash there.
+/// A key that was changed in a `TrackedDictionary`, and where its entry is or was.
 @usableFromInline
 struct Touch<Key> {
     @usableFromInline let key: Key
-    @usableFromInline let hash: UInt64
-    /// The line of changes that this one belongs to.
-    @usableFromInline let line: UInt64
+    /// The key's hash, and the ordinal of the entry: an `IndexWord`.
+    @usableFromInline let word: UInt64
+    @usableFromInline let number: Int
 
     @inlinable
-    init(key: Key, hash: UInt64, line: UInt64) {
+    init(key: Key, word: UInt64, number: Int) {
         self.key = key
-        self.hash = hash
-        self.line = line
+        self.word = word
+        self.number = number
     }
 }
 
 /// Names one value that a `TrackedDictionary` had: the last change that made it. Two dictionaries of one stamp are the same.
 @usableFromInline
 struct TrackedStamp: Equatable, Sendable {
+    /// The line of changes that it belongs to.
     @usableFromInline let line: UInt64
     @usableFromInline let number: Int
 
@@ -33,9 +34,12 @@ struct TrackedStamp: Equatable, Sendable {
 ///
 /// Whoever remembers a stamp finds what was changed since, and holds no copy for it, which would make the next change copy
 /// what it changes. A copy of the dictionary shares its log; who changes one of them first goes on in a log of its own, on a
-/// new *line*. No line ever has two logs that go on, so a change is named by its line and its number, and a log that holds
-/// the change of a stamp says all that came after it. It holds an eighth as many changes as the dictionary has keys:
-/// when it no longer reaches back, comparing everything is in proportion to what has changed.
+/// new *line*. No line ever has two logs that go on, so a change is named by its line and its number, and a log that reaches
+/// back to a stamp says all that came after it.
+///
+/// It holds an eighth as many changes as the dictionary has keys: when it no longer reaches back, comparing everything is in
+/// proportion to what has changed. What came after a ``TrackedAnchor`` is kept longer: of each entry the newest change,
+/// until those are of half as many entries as there are.
 @usableFromInline
 final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     @inlinable
@@ -50,63 +54,140 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     }
 
     @usableFromInline
-    static func make(capacity: Int, line: UInt64, first: Int) -> TouchLog {
+    static func make(capacity: Int, _ header: TouchLogHeader) -> TouchLog {
         unsafeDowncast(
-            create(minimumCapacity: capacity) { _ in TouchLogHeader(line: line, first: first, capacity: capacity) },
+            create(minimumCapacity: capacity) { _ in
+                var header = header
+                (header.count, header.capacity) = (0, capacity)
+                return header
+            },
             to: TouchLog.self)
     }
 
     /// The last change; nil: there was none.
     @inlinable
     var stamp: TrackedStamp? {
-        let (header, touches) = parts
-        let count = header.pointee.count
-        return count == 0
-            ? nil : TrackedStamp(line: touches[count - 1].line, number: header.pointee.first + count - 1)
+        let header = parts.header
+        return header.pointee.next == 0
+            ? nil : TrackedStamp(line: header.pointee.line, number: header.pointee.next - 1)
     }
 
     /// The position of the first change after that of a stamp; nil: it is not known.
     @inlinable
     func position(after stamp: TrackedStamp) -> Int? {
         let (header, touches) = parts
-        let position = stamp.number - header.pointee.first
-        guard position >= 0, position < header.pointee.count, touches[position].line == stamp.line else { return nil }
-        return position + 1
+        // As long as nothing was left out between.
+        let position = header.pointee.count - (header.pointee.next - stamp.number)
+        if stamp.line == header.pointee.line, stamp.number >= header.pointee.begin, position >= 0,
+            position < header.pointee.count, touches[position].number == stamp.number
+        {
+            return position + 1
+        }
+        return search(after: stamp)
     }
 
-    /// Makes room in a log that nobody else holds: a larger one, or the older half is forgotten.
-    /// - Parameter most: how many changes are worth keeping.
     @usableFromInline
-    func withRoom(most: Int) -> TouchLog {
+    func search(after stamp: TrackedStamp) -> Int? {
+        let header = parts.header
+        guard stamp.number >= header.pointee.complete - 1, stamp.number < header.pointee.next,
+            header.pointee.line(of: stamp.number) == stamp.line
+        else { return nil }
+        return position(from: stamp.number + 1)
+    }
+
+    /// The position of the first change with this number or a later one.
+    private func position(from number: Int) -> Int {
         let (header, touches) = parts
-        let count = header.pointee.count
-        if count < most {
-            let log = TouchLog.make(capacity: count * 2, line: header.pointee.line, first: header.pointee.first)
-            log.parts.touches.moveInitialize(from: touches, count: count)
-            log.parts.header.pointee.count = count
-            log.parts.header.pointee.begin = header.pointee.begin
-            header.pointee.count = 0
-            return log
+        var (low, high) = (0, header.pointee.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if touches[middle].number < number { low = middle + 1 } else { high = middle }
         }
-        let forgotten = count / 2
-        touches.deinitialize(count: forgotten)
-        touches.moveInitialize(from: touches + forgotten, count: count - forgotten)
-        header.pointee.count -= forgotten
-        header.pointee.first += forgotten
+        return low
+    }
+
+    // MARK: Room
+
+    /// Makes room in a log that nobody else holds: a larger one, or what is least of use is forgotten.
+    /// - Parameter entries: how many there are in the dictionary.
+    @usableFromInline
+    func withRoom(entries: Int) -> TouchLog {
+        let header = parts.header
+        if header.pointee.count < Swift.max(4 * TouchLogHeader.tail, entries / 8) { return enlarged() }
+        let count = header.pointee.count
+        if let wanted = TouchAnchors.oldest(in: self), wanted < count / 2 {
+            forget(wanted)
+            leaveOutOlder()
+            let left = header.pointee.count
+            if left > count / 2, left < Swift.max(4 * TouchLogHeader.tail, entries / 2) { return enlarged() }
+            if left <= count / 2 { return self }
+        }
+        forget(header.pointee.count / 2)
         return self
     }
 
-    /// A log that goes on from here, on a line of its own, with what is new on this line and a few changes before.
+    private func enlarged() -> TouchLog {
+        let (header, touches) = parts
+        let count = header.pointee.count
+        let log = TouchLog.make(capacity: count * 2, header.pointee)
+        log.parts.touches.moveInitialize(from: touches, count: count)
+        log.parts.header.pointee.count = count
+        header.pointee.count = 0
+        return log
+    }
+
+    /// Forgets the oldest changes.
+    private func forget(_ forgotten: Int) {
+        guard forgotten > 0 else { return }
+        let (header, touches) = parts
+        header.pointee.complete = touches[forgotten - 1].number + 1
+        touches.deinitialize(count: forgotten)
+        touches.moveInitialize(from: touches + forgotten, count: header.pointee.count - forgotten)
+        header.pointee.count -= forgotten
+    }
+
+    /// Leaves out the changes of entries that were changed again later.
+    private func leaveOutOlder() {
+        let (header, touches) = parts
+        let count = header.pointee.count
+        let size = 4 << (Int.bitWidth - count.leadingZeroBitCount)
+        var seen = [UInt64](repeating: 0, count: size)
+        var free = count
+        var position = count
+        while position > 0 {
+            position -= 1
+            let word = touches[position].word
+            // Before the dictionary was empty the ordinals were other entries'.
+            if touches[position].number >= header.pointee.emptied {
+                var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 24) & (size - 1)
+                while seen[place] != 0, seen[place] != word { place = (place + 1) & (size - 1) }
+                if seen[place] == word {
+                    (touches + position).deinitialize(count: 1)
+                    continue
+                }
+                seen[place] = word
+            }
+            free -= 1
+            if free != position { (touches + free).moveInitialize(from: touches + position, count: 1) }
+        }
+        if free > 0 { touches.moveInitialize(from: touches + free, count: count - free) }
+        header.pointee.count = count - free
+    }
+
+    /// A log that goes on from here, on a line of its own, with what is new on this line, a few changes before, and what
+    /// came after an anchor.
     @usableFromInline
     func forked() -> TouchLog {
         let (header, touches) = parts
-        let own = header.pointee.first + header.pointee.count - header.pointee.begin
-        let kept = Swift.min(header.pointee.count, own + TouchLogHeader.tail)
-        let first = header.pointee.first + header.pointee.count - kept
-        let log = TouchLog.make(capacity: kept + TouchLogHeader.tail, line: TouchLines.next(), first: first)
-        log.parts.touches.initialize(from: touches + (header.pointee.count - kept), count: kept)
-        log.parts.header.pointee.count = kept
-        log.parts.header.pointee.begin = first + kept
+        let own = position(from: header.pointee.begin) - TouchLogHeader.tail
+        let first = Swift.max(0, Swift.min(own, TouchAnchors.oldest(in: self) ?? own))
+        let kept = header.pointee.count - first
+        let log = TouchLog.make(capacity: kept + TouchLogHeader.tail, header.pointee)
+        log.parts.touches.initialize(from: touches + first, count: kept)
+        let new = log.parts.header
+        new.pointee.count = kept
+        if first > 0 { new.pointee.complete = touches[first - 1].number + 1 }
+        new.pointee.beginLine()
         return log
     }
 }
@@ -114,23 +195,40 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
 @usableFromInline
 struct TouchLogHeader {
     /// The line on which this log goes on.
-    @usableFromInline let line: UInt64
-    /// The number of the first change that is kept.
-    @usableFromInline var first: Int
-    @usableFromInline var count = 0
-    @usableFromInline let capacity: Int
+    @usableFromInline var line: UInt64
     /// The number of the first change on this line.
-    @usableFromInline var begin: Int
+    @usableFromInline var begin = 0
+    /// The lines before, and the numbers of their first changes.
+    @usableFromInline var earlier: [TrackedStamp] = []
+    /// The number of the next change.
+    @usableFromInline var next = 0
+    /// Changes from this number on are here, but for those of entries that were changed again.
+    @usableFromInline var complete = 0
+    /// The dictionary was empty before the change of this number: from here on each ordinal is one entry's.
+    @usableFromInline var emptied = 0
+    @usableFromInline var count = 0
+    @usableFromInline var capacity = 0
 
     /// How many changes of the lines before are kept.
     @usableFromInline static let tail = 8
 
-    @inlinable
-    init(line: UInt64, first: Int, capacity: Int) {
-        self.line = line
-        self.first = first
-        self.capacity = capacity
-        begin = first
+    @usableFromInline
+    init(line: UInt64) { self.line = line }
+
+    /// The line on which a change was made that is not older than `complete` says.
+    func line(of number: Int) -> UInt64? {
+        if number >= begin { return line }
+        return earlier.last { $0.number <= number }?.line
+    }
+
+    /// Goes on on a line of its own.
+    mutating func beginLine() {
+        earlier.append(TrackedStamp(line: line, number: begin))
+        // What is older than the oldest change that is known needs no line.
+        let oldest = complete - 1
+        if let first = earlier.lastIndex(where: { $0.number <= oldest }) { earlier.removeFirst(first) }
+        line = TouchLines.next()
+        begin = next
     }
 }
 
@@ -145,14 +243,17 @@ enum TouchLines {
 }
 
 extension TrackedDictionary {
-    /// Notes that a key is about to have another value, to come or to go.
+    /// Notes that the entry of an ordinal is about to have another value, to come or to go.
     @inlinable @inline(__always)
-    mutating func touch(_ key: Key, _ hash: UInt64) {
+    mutating func touch(_ key: Key, _ hash: UInt64, _ ordinal: Int) {
         if !isKnownUniquelyReferenced(&log) || isLogFull { makeRoomInLog() }
         guard let log else { return }
         let (header, touches) = log.parts
-        (touches + header.pointee.count).initialize(to: Touch(key: key, hash: hash, line: header.pointee.line))
+        let number = header.pointee.next
+        (touches + header.pointee.count).initialize(
+            to: Touch(key: key, word: IndexWord.word(hash, ordinal), number: number))
         header.pointee.count += 1
+        header.pointee.next = number + 1
     }
 
     @inlinable @inline(__always)
@@ -164,11 +265,17 @@ extension TrackedDictionary {
     @usableFromInline
     mutating func makeRoomInLog() {
         if log == nil {
-            log = TouchLog.make(capacity: 4, line: TouchLines.next(), first: 0)
+            log = TouchLog.make(capacity: 4, TouchLogHeader(line: TouchLines.next()))
         } else if isKnownUniquelyReferenced(&log) {
-            log = log?.withRoom(most: Swift.max(4 * TouchLogHeader.tail, count / 8))
+            log = log?.withRoom(entries: count)
         } else {
             log = log?.forked()
         }
+    }
+
+    /// An entry was removed, perhaps the last one: then ordinals begin anew. Its touch was noted.
+    @inlinable @inline(__always)
+    mutating func noteRemoval() {
+        if order.count == 0, let header = log?.parts.header { header.pointee.emptied = header.pointee.next }
     }
 }

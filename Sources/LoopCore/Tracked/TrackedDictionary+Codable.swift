@@ -18,10 +18,9 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     /// - Returns: whether that is so.
     private func encodeDelta(to encoder: any Encoder) throws -> Bool {
         switch encoder.userInfo[DeltaCoding.key] as? DeltaCoding {
-        case .noting(let parts):
-            guard let number = parts.add(self, at: encoder.codingPath) else { return false }
-            var container = encoder.singleValueContainer()
-            try container.encode(number)
+        case .noting(let parts): return try encode(parts.add(self, at: encoder.codingPath), to: encoder)
+        case .anchoring(let parts):
+            return try encode(parts.add(TrackedAnchor(self), at: encoder.codingPath), to: encoder)
         case .writing(let parts):
             var container = encoder.unkeyedContainer()
             if let (place, old) = parts.base(at: encoder.codingPath, Self.self) {
@@ -34,6 +33,14 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
                     try Self.encode(changes.inserted, to: container.nestedUnkeyedContainer())
                     return true
                 }
+            } else if let (place, anchor) = parts.anchor(at: encoder.codingPath, Self.self),
+                let changes = anchor.changes(in: self), changes.count < Swift.max(count, 1)
+            {
+                try container.encode(place)
+                try container.encode(changes.removed)
+                try encodeEntries(at: changes.updated, into: container.nestedUnkeyedContainer())
+                try encodeEntries(at: changes.inserted, into: container.nestedUnkeyedContainer())
+                return true
             }
             try container.encodeNil()
             try encodeEntries(into: &container)
@@ -43,11 +50,28 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         return true
     }
 
+    private func encode(_ number: Int?, to encoder: any Encoder) throws -> Bool {
+        guard let number else { return false }
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+        return true
+    }
+
     private static func encode(_ entries: [Element], to container: any UnkeyedEncodingContainer) throws {
         var container = container
         for (key, value) in entries {
             try container.encode(key)
             try container.encode(value)
+        }
+    }
+
+    /// - Parameter ordinals: of entries that are there.
+    private func encodeEntries(at ordinals: [Int], into container: any UnkeyedEncodingContainer) throws {
+        var container = container
+        let layout = LeafLayout(Key.self, Value.self)
+        try layout.forEach(of: ordinals, in: order.root, height: order.height) { entry in
+            try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
         }
     }
 }
@@ -96,7 +120,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         }
         guard isUnlike else { throw Self.wrong("a key is inserted that is there", container) }
         // Whoever has asked for changes before finds that this is another dictionary.
-        touch(order.entry(at: IndexWord.ordinal(last)).pointee.key, last & IndexWord.hashMask)
+        let ordinal = IndexWord.ordinal(last)
+        touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
     }
 
     private mutating func insert(from container: inout any UnkeyedDecodingContainer) throws {
@@ -130,7 +155,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
             guard let ordinal = dictionary.find(key, hash), !updated.isAtEnd else {
                 throw wrong("a key is updated that is not there, or that comes without a value", updated)
             }
-            dictionary.touch(key, hash)
+            dictionary.touch(key, hash, ordinal)
             dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
         }
         var inserted = try container.nestedUnkeyedContainer()

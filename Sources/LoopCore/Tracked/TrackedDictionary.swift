@@ -59,7 +59,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
                 yield &value
                 return
             }
-            touch(key, hash)
+            touch(key, hash, ordinal)
             // The value is moved out and back, so that nobody else holds it meanwhile.
             let entry = order.uniqueEntry(at: ordinal)
             let place = withUnsafeMutablePointer(to: &entry.pointee.value) { $0 }
@@ -71,6 +71,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
                     _ = withUnsafeMutablePointer(to: &entry.pointee.key) { $0.move() }
                     order.close(ordinal)
                     index.remove(hash, ordinal: ordinal)
+                    noteRemoval()
                 }
             }
             yield &value
@@ -84,7 +85,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         _modify {
             let hash = IndexWord.hash(key)
             let known = find(key, hash)
-            if known != nil { touch(key, hash) }
+            if let known { touch(key, hash, known) }
             let ordinal = known ?? insert(key, value(), hash)
             yield &order.uniqueEntry(at: ordinal).pointee.value
         }
@@ -101,7 +102,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
             insert(key, value, hash)
             return nil
         }
-        touch(key, hash)
+        touch(key, hash, ordinal)
         let entry = order.uniqueEntry(at: ordinal)
         let old = entry.pointee.value
         entry.pointee.value = value
@@ -132,7 +133,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     @inlinable @discardableResult
     mutating func insert(_ key: Key, _ value: Value, _ hash: UInt64) -> Int {
         if order.next >= IndexWord.ordinalLimit { renumber() }
-        touch(key, hash)
+        touch(key, hash, order.next)
         let ordinal = order.append(OrderEntry(key: key, value: value))
         index.insert(hash, ordinal: ordinal)
         return ordinal
@@ -142,7 +143,8 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     mutating func remove(at ordinal: Int, _ hash: UInt64) -> OrderEntry<Key, Value> {
         index.remove(hash, ordinal: ordinal)
         let entry = order.remove(at: ordinal)
-        touch(entry.key, hash)
+        touch(entry.key, hash, ordinal)
+        noteRemoval()
         return entry
     }
 

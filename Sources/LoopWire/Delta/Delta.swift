@@ -19,6 +19,14 @@ public enum Delta {
         return try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: parts)])
     }
 
+    /// What makes a state of one that was the base before it.
+    /// - Throws: what encoding a state throws.
+    package static func encode<State: Encodable>(
+        since base: DeltaBase, to new: State, limits: CBORLimits = .default
+    ) throws(WireError) -> [UInt8] {
+        try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: base.parts)])
+    }
+
     /// Makes a state the new one of a difference to it.
     /// - Throws: where the bytes are no difference, or not one to this state as far as that can be seen; the state stays.
     public static func apply<State: Codable>(
@@ -35,5 +43,25 @@ public enum Delta {
         let parts = DeltaParts()
         _ = try CBOR.encode(state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.noting(parts)])
         return parts
+    }
+}
+
+/// A state that differences are made to later, without the state: of each tracked dictionary an anchor.
+///
+/// So nobody holds a copy, which would make the next changes copy what they change. The difference to it says more than one
+/// to a copy would: an entry that was changed and has its old value again is in it, and a dictionary that was put in the
+/// place of another one, or most of which has changed, is in it whole.
+package struct DeltaBase: Sendable {
+    let parts: DeltaParts
+    /// How many bytes there are outside of the state's dictionaries: every difference is as long.
+    package let byteCount: Int
+
+    /// Takes work for what is outside of the state's dictionaries.
+    /// - Throws: what encoding the state throws.
+    package init<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
+        parts = DeltaParts()
+        byteCount = try CBOR.encode(
+            state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.anchoring(parts)]
+        ).count
     }
 }

@@ -11,6 +11,10 @@ import Testing
     private let books = UpdateStream(.full, of: SectionID(name: "books"))
     private let bookChanges = UpdateStream(.delta, of: SectionID(name: "books"))
 
+    private func replies(_ out: [Outbound]) -> [ToPeer] {
+        out.compactMap { if case .reply(.router([5]), let frame) = $0 { frame.message } else { nil } }
+    }
+
     @Test func `nothing is published for whom nobody follows`() throws {
         var bench = LibraryBench()
         let out = try bench.send(.visit)
@@ -110,6 +114,66 @@ import Testing
         for _ in 0..<10 { resting += bench.turn(after: 100).published(on: delta) }
         let hash = ToPeer.stateHash(bench.machine.seq, StableHash.fnv1a(try CBOR.encode(bench.state)))
         #expect(resting.last == hash)
+    }
+
+    @Test func `who joins in the middle of an interval gets the state of an update that is made for it`() throws {
+        var bench = LibraryBench(following: [slow])
+        _ = bench.turn()
+        let old = bench.state
+        _ = try bench.send(.shelve("Emma", 1), after: 1)
+        let middle = bench.state
+        let out = bench.turn {
+            $0.receive(
+                .stateRequest(transfer: 0, offset: 0, section: "", differences: 1000), from: .router([5]), at: $1)
+        }
+        #expect(
+            out.deltas(on: slow) == [
+                StateDelta(
+                    base: Seq(0)...Seq(0), seq: Seq(1), hash: nil, bytes: try Delta.encode(from: old, to: middle))
+            ])
+        let bytes = try CBOR.encode(middle)
+        #expect(
+            replies(out) == [
+                .statePart(
+                    StatePart(transfer: 1, seq: Seq(1), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+            ])
+        // The next difference is to that state.
+        #expect(try bench.send(.visit, after: 1001).deltas(on: slow).map(\.base) == [Seq(1)...Seq(1)])
+    }
+
+    @Test func `a large state is encoded by an errand, for all who ask meanwhile`() throws {
+        var bench = LibraryBench { $0.hashedBytesMax = 1 }
+        for number in 0..<20 { _ = try bench.send(.shelve("book \(number)", 1)) }
+        _ = bench.machine.takeErrands()
+        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)) == [])
+        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)) == [])
+        let (seq, bytes) = (bench.machine.seq, try CBOR.encode(bench.state))
+        let errands = bench.machine.takeErrands()
+        #expect(errands.count == 1)
+        _ = try bench.send(.shelve("another", 1))
+        let result = try #require(errands.first).run()
+        let out = bench.turn { $0.receive(result, at: $1) }
+        #expect(
+            replies(out) == [
+                .statePart(StatePart(transfer: 1, seq: seq, total: UInt64(bytes.count), offset: 0, bytes: bytes))
+            ])
+    }
+
+    @Test func `a difference that would grow too large for a message leaves before its time`() throws {
+        var bench = LibraryBench(following: [delta]) { $0.stateBytesMax = 1000 }
+        _ = bench.turn()
+        // The first one tells how much an event adds.
+        #expect(try bench.send(.shelve("a book with a title of some length", 0)).deltas(on: delta).count == 1)
+        var count = 0
+        for number in 0..<40 {
+            count += try bench.send(.shelve("a book with a title of some length \(number)", 1), after: 1).deltas(
+                on: delta
+            )
+            .count
+        }
+        // 40 ms, and an update comes every 100 ms.
+        #expect((2...10).contains(count))
+        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)).count == 1)
     }
 
     @Test func `streams beyond the limit are counted and not served`() throws {

@@ -51,7 +51,7 @@ extension CaseGroup {
 
     /// Votes that one processor of the reducer's process could apply in a second.
     private static func events(films: Int, _ effort: Effort) async throws -> Double {
-        let count = effort.count(200_000)
+        let count = effort.count(1_000_000)
         return try await withRoles { roles in
             let reducer = try await filled(films: films, roles)
             let voter = try voter(reducer, films: films, count: count, window: 4096, roles)
@@ -68,7 +68,7 @@ extension CaseGroup {
         let (films, count) = (effort.films, effort.count(8000))
         return try await effort.inFolder { folder in
             try await withRoles { roles in
-                var arguments = ["journal": "\(folder)/bench.journal", "durability": "os"]
+                var arguments = ["journal": "\(folder)/bench.journal", "durability": "os", "pauses": "yes"]
                 if hasSnapshot { arguments["snapshot-every"] = "\(count / 4)" }
                 let reducer = try await filled(films: films, roles, arguments)
                 let voter = try voter(reducer, films: films, count: count, window: 1, roles)

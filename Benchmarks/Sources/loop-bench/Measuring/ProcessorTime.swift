@@ -26,5 +26,15 @@ enum ProcessorTime {
         }
 
         var seconds: Double { ProcessorTime.seconds(clock) }
+
+        /// Waits until the process takes next to no processor time for half a second: what other threads of it had begun is done.
+        func rest() async throws {
+            var calm = 0
+            while calm < 5 {
+                let before = seconds
+                try await Task.sleep(for: .milliseconds(100))
+                calm = seconds - before < 0.01 ? calm + 1 : 0
+            }
+        }
     }
 }

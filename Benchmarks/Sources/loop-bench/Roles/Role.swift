@@ -66,6 +66,7 @@ struct Role {
         case PlainFan.name: try await reduce(PlainFan())
         case Crowd.name: try await reduce(Crowd())
         case Catalogue.name:
+            guard arguments["pauses"] != nil else { return try await reduce(Catalogue()) }
             let pauses = Pauses()
             try await reduce(Catalogue(onVote: pauses.note))
             Self.say("longest-thread", pauses.longest.thread * 1000)
