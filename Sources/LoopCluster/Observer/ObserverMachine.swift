@@ -54,13 +54,21 @@ public struct ObserverMachine: Sendable {
         /// How far it was asked for, in steps that are as long as the first part.
         var asked: UInt64
         let step: UInt64
+
+        /// A peer may say any total: memory is asked for at most sixteen times as much as has come, so that a large state
+        /// is moved a few times and not with each part.
+        mutating func add(_ part: [UInt8]) {
+            let count = bytes.count + part.count
+            if count > bytes.capacity { bytes.reserveCapacity(min(Int(clamping: total), 16 * count)) }
+            bytes += part
+        }
     }
 
     /// How many parts are asked for before they come.
     private let partsAheadMax: UInt64 = 8
 
-    /// How much memory is asked for at once, for a state that is to come in parts.
-    private let reservedBytesMax = 256 << 20
+    /// How many bytes of differences may wait for a state, however large it is.
+    private let waitingBytesMax = 256 << 20
     /// How long an update may take after the tick that announced it, or after its stream's interval, before it is fetched.
     private let patience = Duration.milliseconds(150)
     private let repeatInterval = Duration.milliseconds(300)
@@ -304,12 +312,9 @@ public struct ObserverMachine: Sendable {
         }
         if transfer?.id != part.transfer {
             guard part.offset == 0, !part.bytes.isEmpty || part.total == 0 else { return }
-            // A peer may say anything: what is not written to costs nothing.
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(min(Int(clamping: part.total), reservedBytesMax))
             let step = UInt64(part.bytes.count)
             transfer = Transfer(
-                id: part.transfer, seq: part.seq, total: part.total, bytes: bytes, asked: step, step: step)
+                id: part.transfer, seq: part.seq, total: part.total, bytes: [], asked: step, step: step)
         }
         // Taken out for as long as it is added to: an array that two hold would be copied with each part.
         guard var begun = transfer.take() else { return }
@@ -317,7 +322,7 @@ public struct ObserverMachine: Sendable {
             transfer = begun
             return
         }
-        begun.bytes += part.bytes
+        begun.add(part.bytes)
         let count = UInt64(begun.bytes.count)
         if count == begun.total { return show(begun.seq, begun.bytes) }
         guard count < begun.total else { return }
@@ -331,7 +336,7 @@ public struct ObserverMachine: Sendable {
     private mutating func take(_ delta: StateDelta) {
         guard following.fingerprint == nil, following.dependsOnTheLast else { return }
         newest = max(newest, delta.seq)
-        let fetched = min(Int(clamping: transfer?.total ?? 0), reservedBytesMax)
+        let fetched = min(Int(clamping: transfer?.total ?? 0), waitingBytesMax)
         waiting.add(delta, bytesMax: max(Waiting.bytesMax, fetched))
         useWaiting()
         review()
