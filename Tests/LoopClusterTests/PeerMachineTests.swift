@@ -43,6 +43,23 @@ import Testing
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
     }
 
+    /// Found by simulation: seed 4902. It had said goodbye to its session, the welcome to the next one was lost, and an old
+    /// welcome to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
+    @Test func `anew when it hears of a later session than it knows of`() {
+        var bench = PeerBench()
+        bench.join()
+        let old = bench.session
+        bench.session = SessionID(15)
+        #expect(bench.tick(0) == [])
+        let greets = bench.wait().contains {
+            if case .send(.greet(let greeting)) = $0 { greeting.session == old } else { false }
+        }
+        #expect(greets)
+        #expect(
+            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [])
+        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
+    }
+
     @Test func `and stays away when it is refused`() {
         var bench = PeerBench()
         let refused = Refused(.loop, reducer: "links", peer: "lamps")

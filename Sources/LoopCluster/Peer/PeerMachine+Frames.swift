@@ -55,7 +55,7 @@ extension PeerMachine {
     }
 
     /// Whether a frame is of this history, epoch and session. One of a newer epoch or another history says that the
-    /// reducer was restarted: greet it.
+    /// reducer was restarted, one of a later session that it has opened another: greet it.
     private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
         if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
             droppedCount += 1
@@ -68,6 +68,8 @@ extension PeerMachine {
         }
         if frame.session != session && !breaks(.framesNameTheirSession) {
             droppedCount += 1
+            // Numbers of sessions only grow: the welcome to this one was lost, and one to the session before came late.
+            if frame.session > session, stage == .joined || stage == .claiming { enter(.greeting) }
             return false
         }
         return true
