@@ -20,6 +20,8 @@ struct PeerShell: ~Copyable {
     private var push: Socket?
     private var collector = ""
     private var polls: PollSet
+    private let dealerItem: PollSet.Item
+    private let gateItem: PollSet.Item
     private var subItem: PollSet.Item?
     private var pushItem: PollSet.Item?
     private var message = Message()
@@ -45,8 +47,8 @@ struct PeerShell: ~Copyable {
         var dealer = try Socket(.dealer, in: context, options: .peer)
         try dealer.connect(endpoint)
         var polls = PollSet()
-        polls.add(dealer)
-        polls.add(descriptor: driver.gate.descriptor)
+        dealerItem = polls.add(dealer)
+        gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.endpoint = endpoint
         self.driver = driver
@@ -85,11 +87,13 @@ struct PeerShell: ~Copyable {
 
     private mutating func turn() throws -> End? {
         let now = SystemClock.monotonic
-        while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
-        if sub != nil {
+        if polls.isReadable(dealerItem) {
+            while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+        }
+        if let subItem, polls.isReadable(subItem) {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
         }
-        driver.takePosted(at: now)
+        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
         observer?.advance(to: now)
         try performObserved()
         let actions = driver.turn(at: now)
