@@ -44,6 +44,7 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0"),
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
         // Counts allocations, for `make budgets`.
@@ -55,7 +56,7 @@ let package = Package(
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // Bytes: the CBOR coder and every message between nodes.
-        library("LoopWire", ["LoopCore"]),
+        library("LoopWire", ["CMemory", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["LoopCore", "LoopWire"]),
         // One owner type per SQLite handle.

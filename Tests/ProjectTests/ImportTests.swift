@@ -7,7 +7,8 @@ import Testing
     private static let neighbours: [String: Set<String>] = [
         "LoopCore": ["LoopLock"],
         "LoopView": ["LoopLock", "LoopCore"],
-        "LoopWire": ["LoopCore"],
+        // CMemory is memory that grows where it is, and no more.
+        "LoopWire": ["CMemory", "LoopCore"],
         "LoopCluster": ["LoopCore", "LoopWire"],
         "LoopTesting": ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
     ]

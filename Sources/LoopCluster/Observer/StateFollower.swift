@@ -110,8 +110,9 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     /// Nil: the hash is that of the value.
     private func doubt(_ value: Value, _ seq: Seq, _ hash: UInt64) -> StateDoubt? {
-        guard !brokenRules.contains(.hashesAreCompared), let bytes = try? coder.encode(value) else { return nil }
-        let own = StableHash.fnv1a(bytes)
+        guard !brokenRules.contains(.hashesAreCompared) else { return nil }
+        var own = hash
+        try? coder.withEncoding(of: value) { own = StableHash.fnv1a($0) }
         return own == hash ? nil : .otherHash(seq, own: own, reducer: hash)
     }
 

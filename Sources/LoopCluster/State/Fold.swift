@@ -25,6 +25,9 @@ package protocol ErasedFold: Sendable {
 
     func encodedState() throws -> [UInt8]
 
+    /// Lends the encoded state, without a copy of it.
+    func withEncodedState(_ body: (UnsafeRawBufferPointer) -> Void) throws
+
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
 
@@ -120,6 +123,8 @@ where Definition.State == State, Definition.Event == Event {
     // MARK: The state
 
     func encodedState() throws -> [UInt8] { try coder.encode(state) }
+
+    func withEncodedState(_ body: (UnsafeRawBufferPointer) -> Void) throws { try coder.withEncoding(of: state, body) }
 
     func encodedState(section: Int?) throws -> [UInt8] {
         guard let section else { return try coder.encode(state) }

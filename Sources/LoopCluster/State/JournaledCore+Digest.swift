@@ -7,7 +7,9 @@ extension JournaledCore {
     /// every process that applied the same records.
     /// - Returns: the hash, and how many bytes it is of.
     package func digest() -> (hash: UInt64, bytes: Int) {
-        let state = (try? fold.encodedState()) ?? []
+        // One that cannot be encoded counts as nothing.
+        var state = (hash: StableHash.fnv1a([]), bytes: 0)
+        try? fold.withEncodedState { state = (StableHash.fnv1a($0), $0.count) }
         var writer = ByteWriter()
         writer.u64(seq.value)
         writer.u64(UInt64(bitPattern: time.milliseconds))
@@ -16,8 +18,7 @@ extension JournaledCore {
         writeEffects(to: &writer)
         writeSessions(to: &writer, withNotable: false)
         writeQuarantine(to: &writer)
-        let hash = StableHash.fnv1a(writer.bytes, seed: StableHash.fnv1a(state))
-        return (hash, state.count + writer.count)
+        return (StableHash.fnv1a(writer.bytes, seed: state.hash), state.bytes + writer.count)
     }
 
     /// Whether journaled digests are of this definition: not where another one's events were applied since the newest

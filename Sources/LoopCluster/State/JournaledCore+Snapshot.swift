@@ -21,29 +21,30 @@ extension JournaledCore {
     /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
     package func snapshot() throws(SnapshotError) -> [UInt8] {
         guard foreign == nil else { throw .notTakenOver }
-        var body = ByteWriter()
-        do {
-            let state = try fold.encodedState()
-            body.u64(UInt64(state.count))
-            body.append(bytes: state)
-        } catch {
-            throw .unencodable("the state: \(error)")
-        }
-        body.u64(UInt64(bitPattern: time.milliseconds))
-        writeEpochs(to: &body)
-        writeFeedbacks(to: &body)
-        do {
-            try writeMemories(to: &body)
-        } catch {
-            throw .unencodable("what a feedback remembers: \(error)")
-        }
-        writeEffects(to: &body)
-        writeSessions(to: &body, withNotable: true)
-        writeQuarantine(to: &body)
-        return SnapshotHeader(
+        return try SnapshotHeader(
             loop: loop.name, history: history, position: position, seq: seq, fingerprint: loop.fingerprint.value,
             schema: loop.schema, initial: loop.initialHash
-        ).document(of: body.bytes)
+        ).document(bodyBytes: digestedBytes) { (body) throws(SnapshotError) in
+            do {
+                try fold.withEncodedState { state in
+                    body.u64(UInt64(state.count))
+                    body.append(raw: state)
+                }
+            } catch {
+                throw .unencodable("the state: \(error)")
+            }
+            body.u64(UInt64(bitPattern: time.milliseconds))
+            writeEpochs(to: &body)
+            writeFeedbacks(to: &body)
+            do {
+                try writeMemories(to: &body)
+            } catch {
+                throw .unencodable("what a feedback remembers: \(error)")
+            }
+            writeEffects(to: &body)
+            writeSessions(to: &body, withNotable: true)
+            writeQuarantine(to: &body)
+        }
     }
 
     /// Goes on from a snapshot, as `JournaledState` says.

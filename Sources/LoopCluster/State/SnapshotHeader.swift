@@ -30,9 +30,14 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var schema: UInt64
     package var initial: UInt64
 
-    /// The whole document.
-    func document(of body: [UInt8]) -> [UInt8] {
-        var writer = ByteWriter(capacity: body.count + loop.utf8.count + 128)
+    /// The whole document, in one piece of memory.
+    /// - Parameters:
+    ///   - bodyBytes: about as many bytes as the body will have.
+    ///   - writeBody: appends the body.
+    func document<Failure: Error>(
+        bodyBytes: Int, _ writeBody: (inout ByteWriter) throws(Failure) -> Void
+    ) throws(Failure) -> [UInt8] {
+        var writer = ByteWriter(capacity: bodyBytes + bodyBytes / 8 + loop.utf8.count + 128)
         writer.append(bytes: Self.magic)
         writer.u16(Self.formatVersion)
         writer.string(loop)
@@ -42,8 +47,10 @@ package struct SnapshotHeader: Equatable, Sendable {
         writer.u64(fingerprint)
         writer.u64(schema)
         writer.u64(initial)
-        writer.u64(UInt64(body.count))
-        writer.append(bytes: body)
+        let length = writer.count
+        writer.u64(0)
+        try writeBody(&writer)
+        writer.replace(at: length, with: UInt64(writer.count - length - 8))
         writer.u64(StableHash.fnv1a(writer.bytes))
         return writer.bytes
     }

@@ -205,12 +205,18 @@ package struct RequestCoding: Sendable {
 /// bytes in every process.
 public protocol ValueCoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
+    /// Lends the bytes of a value, where they were made if the coder can do that: large values are not copied.
+    func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
     /// Decodes a part of a message, where it lies if the coder can do that.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
 }
 
 extension ValueCoder {
+    public func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws {
+        try encode(value).withUnsafeBytes(body)
+    }
+
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
         try decode(type, from: Array(bytes))
     }

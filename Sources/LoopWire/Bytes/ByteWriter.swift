@@ -42,6 +42,11 @@ public struct ByteWriter: Sendable, Equatable {
     @inlinable
     public mutating func u64(_ value: UInt64) { integer(value) }
 
+    /// Writes 8 bytes over those that begin at `offset`, the lowest first.
+    package mutating func replace(at offset: Int, with value: UInt64) {
+        for index in 0..<8 { storage[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
+    }
+
     /// Appends bytes as they are.
     @inlinable
     public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }

@@ -1,3 +1,5 @@
+internal import CMemory
+
 /// One pass over a document that finds everything that can be wrong with its form, and where each container ends.
 ///
 /// After it, reading needs no bounds checks against announced lengths and steps over any item at once, however much is
@@ -49,7 +51,7 @@ struct CBORIndex {
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
         containerCapacity = 64
-        containers = .allocate(capacity: containerCapacity)
+        containers = Self.resized(nil, to: containerCapacity)
         frameCapacity = CBORLimits.default.depthMax + 1
         frames = .allocate(capacity: frameCapacity)
         copy = .allocate(capacity: Self.copyMax + RawBuffer.slack)
@@ -59,7 +61,7 @@ struct CBORIndex {
     }
 
     func free() {
-        containers.deallocate()
+        loop_memory_free(containers)
         frames.deallocate()
         copy.deallocate()
     }
@@ -159,10 +161,14 @@ struct CBORIndex {
 
     @inline(never)
     private mutating func grow() {
-        let moved = UnsafeMutablePointer<Container>.allocate(capacity: containerCapacity * 2)
-        moved.moveInitialize(from: containers, count: containerCount)
-        containers.deallocate()
-        containers = moved
         containerCapacity *= 2
+        containers = Self.resized(containers, to: containerCapacity)
+    }
+
+    private static func resized(
+        _ containers: UnsafeMutablePointer<Container>?, to capacity: Int
+    ) -> UnsafeMutablePointer<Container> {
+        loop_memory_resize(containers, capacity * MemoryLayout<Container>.stride)
+            .assumingMemoryBound(to: Container.self)
     }
 }

@@ -15,6 +15,8 @@ extension EncodingCore {
             // An enum's case: all that follows the key is the child's.
             seal(Int(entries[Int(owner.first)].child))
             log.base[owner.start] = 0xA1
+        case .map where isWhole && log.count - owner.start > Self.largeMin && sealAroundLargest(node):
+            return
         default:
             var out = scratch
             out.count = 0
@@ -36,7 +38,7 @@ extension EncodingCore {
             log.base[owner.start] = major | UInt8(truncatingIfNeeded: owner.count)
             return
         }
-        let size = owner.count <= 0xFF ? 2 : owner.count <= 0xFFFF ? 3 : owner.count <= 0xFFFF_FFFF ? 5 : 9
+        let size = Self.headSize(owner.count)
         let content = owner.start + 1
         let length = log.count - content
         log.reserve(size)
@@ -44,6 +46,11 @@ extension EncodingCore {
         log.count = owner.start
         log.head(major, UInt64(owner.count))
         log.count += length
+    }
+
+    /// How long the head of so many elements is.
+    private static func headSize(_ count: Int) -> Int {
+        count < 24 ? 1 : count <= 0xFF ? 2 : count <= 0xFFFF ? 3 : count <= 0xFFFF_FFFF ? 5 : 9
     }
 
     /// Writes the final bytes of a node and of all below it.
@@ -131,8 +138,55 @@ extension EncodingCore {
 
     private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
         if emitRanked(node, into: &out) { return }
-        let capacity = nodes[node].count
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(capacity, 1)) { order in
+        withSorted(node) { order in
+            out.head(major, UInt64(order.count))
+            for place in order {
+                let entry = entries[Int(place)]
+                out.append(piece: log.base + entry.start, entry.end - entry.start)
+                if entry.child >= 0 { emit(Int(entry.child), into: &out) }
+            }
+        }
+    }
+
+    /// From how many bytes on a map is worth a look at which of its entries are large.
+    private static var largeMin: Int { 1 << 16 }
+
+    /// Puts the entries of a map in order where they are if one of them has most of the bytes: that one is moved at most
+    /// once, and only the others are copied away.
+    /// - Returns: false, and nothing has changed: no entry is that large, or the entries are not one run.
+    private func sealAroundLargest(_ node: Int) -> Bool {
+        let owner = nodes[node]
+        return withSorted(node) { order in
+            let sizes = order.lazy.map { entries[Int($0)].end - entries[Int($0)].start }
+            let content = log.count - owner.start - 1
+            guard order.count == owner.count, let place = sizes.firstIndex(where: { 2 * $0 > content }) else {
+                return false
+            }
+            scratch.count = 0
+            for other in order where other != order[place] {
+                let entry = entries[Int(other)]
+                scratch.append(log.base + entry.start, entry.end - entry.start)
+            }
+            let largest = entries[Int(order[place])]
+            let before = sizes[..<place].reduce(0, +)
+            // There is room for a head of one byte so far.
+            log.reserve(9)
+            let start = owner.start + Self.headSize(order.count)
+            // First to its place; what the others left there is in the scratch.
+            (log.base + start + before).update(from: log.base + largest.start, count: largest.end - largest.start)
+            (log.base + start).update(from: scratch.base, count: before)
+            (log.base + start + before + largest.end - largest.start).update(
+                from: scratch.base + before, count: scratch.count - before)
+            log.count = owner.start
+            log.head(0xA0, UInt64(order.count))
+            log.count += content
+            return true
+        }
+    }
+
+    /// Lends the entries of a container in their order; of several with one key the one that counts.
+    private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(nodes[node].count, 1)) { order in
             var count = 0
             var index = nodes[node].first
             while index >= 0 {
@@ -142,12 +196,7 @@ extension EncodingCore {
             }
             sort(UnsafeMutableBufferPointer(rebasing: order[..<count]))
             count = dropOverwritten(order, count, in: node)
-            out.head(major, UInt64(count))
-            for place in 0..<count {
-                let entry = entries[Int(order[place])]
-                out.append(piece: log.base + entry.start, entry.end - entry.start)
-                if entry.child >= 0 { emit(Int(entry.child), into: &out) }
-            }
+            return body(UnsafeMutableBufferPointer(rebasing: order[..<count]))
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CMemory
+
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
 /// Whoever holds it frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
@@ -9,10 +11,10 @@ struct RawBuffer {
 
     init(capacity: Int) {
         self.capacity = max(capacity, 64)
-        base = .allocate(capacity: self.capacity)
+        base = Self.resized(nil, to: self.capacity)
     }
 
-    func free() { base.deallocate() }
+    func free() { loop_memory_free(base) }
 
     /// Forgets everything, and takes less memory from now on.
     mutating func shrink(to capacity: Int) {
@@ -30,12 +32,12 @@ struct RawBuffer {
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        let larger = max(capacity * 2, count + more + Self.slack)
-        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
-        capacity = larger
+        capacity = max(capacity * 2, count + more + Self.slack)
+        base = Self.resized(base, to: capacity)
+    }
+
+    private static func resized(_ base: UnsafeMutablePointer<UInt8>?, to capacity: Int) -> UnsafeMutablePointer<UInt8> {
+        loop_memory_resize(base, capacity).assumingMemoryBound(to: UInt8.self)
     }
 
     @inline(__always)

@@ -25,10 +25,13 @@ public enum StableHash {
 
     /// The same, of bytes in one place: a nanosecond for each.
     public static func fnv1a(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        bytes.withUnsafeBytes { fnv1a($0, seed: seed) }
+    }
+
+    /// The same, of bytes in one place: a nanosecond for each.
+    public static func fnv1a(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = seed
-        bytes.withUnsafeBufferPointer { bytes in
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        }
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         return hash
     }
 }
