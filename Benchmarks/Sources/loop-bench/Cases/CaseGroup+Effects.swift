@@ -4,7 +4,7 @@ extension CaseGroup {
         unit: "us p50",
         references: window1.references,
         ours: [
-            Variant(name: "effect-roundtrip") { try await pulse(count: $0.count(4000), journal: nil) }
+            Variant(name: "effect-roundtrip") { try await pulse(count: $0.count(2000), journal: nil) }
         ])
 
     /// The same with the journal in a file.

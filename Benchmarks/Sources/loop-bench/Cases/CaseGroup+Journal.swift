@@ -1,7 +1,7 @@
 extension CaseGroup {
     /// Events of 256 bytes that are made durable a second, so many at a time, beside a loop that appends the same bytes to
     /// a file and calls fdatasync. Enough appends that most are not the first to use their part of the log.
-    static let journalAppends = [(1, 6000), (8, 6000), (64, 3000), (128, 2000), (512, 700), (1024, 700)].map {
+    static let journalAppends = [(1, 3000), (8, 3000), (64, 2000), (128, 1200), (512, 500), (1024, 400)].map {
         (batch: Int, count: Int) in
         let run = AppendRun(batch: batch, count: count)
         return CaseGroup(
@@ -13,7 +13,7 @@ extension CaseGroup {
     /// Events of 16 bytes read back a second, from batches of one and of many.
     static let journalReads = CaseGroup(
         unit: "events/s", reference: nil,
-        ours: [(1, 10_000), (64, 10_000)].map { (batch: Int, count: Int) in
+        ours: [(1, 5000), (64, 5000)].map { (batch: Int, count: Int) in
             Variant(name: "journal-read-\(batch)") { effort in
                 try await withRoles { roles in
                     let words = ["work": "read", "batch": "\(batch)", "count": "\(effort.count(count))"]

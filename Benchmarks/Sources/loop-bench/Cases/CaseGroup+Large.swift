@@ -51,7 +51,7 @@ extension CaseGroup {
 
     /// Votes that one processor of the reducer's process could apply in a second.
     private static func events(films: Int, _ effort: Effort) async throws -> Double {
-        let count = effort.count(1_000_000)
+        let count = effort.count(400_000)
         return try await withRoles { roles in
             let reducer = try await filled(films: films, roles)
             let voter = try voter(reducer, films: films, count: count, window: 4096, roles)
@@ -65,7 +65,7 @@ extension CaseGroup {
     /// The longest pauses between two votes at the reducer, one outstanding, in milliseconds. The state is hashed among
     /// them, and written as a snapshot.
     fileprivate static func pauses(hasSnapshot: Bool, _ effort: Effort) async throws -> PauseRun.Figures {
-        let (films, count) = (effort.films, effort.count(8000))
+        let (films, count) = (effort.films, effort.count(5000))
         return try await effort.inFolder { folder in
             try await withRoles { roles in
                 var arguments = ["journal": "\(folder)/bench.journal", "durability": "os", "pauses": "yes"]

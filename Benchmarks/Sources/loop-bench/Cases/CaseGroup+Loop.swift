@@ -17,11 +17,11 @@ extension CaseGroup {
     static let window1 = CaseGroup(
         unit: "us p50",
         reference: Variant(name: "C over libzmq") { effort in
-            try await cMedian(count: effort.count(8000))
+            try await cMedian(count: effort.count(4000))
         },
         ours: [
             Variant(name: "loop-tcp-window-1") { effort in
-                try await send(PackedEvent.word, window: 1, count: effort.count(4000), "p50")
+                try await send(PackedEvent.word, window: 1, count: effort.count(2500), "p50")
             }
         ])
 
@@ -29,13 +29,13 @@ extension CaseGroup {
     static let durable1 = CaseGroup(
         unit: "us p50",
         reference: Variant(name: "C over libzmq, fdatasync") { effort in
-            try await effort.inFolder { try await cMedian(count: effort.count(3000), journal: "\($0)/bench.log") }
+            try await effort.inFolder { try await cMedian(count: effort.count(1500), journal: "\($0)/bench.log") }
         },
         ours: [
             Variant(name: "loop-durable-1") { effort in
                 try await effort.inFolder { folder in
                     try await send(
-                        PackedEvent.word, window: 1, count: effort.count(2000), "p50",
+                        PackedEvent.word, window: 1, count: effort.count(1200), "p50",
                         journal: "\(folder)/bench.journal")
                 }
             }

@@ -2,10 +2,10 @@ import LoopCore
 
 /// What is done with every entry of a dictionary, in random order.
 enum DictionaryWork: String, CaseIterable {
-    case insert, lookup, update, remove, iterate
+    case insert, lookup, update, iterate, remove
 }
 
-/// Fills a dictionary and measures one kind of work on it.
+/// Fills a dictionary and measures what is done with it.
 enum DictionaryRole {
     typealias Tracked = TrackedDictionary<String, Film>
 
@@ -21,19 +21,12 @@ enum DictionaryRole {
         var random = SeededRandom(seed: 1)
         let order = keys.shuffled(using: &random)
         switch try role.text("kind") {
-        case "plain": try measure(role, count) { try plain(keys, order, $0) }
-        case "tracked": try measure(role, count) { try tracked(keys, order, $0) }
+        case "plain": try plain(keys, order) { Role.say($0.rawValue, Double(count) / $1) }
+        case "tracked": try tracked(keys, order) { Role.say($0.rawValue, Double(count) / $1) }
         case "query": Role.say("rate", try events(keys, order))
         case "copied": Role.say("rate", try changesAfterCopies(keys, order))
         case let kind: throw BenchmarkError.usage("there is no kind of dictionary \(kind)")
         }
-    }
-
-    private static func measure(_ role: Role, _ count: Int, _ run: (DictionaryWork) throws -> Double) throws {
-        guard let work = DictionaryWork(rawValue: try role.text("work")) else {
-            throw BenchmarkError.usage("there is no such work on dictionaries")
-        }
-        Role.say("rate", Double(count) / (try run(work)))
     }
 
     private static func film(_ number: Int) -> Film { Film(title: "A film with the number \(number)", votes: number) }
@@ -48,50 +41,56 @@ enum DictionaryRole {
 
     // The same text twice: generic code would measure how well it is specialised.
 
-    private static func plain(_ keys: [String], _ order: [String], _ work: DictionaryWork) throws -> Double {
+    private static func plain(
+        _ keys: [String], _ order: [String], _ tell: (DictionaryWork, _ seconds: Double) -> Void
+    ) throws {
         var films: [String: Film] = [:]
-        let filling = try seconds {
-            for (number, key) in keys.enumerated() { films[key] = film(number) }
-            return films.count
-        }
-        return switch work {
-        case .insert: filling
-        case .lookup: try seconds { order.reduce(0) { $0 &+ (films[$1]?.votes ?? 0) } }
-        case .update:
+        tell(
+            .insert,
+            try seconds {
+                for (number, key) in keys.enumerated() { films[key] = film(number) }
+                return films.count
+            })
+        tell(.lookup, try seconds { order.reduce(0) { $0 &+ (films[$1]?.votes ?? 0) } })
+        tell(
+            .update,
             try seconds {
                 for key in order { films[key]?.votes += 1 }
                 return films.count
-            }
-        case .remove:
+            })
+        tell(.iterate, try seconds { films.reduce(0) { $0 &+ $1.value.votes } })
+        tell(
+            .remove,
             try seconds {
                 for key in order { films[key] = nil }
                 return films.isEmpty ? 1 : 0
-            }
-        case .iterate: try seconds { films.reduce(0) { $0 &+ $1.value.votes } }
-        }
+            })
     }
 
-    private static func tracked(_ keys: [String], _ order: [String], _ work: DictionaryWork) throws -> Double {
+    private static func tracked(
+        _ keys: [String], _ order: [String], _ tell: (DictionaryWork, _ seconds: Double) -> Void
+    ) throws {
         var films = Tracked()
-        let filling = try seconds {
-            for (number, key) in keys.enumerated() { films[key] = film(number) }
-            return films.count
-        }
-        return switch work {
-        case .insert: filling
-        case .lookup: try seconds { order.reduce(0) { $0 &+ (films[$1]?.votes ?? 0) } }
-        case .update:
+        tell(
+            .insert,
+            try seconds {
+                for (number, key) in keys.enumerated() { films[key] = film(number) }
+                return films.count
+            })
+        tell(.lookup, try seconds { order.reduce(0) { $0 &+ (films[$1]?.votes ?? 0) } })
+        tell(
+            .update,
             try seconds {
                 for key in order { films[key]?.votes += 1 }
                 return films.count
-            }
-        case .remove:
+            })
+        tell(.iterate, try seconds { films.reduce(0) { $0 &+ $1.value.votes } })
+        tell(
+            .remove,
             try seconds {
                 for key in order { films[key] = nil }
                 return films.isEmpty ? 1 : 0
-            }
-        case .iterate: try seconds { films.reduce(0) { $0 &+ $1.value.votes } }
-        }
+            })
     }
 
     /// Events of a loop with a request for each entry: one request changes, goes, or comes back. In a second.
