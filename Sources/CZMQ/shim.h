@@ -52,12 +52,4 @@ static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
     LOOPZMQ_CALL(zmq_msg_recv(message, socket, ZMQ_DONTWAIT));
 }
 
-// One poll without repetition: the caller knows how much of the time is left after a signal.
-static inline int loopzmq_poll(zmq_pollitem_t *items, int count, long milliseconds) {
-    int result = zmq_poll(items, count, milliseconds);
-    if (result >= 0) return result;
-    int code = zmq_errno();
-    return code ? -code : -1;
-}
-
 #endif

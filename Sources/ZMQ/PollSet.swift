@@ -3,6 +3,10 @@ internal import Glibc
 
 /// Several sockets and plain descriptors that one thread waits on. Prepared once, used each turn.
 ///
+/// It waits by the descriptors of the sockets, in one call of the system: `zmq_poll` makes two for each socket before it
+/// sleeps, and as many when it wakes up. A descriptor shows only what came since its socket was last used (`ZMQ_FD` is
+/// edge-triggered), so a socket that was used is asked before anybody sleeps.
+///
 /// A socket that was closed meanwhile is no longer watched; a descriptor must stay open while it is in the set.
 public struct PollSet: ~Copyable {
     /// Names one member of its set.
@@ -10,40 +14,54 @@ public struct PollSet: ~Copyable {
         let index: Int
     }
 
-    private var items: [zmq_pollitem_t] = []
-    /// The socket of each item, nil for descriptors.
-    private var sockets: [SocketHandle?] = []
+    private struct Member {
+        /// Nil for descriptors.
+        var socket: SocketHandle?
+        var interest: Readiness
+        var readiness: Readiness = []
+
+        /// What its descriptor is watched for.
+        var events: Int16 {
+            if interest.isEmpty { return 0 }
+            return socket == nil ? interest.systemEvents : Int16(POLLIN)
+        }
+    }
+
+    private var members: [Member] = []
+    /// As the system takes them, in the same places.
+    private var descriptors: [pollfd] = []
 
     public init() {}
 
     /// Watches a socket of this thread.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket, for interest: Readiness = .readable) -> Item {
-        append(zmq_pollitem_t(socket: socket.raw, fd: -1, events: interest.rawValue, revents: 0), socket.handle)
+        append(Member(socket: socket.handle, interest: interest), socket.handle.descriptor)
     }
 
     /// Watches a descriptor of the system: an eventfd, a pipe, a signalfd.
     @discardableResult
     public mutating func add(descriptor: Int32, for interest: Readiness = .readable) -> Item {
-        append(zmq_pollitem_t(socket: nil, fd: descriptor, events: interest.rawValue, revents: 0), nil)
+        append(Member(socket: nil, interest: interest), descriptor)
     }
 
-    private mutating func append(_ item: zmq_pollitem_t, _ socket: SocketHandle?) -> Item {
-        items.append(item)
-        sockets.append(socket)
-        return Item(index: items.count - 1)
+    private mutating func append(_ member: Member, _ descriptor: Int32) -> Item {
+        members.append(member)
+        descriptors.append(pollfd(fd: descriptor, events: member.events, revents: 0))
+        return Item(index: members.count - 1)
     }
 
     /// Changes what is waited for; an empty set ignores the item until it is changed again.
     public mutating func watch(_ item: Item, for interest: Readiness) {
-        items[item.index].events = interest.rawValue
-        items[item.index].revents = 0
+        members[item.index].interest = interest
+        members[item.index].readiness = []
+        descriptors[item.index].events = members[item.index].events
     }
 
     /// Forgets the item for good; its place stays, so the other items keep their names.
     public mutating func remove(_ item: Item) {
-        items[item.index] = zmq_pollitem_t(socket: nil, fd: -1, events: 0, revents: 0)
-        sockets[item.index] = nil
+        members[item.index] = Member(socket: nil, interest: [])
+        descriptors[item.index] = pollfd(fd: -1, events: 0, revents: 0)
     }
 
     /// Waits until something is ready or the time is over; a signal does not shorten it.
@@ -53,35 +71,87 @@ public struct PollSet: ~Copyable {
     /// - Throws: ``ZMQError/isTerminated`` once the context of a watched socket was terminated.
     @discardableResult
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
-        for index in items.indices {
-            if let socket = sockets[index], socket.raw == nil { remove(Item(index: index)) }
-        }
-        var remaining = milliseconds.map { max(0, $0) } ?? -1
-        let start = remaining > 0 ? monotonicMilliseconds() : 0
+        let ends = milliseconds.map { $0 > 0 ? monotonicMilliseconds() + $0 : 0 }
         while true {
-            let result = items.withUnsafeMutableBufferPointer {
-                loopzmq_poll($0.baseAddress, Int32($0.count), remaining)
-            }
-            if result >= 0 { return Int(result) }
-            guard result == -EINTR else { throw ZMQError(.poll, code: -result) }
-            if let milliseconds, remaining > 0 { remaining = max(0, milliseconds - (monotonicMilliseconds() - start)) }
+            let isReady = try askUsed()
+            let remaining = ends.map { $0 == 0 ? 0 : max(0, $0 - monotonicMilliseconds()) } ?? -1
+            try sleep(milliseconds: isReady ? 0 : remaining)
+            let count = try askShown()
+            // A socket's descriptor also shows what nobody has asked for.
+            if count > 0 || remaining == 0 { return count }
         }
     }
 
-    /// What the last ``wait(milliseconds:)`` found for an item.
-    public func readiness(of item: Item) -> Readiness {
-        Readiness(rawValue: items[item.index].revents)
+    /// Asks the sockets that were used since they were asked last, which may be ready although no descriptor shows it.
+    /// - Returns: whether one is.
+    private mutating func askUsed() throws(ZMQError) -> Bool {
+        var isReady = false
+        for index in members.indices {
+            members[index].readiness = []
+            guard let socket = members[index].socket else { continue }
+            if socket.raw == nil {
+                remove(Item(index: index))
+            } else if !socket.hidden.isDisjoint(with: members[index].interest) {
+                members[index].readiness = try socket.readiness().intersection(members[index].interest)
+                isReady = isReady || !members[index].readiness.isEmpty
+            }
+        }
+        return isReady
     }
+
+    /// - Parameter milliseconds: below zero: for ever.
+    private mutating func sleep(milliseconds: Int) throws(ZMQError) {
+        let ends = milliseconds > 0 ? monotonicMilliseconds() + milliseconds : 0
+        var remaining = milliseconds
+        while poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining)) < 0 {
+            guard errno == EINTR else { throw ZMQError(.poll, code: errno) }
+            if milliseconds > 0 { remaining = max(0, ends - monotonicMilliseconds()) }
+        }
+    }
+
+    /// Asks the sockets whose descriptors show something.
+    /// - Returns: how many items are ready, of all.
+    private mutating func askShown() throws(ZMQError) -> Int {
+        var count = 0
+        for index in members.indices {
+            if descriptors[index].revents != 0, !members[index].interest.isEmpty {
+                if let socket = members[index].socket {
+                    members[index].readiness = try socket.readiness().intersection(members[index].interest)
+                } else {
+                    members[index].readiness = Readiness(shown: descriptors[index].revents)
+                }
+            }
+            if !members[index].readiness.isEmpty { count += 1 }
+        }
+        return count
+    }
+
+    /// What the last ``wait(milliseconds:)`` found for an item.
+    public func readiness(of item: Item) -> Readiness { members[item.index].readiness }
 
     /// Whether the last ``wait(milliseconds:)`` found something to receive.
     public func isReadable(_ item: Item) -> Bool { readiness(of: item).contains(.readable) }
 
     /// Whether the last ``wait(milliseconds:)`` found room to send.
     public func isWritable(_ item: Item) -> Bool { readiness(of: item).contains(.writable) }
+}
 
-    private func monotonicMilliseconds() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+private func monotonicMilliseconds() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+}
+
+extension Readiness {
+    fileprivate var systemEvents: Int16 {
+        Int16((contains(.readable) ? POLLIN : 0) | (contains(.writable) ? POLLOUT : 0))
+    }
+
+    fileprivate init(shown events: Int16) {
+        self = []
+        let events = Int32(events)
+        if events & POLLIN != 0 { insert(.readable) }
+        if events & POLLOUT != 0 { insert(.writable) }
+        if events & (POLLERR | POLLHUP | POLLNVAL) != 0 { insert(.failed) }
     }
 }

@@ -44,8 +44,13 @@ extension Socket {
 
     private func receiveFrame(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) -> Bool {
         let result = loopzmq_receive(frame, raw)
+        handle.hidden = [.readable, .writable]
         if result >= 0 { return true }
-        if result == -EAGAIN { return false }
+        if result == -EAGAIN {
+            // libzmq has looked, and what comes from now on its descriptor shows.
+            handle.hidden = .writable
+            return false
+        }
         throw ZMQError(.receive, code: -result)
     }
 

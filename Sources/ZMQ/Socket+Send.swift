@@ -49,6 +49,7 @@ extension Socket {
     }
 
     private func result(_ code: Int32) throws(ZMQError) -> SendResult {
+        handle.hidden = [.readable, .writable]
         if code >= 0 { return .sent }
         switch -code {
         case EAGAIN: return .wouldBlock

@@ -1,7 +1,7 @@
 internal import CZMQ
 internal import Glibc
 
-/// A libzmq socket: born, used and closed on one thread, and closed when it goes out of scope.
+/// A libzmq socket: of one thread at a time, with a lock where it is handed on, and closed when it goes out of scope.
 ///
 /// An `inproc://` name is free as soon as its socket is closed; a port a moment later, and for certain when the
 /// context has ended; the file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single frames: what a foreign peer sends in several is dropped and
@@ -79,6 +79,7 @@ public struct Socket: ~Copyable {
     }
 
     private func check(_ result: Int32, _ operation: ZMQError.Operation, _ endpoint: String? = nil) throws(ZMQError) {
+        handle.hidden = [.readable, .writable]
         if result < 0 { throw ZMQError(operation, code: -result, endpoint: endpoint) }
     }
 }

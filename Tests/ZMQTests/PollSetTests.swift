@@ -35,6 +35,33 @@ import ZMQ
         #expect(set.readiness(of: bytes) == .readable)
     }
 
+    @Test func `a message is shown until it is received, whatever the socket did meanwhile`() throws {
+        var one = try Socket(.pair, in: context)
+        var other = try Socket(.pair, in: context)
+        try other.connect(try one.bind("inproc://shown"))
+        var set = PollSet()
+        let item = set.add(one)
+        #expect(try set.wait(milliseconds: 0) == 0)
+        try deliver("first", by: &other)
+        try deliver("second", by: &other)
+
+        // A send makes libzmq take what the descriptor shows.
+        for _ in 0..<3 {
+            try deliver("back", by: &one)
+            #expect(try set.wait(milliseconds: patienceMilliseconds) == 1)
+            #expect(set.readiness(of: item) == .readable)
+        }
+        var message = Message()
+        #expect(try one.receive(into: &message))
+        #expect(try set.wait(milliseconds: patienceMilliseconds) == 1, "the second is still there")
+        #expect(try one.receive(into: &message))
+        #expect(message.copy().text == "second")
+        #expect(try set.wait(milliseconds: 0) == 0)
+        #expect(try !one.receive(into: &message))
+        try deliver("third", by: &other)
+        #expect(try set.wait(milliseconds: patienceMilliseconds) == 1)
+    }
+
     @Test func `a time limit ends the wait and not before`() throws {
         var pull = try Socket(.pull, in: context)
         try pull.bind("inproc://silent")

@@ -271,10 +271,11 @@ final class OutboxGate: Sendable {
     // MARK: The owning thread
 
     /// Takes everything that was posted. `posted` gives its storage in exchange, so two of them suffice for life.
-    func take(into posted: inout PostedEntries) {
+    /// - Parameter isSignalled: whether the descriptor may be readable.
+    func take(into posted: inout PostedEntries, isSignalled: Bool) {
         posted.removeAll()
         // Drained first: what is posted behind the exchange finds nothing there and signals again.
-        wakeup.drain()
+        if isSignalled { wakeup.drain() }
         state.withLock { state in
             swap(&state.posted, &posted)
             state.takenCount += posted.eventsCount

@@ -66,8 +66,9 @@ struct PeerDriver {
     mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
 
     /// Takes what the process has left for this peer.
-    mutating func takePosted(at now: MonotonicTime) {
-        gate.take(into: &posted)
+    /// - Parameter isSignalled: whether the gate's descriptor may be readable.
+    mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true) {
+        gate.take(into: &posted, isSignalled: isSignalled)
         let posted = posted
         if posted.run.isEmpty {
             // Nothing new; but the outbox may hold less than before.

@@ -16,13 +16,14 @@ struct PeerShell: ~Copyable {
     private let log: NodeLog
 
     private var dealer: Socket
-    private let dealerItem: PollSet.Item
     /// Something that was to be said found no connection.
     private var wasUnheard = false
     private var sub: Socket?
     private var push: Socket?
     private var collector = ""
     private var polls: PollSet
+    private let dealerItem: PollSet.Item
+    private let gateItem: PollSet.Item
     private var subItem: PollSet.Item?
     private var pushItem: PollSet.Item?
     private var message = Message()
@@ -52,7 +53,7 @@ struct PeerShell: ~Copyable {
         try dealer.connect(endpoint)
         var polls = PollSet()
         dealerItem = polls.add(dealer)
-        polls.add(descriptor: driver.gate.descriptor)
+        gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.endpoint = endpoint
         self.driver = driver
@@ -91,16 +92,18 @@ struct PeerShell: ~Copyable {
 
     private mutating func turn() throws -> End? {
         let now = SystemClock.monotonic
-        if wasUnheard, polls.readiness(of: dealerItem).contains(.writable) {
+        if polls.isReadable(dealerItem) {
+            while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+        }
+        if wasUnheard, polls.isWritable(dealerItem) {
             wasUnheard = false
             polls.watch(dealerItem, for: .readable)
             driver.hasConnected()
         }
-        while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
-        if sub != nil {
+        if let subItem, polls.isReadable(subItem) {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
         }
-        driver.takePosted(at: now)
+        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
         observer?.advance(to: now)
         try performObserved()
         let actions = driver.turn(at: now)

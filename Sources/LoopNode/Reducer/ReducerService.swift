@@ -18,6 +18,8 @@ struct ReducerService<Definition: LoopDefinition> {
     /// How one turn ended.
     struct TurnEnd {
         var deadline: MonotonicTime
+        /// The local worker has something to say: the next turn waits for nothing.
+        var hasWork = false
         var outcome: Outcome?
         var historyLost: HistoryLost?
     }
@@ -71,9 +73,6 @@ struct ReducerService<Definition: LoopDefinition> {
         desk = JournalDesk(definition, read: configuration.journal.read, post: post)
     }
 
-    /// The local worker has something to say.
-    var hasWork: Bool { local?.hasWork ?? false }
-
     /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
     /// - Throws: `JournalError` when they could not be made durable: nothing was sent, and this service is of no use any
     ///   more. What the sockets throw.
@@ -101,6 +100,7 @@ struct ReducerService<Definition: LoopDefinition> {
         machine.turnIsDurable()
         for outbound in ready.release(receipt) { try send(outbound, &sockets, at: now.monotonic) }
         try keepUp(at: now.monotonic, &end)
+        end.hasWork = local?.hasWork ?? false
         return end
     }
 
@@ -193,7 +193,7 @@ struct ReducerService<Definition: LoopDefinition> {
         // What is for the local peer never touches a socket.
         case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
         case .reply(.local, let frame): local?.receiveReply(frame, at: now)
-        case .inbox(let peer, let frame): try sockets.publish(frame, on: .inbox(LoopID(name: Definition.name), peer))
+        case .inbox(let peer, let frame): try sockets.publish(frame, toInboxOf: peer)
         case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
         case .reply(.router(let id), let frame):
             if try !sockets.reply(frame, to: id) { machine.count(.unreachablePeer) }

@@ -17,6 +17,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let mailbox: Mailbox<ReducerMail>
     private let log: NodeLog
     private var sockets: ReducerSockets
+    private let mailItem: PollSet.Item
     private var localItem: PollSet.Item?
     /// Nil while the journal has failed.
     private var service: ReducerService<Definition>?
@@ -38,7 +39,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             bind: configuration.bind, loop: LoopID(name: Definition.name),
             fingerprint: DefinitionFingerprint(of: definition).value,
             context: configuration.context ?? ZMQContext(), log: log)
-        sockets.watch(descriptor: mailbox.descriptor)
+        let mailItem = sockets.watch(descriptor: mailbox.descriptor)
         if !ReducerEndpoints.isLocal(sockets.bound) {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
@@ -51,7 +52,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, log: log, sockets: sockets,
-            crashNote: file, note: note, hadCrash: hadCrash)
+            mailItem: mailItem, crashNote: file, note: note, hadCrash: hadCrash)
         try shell.serve(journal)
         configuration.onListening(shell.sockets.bound)
         return shell
@@ -59,7 +60,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>, log: NodeLog,
-        sockets: consuming ReducerSockets, crashNote: consuming CrashNoteFile?, note: CrashNote?,
+        sockets: consuming ReducerSockets, mailItem: PollSet.Item, crashNote: consuming CrashNoteFile?,
+        note: CrashNote?,
         hadCrash: Bool
     ) {
         self.definition = definition
@@ -67,6 +69,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.mailbox = mailbox
         self.log = log
         self.sockets = sockets
+        self.mailItem = mailItem
         self.crashNote = crashNote
         self.note = note
         self.hadCrash = hadCrash
@@ -75,18 +78,20 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Runs until the loop ends or it is told to stop.
     mutating func run() throws -> Outcome? {
         var deadline = MonotonicTime.zero
+        var isBusy = false
         var endsAt: MonotonicTime?
         while true {
-            let isBusy = service?.hasWork ?? false
             try sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
             // A verdict that was reached is told, also when the farewell is cut short.
             if try takeMail() { return try end(with: service?.machine.end) }
             guard let turn = try turn() else {
                 deadline = failure?.retryAt ?? .zero
+                isBusy = false
                 continue
             }
             deadline = turn.deadline
+            isBusy = turn.hasWork
             guard let outcome = turn.outcome else { continue }
             let now = SystemClock.monotonic
             let ends = endsAt ?? now + configuration.farewell
@@ -127,6 +132,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// - Returns: whether it is told to stop.
     private mutating func takeMail() throws -> Bool {
+        guard sockets.isReadable(mailItem) else { return false }
         mailbox.takeAll(into: &mail)
         defer { mail.removeAll() }
         for letter in mail {

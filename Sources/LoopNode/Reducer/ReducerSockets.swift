@@ -18,6 +18,7 @@ struct ReducerSockets: ~Copyable {
     private var publisher: Socket
     private var collector: Socket
     private var polls: PollSet
+    private let items: (router: PollSet.Item, publisher: PollSet.Item, collector: PollSet.Item)
     private var message = Message()
     private var sender = RoutingID()
     private var malformedSeen: UInt64 = 0
@@ -44,9 +45,7 @@ struct ReducerSockets: ~Copyable {
         let boundPublisher = try publisher.bind(endpoints.publisher)
         let boundCollector = try collector.bind(endpoints.collector)
         var polls = PollSet()
-        polls.add(router)
-        polls.add(publisher)
-        polls.add(collector)
+        items = (polls.add(router), polls.add(publisher), polls.add(collector))
         self.bound = bound
         publisherAddress = ReducerEndpoints.advertised(boundPublisher)
         collectorAddress = ReducerEndpoints.advertised(boundCollector)
@@ -67,6 +66,9 @@ struct ReducerSockets: ~Copyable {
 
     mutating func wait(milliseconds: Int) throws { try polls.wait(milliseconds: milliseconds) }
 
+    /// Whether the last wait found something to read.
+    func isReadable(_ item: PollSet.Item) -> Bool { polls.isReadable(item) }
+
     /// Frames that no machine has seen, since the last call.
     mutating func takeMalformedCount() -> UInt64 {
         // Messages of several frames are counted by the sockets.
@@ -77,6 +79,7 @@ struct ReducerSockets: ~Copyable {
 
     /// Control is drained whole before anybody's lease is judged.
     mutating func drainControl(_ body: (ToReducer?, Route, _ foreignVersion: UInt8?) throws -> Void) throws {
+        guard polls.isReadable(items.router) else { return }
         var count = 0
         while count < 16_384, try router.receive(from: &sender, into: &message) {
             count += 1
@@ -102,6 +105,7 @@ struct ReducerSockets: ~Copyable {
     mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }, stream: (UpdateStream) -> Void = { _ in })
         throws
     {
+        guard polls.isReadable(items.publisher) else { return }
         while try publisher.receive(into: &message) {
             let bytes = message.copy()
             guard let first = bytes.first, let topic = try? Topic(bytes: bytes[1...]) else { continue }
@@ -125,6 +129,7 @@ struct ReducerSockets: ~Copyable {
     /// Nothing leaves before its turn has ended: a turn that took all that thousands of effects have to say would keep their
     /// workers idle until it is done, and be idle itself until they are.
     mutating func drainBatches(_ body: (Batch) -> Void) throws {
+        guard polls.isReadable(items.collector) else { return }
         var messages = 0
         var bytes = 0
         let ends = SystemClock.monotonic + Self.drainDuration
@@ -149,6 +154,10 @@ struct ReducerSockets: ~Copyable {
 
     mutating func publish(_ frame: PeerFrame, on topic: Topic) throws {
         _ = try publisher.send(frame.bytes(topic: topic))
+    }
+
+    mutating func publish(_ frame: PeerFrame, toInboxOf peer: PeerID) throws {
+        try publish(frame, on: .inbox(loop, peer))
     }
 
     /// - Returns: whether the peer could be reached.
