@@ -2,8 +2,8 @@ internal import CZMQ
 
 /// How a socket behaves; given at its creation and never changed on a live socket.
 ///
-/// Always so, and therefore no option: linger 0 (a closing socket waits for nobody), mandatory routing for routers,
-/// and never libzmq's own heartbeats (they abort the process when a subscriber connects slowly).
+/// Always so, and therefore no option: mandatory routing for routers, and never libzmq's own heartbeats (they abort the
+/// process when a subscriber connects slowly).
 public struct SocketOptions: Sendable, Equatable {
     /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
     public var messageBytesMax: Int = 2 << 20
@@ -19,6 +19,8 @@ public struct SocketOptions: Sendable, Equatable {
     public var reconnectDelay: Duration = .milliseconds(100)
     /// The pause doubles with each failure up to this; nil keeps it constant.
     public var reconnectDelayMax: Duration? = .seconds(2)
+    /// How long a socket that was closed goes on sending what it has taken; its context does not end before.
+    public var lingerLimit: Duration = .zero
     /// Queue messages only for peers whose connection stands, not for ones that are still being dialled.
     public var immediate: Bool = false
     /// How a dead host is noticed; nil leaves it to the system.
@@ -49,7 +51,7 @@ public struct SocketOptions: Sendable, Equatable {
     /// The options of libzmq and their values, in the order in which they are set.
     func settings(for kind: SocketKind) -> [(option: Int32, value: Int32)] {
         var settings: [(option: Int32, value: Int32)] = [
-            (ZMQ_LINGER, 0),
+            (ZMQ_LINGER, lingerLimit.wholeMilliseconds),
             (ZMQ_SNDHWM, Int32(clamping: max(1, sendMessagesMax))),
             (ZMQ_RCVHWM, Int32(clamping: max(1, receiveMessagesMax))),
             (ZMQ_HANDSHAKE_IVL, handshakeLimit.wholeMilliseconds),

@@ -27,6 +27,41 @@ import Testing
         #expect(bench.machine.isJoined)
     }
 
+    /// A socket takes nothing for a connection that does not stand yet: every peer began with a hello that was lost, and waited
+    /// until it was due again.
+    @Test func `again at once when its word found no connection, and now there is one`() {
+        var bench = PeerBench()
+        let hello = PeerAction.send(.hello(name: "lamps", schema: 2))
+        #expect(bench.wait() == [hello])
+        #expect(bench.wait(1) == [])
+        bench.machine.hasConnected()
+        #expect(bench.wait() == [hello])
+        #expect(bench.wait(199) == [])
+        bench.join()
+        _ = bench.wait()
+        bench.machine.hasConnected()
+        let isHeard = bench.wait().contains { if case .send(.heartbeat) = $0 { true } else { false } }
+        #expect(isHeard)
+    }
+
+    @Test func `and claims once, however often it is welcomed`() {
+        var bench = PeerBench()
+        let welcome = ToPeer.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
+        _ = bench.wait()
+        _ = bench.reply(.introduction(PeerBench.introduction))
+        _ = bench.wait()
+        _ = bench.publish(welcome)
+        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
+        #expect(bench.publish(welcome) == [])
+        #expect(bench.wait() == [])
+        _ = bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [])))
+        #expect(bench.send() == .accepted(number: 1))
+        #expect(bench.machine.nextBatch()?.first == 1)
+        #expect(bench.publish(welcome) == [])
+        #expect(bench.machine.isJoined)
+        #expect(bench.machine.nextBatch() == nil)
+    }
+
     @Test func `and sends no batch before it is assigned`() {
         var bench = PeerBench()
         #expect(bench.send() == .accepted(number: 1))

@@ -26,6 +26,25 @@ import Testing
         #expect(assigned.messages(to: alice) == [.assignments(Assignments(number: 0, watermark: 0, grants: []))])
     }
 
+    /// What is published before a subscription has come is gone: a peer whose welcome was faster waited until it greeted again.
+    @Test func `welcomed again when they listen later than they greet, and once where both come together`() throws {
+        var bench = try ReducerBench()
+        // The first turn has its ticks.
+        bench.turn()
+        let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
+        #expect(welcome.count == 1)
+        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: alice) } == welcome)
+        let session = try #require(bench.machine.core.sessionByPeer[alice])
+        _ = bench.say(.claim(session, bench.machine.epoch, []), from: alice)
+        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: alice) } == [])
+        let both = bench.turn { machine, now in
+            machine.receive(.greet(ReducerBench.greeting(bob)), from: ReducerBench.route(bob), at: now)
+            machine.noticeSubscription(of: bob)
+        }
+        #expect(both.messages(to: bob).count == 1)
+        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: client) } == [])
+    }
+
     @Test func `of another loop, schema or definition is refused, naming both sides`() throws {
         var bench = try ReducerBench()
         let loop = bench.say(.hello(name: "links", schema: 1), from: alice)

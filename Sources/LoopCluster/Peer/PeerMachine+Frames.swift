@@ -100,6 +100,9 @@ extension PeerMachine {
             droppedCount += 1
             return
         }
+        // A greeting that was repeated is answered again.
+        let isKnown = frame.history == history && frame.epoch == epoch && frame.session == session
+        if isKnown, stage == .claiming || stage == .joined { return }
         if session != .none && (frame.history != history || frame.session != session) {
             // An older session of the same history is a late word to an earlier self.
             if frame.history == history && frame.session < session { return }

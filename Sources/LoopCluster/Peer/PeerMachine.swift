@@ -174,6 +174,13 @@ public struct PeerMachine: Sendable {
         }
     }
 
+    /// What was to be sent over DEALER found no connection, and now there is one: it is repeated at once.
+    public mutating func hasConnected() {
+        nextStep = now
+        nextHeartbeat = now
+        nextRequest = now
+    }
+
     private mutating func step(_ message: (PeerMachine) -> ToReducer) {
         guard now >= nextStep else { return }
         nextStep = now + configuration.repeatInterval

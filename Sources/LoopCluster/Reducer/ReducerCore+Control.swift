@@ -33,13 +33,22 @@ extension ReducerCore {
     }
 
     /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
-    /// one, so that it greets at once and does not wait to notice a silence.
+    /// one, so that it greets at once and does not wait to notice a silence. One that has greeted already is welcomed again:
+    /// the welcome may have left before it listened.
     mutating func noticeSubscription(of peer: PeerID) {
-        guard let session = core.sessionByPeer[peer], members[session] == nil else { return }
-        messages.append(
-            .inbox(
-                peer,
-                PeerFrame(history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+        guard let session = core.sessionByPeer[peer] else { return }
+        guard let member = members[session] else {
+            messages.append(
+                .inbox(
+                    peer,
+                    PeerFrame(
+                        history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+            return
+        }
+        let isBeingWelcomed = messages.contains {
+            if case .inbox(peer, let frame) = $0, case .welcome = frame.message { true } else { false }
+        }
+        if !member.hasJoined, !isBeingWelcomed { welcome(to: session) }
     }
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
@@ -84,12 +93,17 @@ extension ReducerCore {
         members[session]?.schema = greeting.schema
         members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
+        welcome(to: session)
+        if outcome != nil { announceEnd(to: session) }
+    }
+
+    private mutating func welcome(to session: SessionID) {
+        guard let watermark = core.sessions[session]?.watermark else { return }
         send(
             .welcome(
                 watermark: watermark, silenceLimit: configuration.silenceLimit,
                 tickInterval: configuration.tickInterval, feedbacks: core.table.names),
             to: session)
-        if outcome != nil { announceEnd(to: session) }
     }
 
     /// The session that the peer had in this history, or a new one; nil where there may be no more of them.

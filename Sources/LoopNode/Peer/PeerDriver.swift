@@ -59,6 +59,8 @@ struct PeerDriver {
 
     mutating func stop(at now: MonotonicTime) { machine.stop(at: now) }
 
+    mutating func hasConnected() { machine.hasConnected() }
+
     mutating func nextBatch() -> Batch? { machine.nextBatch() }
 
     mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }

@@ -16,6 +16,8 @@ struct PeerShell: ~Copyable {
     private let log: NodeLog
 
     private var dealer: Socket
+    /// Something that was to be said found no connection.
+    private var wasUnheard = false
     private var sub: Socket?
     private var push: Socket?
     private var collector = ""
@@ -44,7 +46,10 @@ struct PeerShell: ~Copyable {
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
-        var dealer = try Socket(.dealer, in: context, options: .peer)
+        var options = SocketOptions.peer
+        // A goodbye is said by the way out.
+        options.lingerLimit = .milliseconds(200)
+        var dealer = try Socket(.dealer, in: context, options: options)
         try dealer.connect(endpoint)
         var polls = PollSet()
         dealerItem = polls.add(dealer)
@@ -89,6 +94,11 @@ struct PeerShell: ~Copyable {
         let now = SystemClock.monotonic
         if polls.isReadable(dealerItem) {
             while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+        }
+        if wasUnheard, polls.isWritable(dealerItem) {
+            wasUnheard = false
+            polls.watch(dealerItem, for: .readable)
+            driver.hasConnected()
         }
         if let subItem, polls.isReadable(subItem) {
             while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
@@ -138,7 +148,7 @@ struct PeerShell: ~Copyable {
 
     private mutating func perform(_ action: PeerAction) throws -> End? {
         switch action {
-        case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+        case .send(let message): try say(message)
         case .connect(let introduction): try connect(introduction)
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
@@ -149,11 +159,18 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
+    /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
+    private mutating func say(_ message: ToReducer) throws {
+        guard try dealer.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
+        wasUnheard = true
+        polls.watch(dealerItem, for: [.readable, .writable])
+    }
+
     private mutating func performObserved() throws {
         var hasDoubted = false
         for action in observer?.takeActions() ?? [] where !hasDoubted || !action.buildsOnTheLast {
             switch action {
-            case .send(let message): _ = try dealer.send(message.bytes(loop: driver.machine.loop))
+            case .send(let message): try say(message)
             case .refused(let refused): throw NodeError.refused(refused.description)
             default:
                 guard case .doubted(let shown) = observed(action) else { continue }

@@ -64,7 +64,6 @@ public final class RemoteConnection: Sendable {
         do {
             let gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
             self.gate = gate
-            let context = try context ?? ZMQContext()
             let (observers, stoppedAt) = (observers, stoppedAt)
             let tellAll: @Sendable (ObserverAction) -> Void = { action in
                 _ = follower?.take(action)
@@ -72,7 +71,10 @@ public final class RemoteConnection: Sendable {
             }
             thread = try NodeThread("loop-remote") {
                 let resumed: ResumedOutbox?
+                // One of its own ends with the thread, which is not over before the last word has left.
+                let ownContext: ZMQContext
                 do {
+                    ownContext = try context ?? ZMQContext()
                     resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
                     opened.withLock { $0 = .success(resumed?.leftOver) }
                     opened.broadcast()
@@ -97,7 +99,7 @@ public final class RemoteConnection: Sendable {
                                 configuration: configuration, runner: nil, gate: gate, at: now)
                         }
                     var shell = try PeerShell(
-                        context: context, endpoint: reducer, driver: driver,
+                        context: ownContext, endpoint: reducer, driver: driver,
                         observer: follower.map { ObserverMachine($0.following, at: now) },
                         log: NodeLog(name: "observer", write: log),
                         observed: { action in

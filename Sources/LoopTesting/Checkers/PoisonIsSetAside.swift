@@ -7,12 +7,26 @@ import LoopWire
 struct PoisonIsSetAside: Checker {
     static let promise = Promise.poisonIsSetAside
     private(set) var checkCount = 0
-    /// By the entry's id.
-    private var cases: [Int: Case] = [:]
-    /// The entries that were set aside, by their number in the quarantine.
-    private var aside: [UInt64: Int] = [:]
+    private var cases: [Culprit: Case] = [:]
+    /// What was set aside, by its number in the quarantine.
+    private var aside: [UInt64: Culprit] = [:]
     /// How often an operator has asked for one of them since it ended the process.
     private var retries: [UInt64: Int] = [:]
+
+    /// What the process ends in. An effect's event is known by its bytes: another attempt of the effect may send them again, as
+    /// another entry.
+    private enum Culprit: Hashable {
+        case entry(id: Int)
+        case event(EffectID, ArraySlice<UInt8>)
+
+        init(_ entry: SentEntry) {
+            if let effect = entry.effect, let bytes = entry.payload {
+                self = .event(effect, bytes)
+            } else {
+                self = .entry(id: entry.id)
+            }
+        }
+    }
 
     private struct Case {
         /// How often the process ended in it while it was to be applied as it came.
@@ -25,7 +39,7 @@ struct PoisonIsSetAside: Checker {
         case .began:
             aside = [:]
             retries = [:]
-        case .trapped(let id, let isItsFault): try end(in: id, isItsFault)
+        case .trapped(let id, let isItsFault): try end(in: id, book[id].map(Culprit.init) ?? .entry(id: id), isItsFault)
         case .trappedAgain(let id):
             checkCount += 1
             retries[id, default: 0] -= 1
@@ -38,17 +52,17 @@ struct PoisonIsSetAside: Checker {
         case .lost(let records):
             for journaled in records {
                 guard case .quarantined(let record) = journaled.record else { continue }
-                if let entry = aside.removeValue(forKey: record.id) { cases[entry] = nil }
+                if let culprit = aside.removeValue(forKey: record.id) { cases[culprit] = nil }
                 retries[record.id] = nil
             }
         default: break
         }
     }
 
-    private mutating func end(in id: Int, _ isItsFault: Bool) throws(Violation) {
+    private mutating func end(in id: Int, _ culprit: Culprit, _ isItsFault: Bool) throws(Violation) {
         checkCount += 1
-        cases[id, default: Case()].ends += 1
-        guard let known = cases[id] else { return }
+        cases[culprit, default: Case()].ends += 1
+        guard let known = cases[culprit] else { return }
         if known.isAside {
             throw Violation(.poisonIsSetAside, "the process ended in entry #\(id), which was set aside")
         }
@@ -60,11 +74,12 @@ struct PoisonIsSetAside: Checker {
     private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
         guard case .quarantined(let record) = journaled.record, let entry = journaled.entry else { return }
         checkCount += 1
-        let ends = cases[entry.id]?.ends ?? 0
+        let culprit = Culprit(entry)
+        let ends = cases[culprit]?.ends ?? 0
         if ends < 2 {
             throw Violation(.poisonIsSetAside, "entry #\(entry.id) is set aside, and ended the process \(ends) times")
         }
-        cases[entry.id]?.isAside = true
-        aside[record.id] = entry.id
+        cases[culprit]?.isAside = true
+        aside[record.id] = culprit
     }
 }

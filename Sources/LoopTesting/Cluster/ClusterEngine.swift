@@ -148,7 +148,7 @@ package final class ClusterEngine<Work: Workload> {
         limits = work.limits
         brokenRules = BrokenRules(rules)
         checkers = Checkers(work, hasShadow: plan.0.hasShadow, breaking: brokenRules)
-        trap = TrapSwitch(isPoison: { work.isPoison($0) })
+        trap = TrapSwitch(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) })
         isTranscribing = records
         if records {
             transcript = Transcript(limit: scenario.transcriptLines, loop: loop) { [coder = work.coder] bytes in

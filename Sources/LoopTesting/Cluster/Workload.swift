@@ -26,6 +26,9 @@ package protocol Workload: Sendable {
     /// Whether reducing an event ends a process whose build cannot take it.
     func isPoison(_ event: Definition.Event) -> Bool
 
+    /// Whether there are events that may be set aside.
+    var hasPoison: Bool { get }
+
     /// What has to be true of every state that the accepted events make.
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation)
 
@@ -41,6 +44,8 @@ package protocol Workload: Sendable {
 
 extension Workload {
     package func isPoison(_ event: Definition.Event) -> Bool { false }
+
+    package var hasPoison: Bool { false }
 
     package func judge(_ state: Definition.State, at seq: Seq) throws(Violation) {}
 

@@ -86,6 +86,8 @@ package struct SlotWorkload: Workload {
 
     package func isPoison(_ event: SlotEvent) -> Bool { event.kind == .poison }
 
+    package var hasPoison: Bool { true }
+
     package func areEqual(_ a: SlotState, _ b: SlotState) -> Bool { a == b }
 
     private mutating func payload(

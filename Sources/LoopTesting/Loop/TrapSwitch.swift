@@ -16,10 +16,13 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     private(set) var hasSprung = false
 
     private let isPoison: (Event) -> Bool
+    /// Whether no event ends the process by chance while there are suspects: an event in which that happens twice is set aside.
+    private let sparesSuspects: Bool
     private let memory: UnsafeMutableRawBufferPointer
     private var kept: [UInt8] = []
 
-    init(isPoison: @escaping (Event) -> Bool) {
+    init(sparesSuspects: Bool, isPoison: @escaping (Event) -> Bool) {
+        self.sparesSuspects = sparesSuspects
         self.isPoison = isPoison
         memory = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -34,6 +37,7 @@ final class TrapSwitch<Event>: @unchecked Sendable {
         guard !hasSprung, isArmed || endsAtNext else { return }
         let isItsFault = isArmed && isPoison(event)
         guard isItsFault || endsAtNext else { return }
+        if !isItsFault, sparesSuspects, !note.suspects.isEmpty { return }
         sprung = (event, isItsFault)
         kept = Array(memory)
     }

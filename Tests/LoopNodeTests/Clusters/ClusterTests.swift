@@ -22,6 +22,20 @@ import ZMQ
         _ = try await outcome
     }
 
+    /// The socket was closed before it had sent the last word: the session stayed for a day, and a loop that ended waited for it
+    /// as long as a farewell may take.
+    @Test func `a sender that closes is gone at the reducer`() async throws {
+        let cluster = try TestCluster("goes", transport: "ipc")
+        for number in 0..<20 {
+            // Of a context of its own, which ends with it, as a process does.
+            let remote = try RemoteLoop(Jobs.self, reducer: cluster.endpoint, log: { _ in })
+            try await remote.confirmed(.note("\(number)"))
+            await remote.close()
+        }
+        _ = try await cluster.status { $0.peers.isEmpty }
+        try await cluster.stop()
+    }
+
     @Test func `a worker that joins later gets work at once`() async throws {
         let door = Door()
         let cluster = try TestCluster(

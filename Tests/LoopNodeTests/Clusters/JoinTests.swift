@@ -1,0 +1,33 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+import ZMQ
+
+@testable import LoopNode
+
+@Suite(.timeLimit(.minutes(1))) struct `A peer joins` {
+    /// Its socket takes nothing before it is connected: the first word of every peer was lost, and came again when it was due.
+    @Test func `without having to repeat a word, whoever is there first`() async throws {
+        let endpoint = "ipc:///tmp/loop-join-\(SystemRandom.uint64())"
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        async let end = NodeThread.run("peer") {
+            let now = SystemClock.monotonic
+            let configuration = PeerConfiguration(
+                peer: PeerID(high: 1, low: 2), loop: Jobs.name, schema: UInt64(Jobs.schema),
+                repeatInterval: .seconds(3600))
+            var shell = try PeerShell(
+                context: ZMQContext(), endpoint: endpoint,
+                driver: PeerDriver(configuration: configuration, runner: nil, gate: gate, at: now), observer: nil,
+                log: NodeLog(name: "peer", write: { _ in }), observed: { _ in .fine })
+            return try shell.run(stopLimit: .seconds(5), isStopping: { nil })
+        }
+        let reducer = try ReducerNode(Jobs(), configuration: .test(endpoint, try ZMQContext()))
+        async let outcome = reducer.run()
+        #expect(try await gate.send(try CBOR.encode(Jobs.Event.note("here")), of: nil, confirmed: true) == Seq(1))
+        gate.requestStop()
+        #expect(try await end == .stopped)
+        reducer.stop()
+        _ = try await outcome
+    }
+}
