@@ -36,14 +36,18 @@ extension SQLiteJournal {
         let forgotten = older.dropFirst(Self.snapshotsMax - 1)
         let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
         do throws(SQLiteError) {
-            // Files are removed for good: a loss of power must not bring the rows of removed ones back.
-            try file.setSynchronous(.fsync)
             try file.add(snapshot, forgetting: forgotten, tail)
-            try file.setSynchronous(durability)
         } catch {
             throw poisoned(.sqlite(operation, error))
         }
-        try removeFiles(of: forgotten + replaced, operation)
+        superseded += forgotten + replaced
+        if durability == .fsync { try removeSuperseded() }
+    }
+
+    /// Removes the files of snapshots whose rows are gone on the disk too: a loss of power must not bring them back.
+    func removeSuperseded() throws(JournalError) {
+        defer { superseded = [] }
+        for entry in superseded { try folder.remove(entry) }
     }
 }
 

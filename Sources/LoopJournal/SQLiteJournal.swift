@@ -34,6 +34,10 @@ public final class SQLiteJournal: Journal {
     /// Where the page ended that was read last: the next one most likely goes on there.
     var lastRead: ChainLink?
 
+    /// Snapshots without a row, whose files are to be removed once the log was synced. Those that are left at the end are
+    /// removed by the next opening.
+    var superseded: [SnapshotEntry] = []
+
     /// Encoded records that are not in a row yet.
     private var pending: [UInt8] = []
     private var pendingCount: UInt64 = 0
@@ -130,7 +134,10 @@ public final class SQLiteJournal: Journal {
             _ = try file.checkpoint(.passive)
         } catch {
             _ = poisoned(.sqlite("bring its log into the file", error))
+            return
         }
+        // The log was synced before. A file that cannot be removed is in nobody's way.
+        try? removeSuperseded()
     }
 
     // MARK: Ending

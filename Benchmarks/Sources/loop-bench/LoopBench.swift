@@ -36,6 +36,7 @@ enum LoopBench {
         let chosen = (peers?.groups ?? groups).compactMap { $0.only(options.only) }
         guard !chosen.isEmpty else { throw BenchmarkError.usage("no case is named like \(options.only)") }
         let effort = Effort(scale: options.scale, folder: options.folder)
+        let before = HostShare()
         var results: [CaseResult] = []
         for group in chosen {
             StandardError.line(group.ours.map(\.name).joined(separator: ", "))
@@ -44,7 +45,10 @@ enum LoopBench {
             }
         }
         print(Table.text(results))
-        print("\(options.rounds) rounds, load \(load) at the end, \(ProcessInfo.processInfo.activeProcessorCount) CPUs")
+        print(
+            "\(options.rounds) rounds, load \(load) at the end,"
+                + " \(ProcessInfo.processInfo.activeProcessorCount) CPUs,"
+                + " of which a host took \(HostShare().percent(since: before)) %")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(results).write(to: URL(fileURLWithPath: options.output))

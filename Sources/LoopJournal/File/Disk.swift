@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import LoopCluster
 
@@ -15,6 +16,9 @@ package struct Disk: Sendable {
     }
 
     private let observe: (@Sendable (Change) -> Void)?
+
+    /// How much of a large file is on its way to the disk at once: an append that is synced meanwhile waits behind it.
+    private static var stepBytes: Int { 1 << 20 }
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
@@ -41,10 +45,15 @@ package struct Disk: Sendable {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, off_t(done))
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.stepBytes), off_t(done))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write \(path)", errno) }
+            if bytes.count > Self.stepBytes {
+                // Where this met an error the sync at the end might not meet it again.
+                let error = loop_write_out(descriptor, off_t(done), off_t(count))
+                guard error == 0 else { throw .system("write \(path)", error) }
+            }
             done += count
         }
         observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))

@@ -38,42 +38,41 @@ extension CaseGroup {
         return (reducer, address)
     }
 
-    private static func voter(
-        _ reducer: (process: RoleProcess, address: String), films: Int, count: Int, window: Int, _ roles: RoleProcesses
-    ) throws -> RoleProcess {
-        try roles.start(
-            "catalogue-voter",
-            [
-                "reducer": reducer.address, "process": "\(reducer.process.processID)", "films": "\(films)",
-                "count": "\(count)", "window": "\(window)",
-            ])
-    }
-
     /// Votes that one processor of the reducer's process could apply in a second.
     private static func events(films: Int, _ effort: Effort) async throws -> Double {
         let count = effort.count(400_000)
         return try await withRoles { roles in
             let reducer = try await filled(films: films, roles)
-            let voter = try voter(reducer, films: films, count: count, window: 4096, roles)
+            let voter = try roles.start(
+                "catalogue-voter",
+                [
+                    "reducer": reducer.address, "process": "\(reducer.process.processID)", "films": "\(films)",
+                    "count": "\(count)",
+                ])
             let rate = try await voter.number("processor")
             try await voter.finish()
-            try await expect(films, count, try await reducer.process.answer("outcome"))
+            try await expect(films, count + count / 10, try await reducer.process.answer("outcome"))
             return rate
         }
     }
 
     /// The longest pauses between two votes at the reducer, one outstanding, in milliseconds. The state is hashed among
-    /// them, and written as a snapshot.
+    /// them, and written as a snapshot, if there is one.
     fileprivate static func pauses(hasSnapshot: Bool, _ effort: Effort) async throws -> PauseRun.Figures {
-        let (films, count) = (effort.films, effort.count(5000))
+        let films = effort.films
         return try await effort.inFolder { folder in
             try await withRoles { roles in
                 var arguments = ["journal": "\(folder)/bench.journal", "durability": "os", "pauses": "yes"]
-                if hasSnapshot { arguments["snapshot-every"] = "\(count / 4)" }
+                // Filling takes some records less.
+                if hasSnapshot { arguments["snapshot-every"] = "1200" }
                 let reducer = try await filled(films: films, roles, arguments)
-                let voter = try voter(reducer, films: films, count: count, window: 1, roles)
+                // Long enough for both.
+                let voter = try roles.start(
+                    "catalogue-lone-voter",
+                    ["reducer": reducer.address, "films": "\(films)", "milliseconds": "\(effort.count(4000))"])
+                let votes = try await voter.number("votes")
                 try await voter.finish()
-                try await expect(films, count, try await reducer.process.answer("outcome"))
+                try await expect(films, Int(votes), try await reducer.process.answer("outcome"))
                 let thread = try await reducer.process.number("longest-thread")
                 let wall = try await reducer.process.number("longest-wall")
                 let snapshots = "\(folder)/bench.journal.snapshots"
@@ -95,9 +94,9 @@ extension CaseGroup {
         }
     }
 
-    private static func expect(_ films: Int, _ count: Int, _ outcome: String) async throws {
-        guard outcome == "\(films) \(count + count / 10) 0" else {
-            throw BenchmarkError.promise("\(count + count / 10) votes were sent, and the loop ended with \(outcome)")
+    private static func expect(_ films: Int, _ votes: Int, _ outcome: String) async throws {
+        guard outcome == "\(films) \(votes) 0" else {
+            throw BenchmarkError.promise("\(votes) votes were sent, and the loop ended with \(outcome)")
         }
     }
 }

@@ -29,34 +29,59 @@ enum CatalogueRoles {
         Role.say("filled", films)
     }
 
-    /// Votes as fast as it can, or with one vote outstanding, beside an observer of differences; then tells the processor
-    /// time that each took the reducer's process, and checks what the observer has seen.
+    /// Votes as fast as it can beside an observer of differences; then tells how many votes a second of processor time of the
+    /// reducer's process is enough for, and checks what the observer has seen.
     static func vote(_ role: Role) async throws {
         let (films, count) = (try role.number("films"), try role.number("count"))
-        let loop = try RemoteLoop(Catalogue.self, reducer: role.text("reducer"), updates: .delta, log: { _ in })
-        // The first state says that the observer is there.
-        for await (_, state) in loop.states where state.films.count == films { break }
+        let loop = try await observed(role, films: films)
         var random = SeededRandom(seed: 7)
-        let isAlone = try role.number("window") == 1
         let warmUp = count / 10
         let reducer = try ProcessorTime.Clock(of: Int32(role.number("process")))
-        var began = (wall: 0.0, processor: 0.0)
+        var began = 0.0
         for number in 1...UInt64(count + warmUp) {
             if number == UInt64(warmUp) + 1 {
                 // The state is hashed now, once: the next time is millions of votes later.
-                if !isAlone { try await reducer.rest() }
-                began = (MonotonicTime.seconds, reducer.seconds)
+                try await reducer.rest()
+                began = reducer.seconds
             }
             let event = Catalogue.Event.vote(number: number, film: Int.random(in: 0..<films, using: &random))
-            if isAlone || number == UInt64(warmUp) || number == UInt64(count + warmUp) {
+            if number == UInt64(warmUp) || number == UInt64(count + warmUp) {
                 try await loop.confirmed(event)
             } else {
                 try await loop.send(event)
             }
         }
-        let (wall, processor) = (MonotonicTime.seconds - began.wall, reducer.seconds - began.processor)
-        for await (_, state) in loop.states where state.votes.applied >= UInt64(count + warmUp) {
-            try state.check(films: films, votes: count + warmUp)
+        let processor = reducer.seconds - began
+        try await finish(loop, films: films, votes: count + warmUp)
+        Role.say("processor", Double(count) / processor)
+    }
+
+    /// Votes for so long, with one vote outstanding, beside an observer of differences, which is checked; then tells how many
+    /// votes there were.
+    static func voteAlone(_ role: Role) async throws {
+        let films = try role.number("films")
+        let loop = try await observed(role, films: films)
+        var random = SeededRandom(seed: 7)
+        let ends = MonotonicTime.seconds + Double(try role.number("milliseconds")) / 1000
+        var votes = 0
+        while MonotonicTime.seconds < ends {
+            votes += 1
+            try await loop.confirmed(.vote(number: UInt64(votes), film: Int.random(in: 0..<films, using: &random)))
+        }
+        try await finish(loop, films: films, votes: votes)
+        Role.say("votes", votes)
+    }
+
+    /// A loop whose first state has come.
+    private static func observed(_ role: Role, films: Int) async throws -> RemoteLoop<Catalogue> {
+        let loop = try RemoteLoop(Catalogue.self, reducer: role.text("reducer"), updates: .delta, log: { _ in })
+        for await (_, state) in loop.states where state.films.count == films { break }
+        return loop
+    }
+
+    private static func finish(_ loop: RemoteLoop<Catalogue>, films: Int, votes: Int) async throws {
+        for await (_, state) in loop.states where state.votes.applied >= UInt64(votes) {
+            try state.check(films: films, votes: votes)
             break
         }
         guard loop.doubtCount == 0 else {
@@ -64,8 +89,6 @@ enum CatalogueRoles {
         }
         try await loop.confirmed(.finish)
         await loop.close()
-        Role.say("rate", Double(count) / wall)
-        Role.say("processor", Double(count) / processor)
     }
 
     /// Joins a catalogue that is there, and tells how many bytes of state came in a second, until the state could be used.
