@@ -135,12 +135,13 @@ package struct Outbox: Equatable, Sendable {
                     nextTold += 1
                 }
             } else {
-                for index in start..<start + count {
-                    let number = settled + UInt64(index - start) + 1
-                    let entry = section.run.head(at: index)
+                let first = settled + 1
+                section.run.forEachHead(in: start..<start + count) { index, entry in
+                    let number = first + UInt64(index - start)
                     while nextTold < told.count, told[nextTold] < number { nextTold += 1 }
                     let wasTold = nextTold < told.count && told[nextTold] == number
                     if entry.kind != .event || entry.wantsSeq || wasTold { done.append((number, entry)) }
+                    return true
                 }
             }
             settled = through

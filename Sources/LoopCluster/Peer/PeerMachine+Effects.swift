@@ -151,13 +151,14 @@ extension PeerMachine {
         var index = start
         // Most events of effects are followed by their end: the place of the last one often is the place of the next.
         var place = -1
-        while index < run.endIndex {
-            let entry = run.head(at: index)
+        run.forEachHead(in: start..<run.endIndex) { _, entry in
             if entry.hasEffect {
                 if place < 0 || running.key(at: place) != entry.effect {
                     place = running.index(forKey: entry.effect) ?? -1
                 }
-                guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else { break }
+                guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else {
+                    return false
+                }
                 if entry.kind != .event {
                     running.remove(at: place, entry.effect.mixed)
                     place = -1
@@ -166,6 +167,7 @@ extension PeerMachine {
                 }
             }
             index += 1
+            return true
         }
         if index == start { return 0 }
         if outbox.isEmpty { progressAt = now }

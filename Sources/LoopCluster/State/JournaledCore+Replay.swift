@@ -117,7 +117,9 @@ extension JournaledCore {
     mutating func takeChanges() -> [LiveChange] {
         // The room of the last time, if nobody holds it any more.
         live.removeAll(keepingCapacity: true)
-        for change in changes {
+        // Each is taken out, so that its request is not held twice.
+        if changes.count > 1 { changes.reverse() }
+        while let change = changes.popLast() {
             switch change {
             case .start(let id, let request):
                 startsCount &+= 1
@@ -147,7 +149,6 @@ extension JournaledCore {
                 live.append(.cancelled(id))
             }
         }
-        changes.removeAll(keepingCapacity: true)
         return live
     }
 

@@ -4,7 +4,7 @@ struct HashEntry<Key, Value> {
     @usableFromInline var value: Value
 
     @inlinable
-    init(key: Key, value: Value) {
+    init(key: Key, value: consuming Value) {
         self.key = key
         self.value = value
     }

@@ -53,7 +53,7 @@ package struct HashTable<Key: Equatable, Value> {
     /// Puts in a key that is not there.
     /// - Returns: its place.
     @inlinable @discardableResult
-    package mutating func insert(_ key: Key, _ value: Value, _ hash: UInt64) -> Int {
+    package mutating func insert(_ key: Key, _ value: consuming Value, _ hash: UInt64) -> Int {
         if storage == nil {
             storage = Storage(capacity: 6)
         } else if taken.count == taken.capacity {

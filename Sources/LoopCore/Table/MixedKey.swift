@@ -65,7 +65,7 @@ extension HashTable where Key: MixedKey {
     }
 
     @inlinable
-    package mutating func updateValue(_ value: Value, forKey key: Key) {
+    package mutating func updateValue(_ value: consuming Value, forKey key: Key) {
         let hash = key.mixed
         if let place = find(key, hash) { self[at: place] = value } else { insert(key, value, hash) }
     }

@@ -122,7 +122,7 @@ final class BodyPool: Sendable {
                 runner.isOver = true
                 return (.end, end)
             }
-            end?.requests?.finish()
+            end?.requests?.source?.finish()
             switch step {
             case .run(let body): return body
             case .runCancelled(let body):

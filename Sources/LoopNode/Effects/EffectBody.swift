@@ -9,12 +9,7 @@ import LoopWire
 ///        └─── cancel ─────────┴── cancel: its task hears of it
 final class EffectBody: @unchecked Sendable, EffectSource {
     let grant: Grant
-    /// The history whose journal named the effect: without it, another life of the loop would reuse the name.
-    let history: History
-    /// Where the body leaves its events and its end.
-    private let gate: OutboxGate
-    private let runner: any FeedbackRunner
-    private let pool: BodyPool
+    private let workshop: Workshop
 
     // Guarded by the lock of the pool's line.
     /// The task that runs the body, while it does. Others may run in it before and after.
@@ -24,36 +19,33 @@ final class EffectBody: @unchecked Sendable, EffectSource {
     @exclusivity(unchecked) private var isCancelling = false
     @exclusivity(unchecked) private var isOver = false
     /// Made for the first newer request, or the first who asks for them.
-    @exclusivity(unchecked) private var requests: RequestLine?
+    @exclusivity(unchecked) private var requests: NewerRequests?
 
-    init(_ grant: Grant, history: History, gate: OutboxGate, runner: any FeedbackRunner, pool: BodyPool) {
+    init(_ grant: Grant, _ workshop: Workshop) {
         self.grant = grant
-        self.history = history
-        self.gate = gate
-        self.runner = runner
-        self.pool = pool
+        self.workshop = workshop
     }
 
     // MARK: The owning thread
 
     /// The request has changed.
     func update(_ bytes: [UInt8]) {
-        guard let request = runner.request(bytes) else { return }
-        let source = pool.line.withLock { _ in isOver ? nil : changeRequests { $0.replace(with: request) } }
+        guard let request = workshop.runner.request(bytes) else { return }
+        let source = workshop.pool.line.withLock { _ in isOver ? nil : changeRequests { $0.replace(with: request) } }
         source?.yield(request)
     }
 
     func cancel() {
-        let (task, source) = pool.line.withLock { _ -> (RunningTask?, RequestLine.Source?) in
+        let (task, ended) = workshop.pool.line.withLock { _ -> (RunningTask?, NewerRequests?) in
             isCancelled = true
             isCancelling = self.task != nil
             return (self.task, finishRequests())
         }
         if let task {
             task.cancel()
-            pool.line.withLock { _ in isCancelling = false }
+            workshop.pool.line.withLock { _ in isCancelling = false }
         }
-        source?.finish()
+        ended?.source?.finish()
     }
 
     // MARK: The pool, under its lock
@@ -73,51 +65,81 @@ final class EffectBody: @unchecked Sendable, EffectSource {
         return BodyEnd(isCancelled: isCancelled, requests: finishRequests())
     }
 
-    private func finishRequests() -> RequestLine.Source? {
+    private func finishRequests() -> NewerRequests? {
         isOver = true
-        return requests?.finish()
+        guard let requests else { return nil }
+        requests.source = requests.line.finish()
+        return requests
     }
 
     private func changeRequests<Result>(_ change: (inout RequestLine) -> Result) -> Result {
-        var line = requests.take() ?? RequestLine()
-        defer { requests = line }
-        if isOver { _ = line.finish() }
-        return change(&line)
+        let known = requests ?? NewerRequests()
+        requests = known
+        if isOver { _ = known.line.finish() }
+        return change(&known.line)
     }
 
     // MARK: The body
 
-    nonisolated(nonsending) func run() async { await runner.run(self) }
+    nonisolated(nonsending) func run() async { await workshop.runner.run(self) }
 
-    var newerRequests: AsyncStream<any Sendable> { pool.line.withLock { _ in changeRequests { $0.stream() } } }
+    var newerRequests: AsyncStream<any Sendable> { workshop.pool.line.withLock { _ in changeRequests { $0.stream() } } }
 
-    var idempotencyKey: String { "\(runner.loop)/\(history)/\(grant.effect)" }
+    var idempotencyKey: String { "\(workshop.runner.loop)/\(workshop.history)/\(grant.effect)" }
 
     func send(_ payload: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        try await gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
+        try await workshop.gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
     }
 
     /// Sends its last event, and tells that it has ended, if that can be done without waiting for anything.
     /// - Returns: whether both were done; if not, neither was.
     func end(with payload: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool {
         if Task.isCancelled { throw SendRefusal(.cancelled) }
-        return try gate.offer(payload, of: (grant.effect, grant.attempt), isLast: true)
+        return try workshop.gate.offer(payload, of: (grant.effect, grant.attempt), isLast: true)
     }
 
-    func end(_ failure: Failure?) { gate.postEnd(of: grant.effect, grant.attempt, failure) }
+    func end(_ failure: Failure?) { workshop.gate.postEnd(of: grant.effect, grant.attempt, failure) }
 }
 
 /// How a body has ended, for who ran it.
 struct BodyEnd: Sendable {
     /// Its task was cancelled, or will never know that it was to be.
     let isCancelled: Bool
-    /// To be finished.
-    let requests: RequestLine.Source?
+    /// Whose source is to be finished.
+    let requests: NewerRequests?
+}
+
+/// What all bodies of one feedback share: a body holds this one object, whose count of references is what two threads change
+/// for each of them.
+final class Workshop: Sendable {
+    let runner: any FeedbackRunner
+    /// The history whose journal named the effects: without it, another life of the loop would reuse their names.
+    let history: History
+    /// Where bodies leave their events and their ends.
+    let gate: OutboxGate
+    let pool: BodyPool
+
+    init(runner: any FeedbackRunner, history: History, gate: OutboxGate, pool: BodyPool) {
+        self.runner = runner
+        self.history = history
+        self.gate = gate
+        self.pool = pool
+    }
+}
+
+/// The newer requests of a body, guarded by the lock of the pool's line. A class, as `RunningTask` is: a value would be of a
+/// size that only the standard library knows, and each copy of what holds one a call through its type.
+final class NewerRequests: @unchecked Sendable {
+    @exclusivity(unchecked) var line = RequestLine()
+    /// Once there will be no more: what is to be finished.
+    @exclusivity(unchecked) var source: RequestLine.Source?
 }
 
 /// A task that runs, as it is known to itself. To be used only while it cannot end.
-struct RunningTask: @unchecked Sendable {
-    let task: UnsafeCurrentTask
+final class RunningTask: @unchecked Sendable {
+    private let task: UnsafeCurrentTask
+
+    init(task: UnsafeCurrentTask) { self.task = task }
 
     func cancel() { task.cancel() }
 }

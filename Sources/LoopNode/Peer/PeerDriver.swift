@@ -10,7 +10,7 @@ struct PeerDriver {
     private var bodies = HashTable<EffectID, EffectBody>()
     private let pool = BodyPool(runnersMax: SystemInfo.processorsCount)
     /// Who runs the effects of a feedback, by its number, as long as that stands for the same name.
-    private var runners = HashTable<UInt32, (name: String?, runner: any FeedbackRunner)>()
+    private var workshops = HashTable<UInt32, (name: String?, workshop: Workshop)>()
     /// Those that this turn was granted.
     private var granted: [EffectBody] = []
     /// Who waits for the outcome of which entry.
@@ -134,7 +134,16 @@ struct PeerDriver {
     mutating func turn(at now: MonotonicTime) -> [PeerAction] {
         machine.advance(to: now)
         var rest: [PeerAction] = []
-        for action in machine.takeActions() where !handle(action) { rest.append(action) }
+        var actions = machine.takeActions()
+        actions.reverse()
+        // Each is taken out, so that its grant is not held twice.
+        while let action = actions.popLast() {
+            if case .run(let grant) = action {
+                run(grant)
+            } else if !handle(action) {
+                rest.append(action)
+            }
+        }
         if !granted.isEmpty {
             pool.post(granted)
             granted.removeAll(keepingCapacity: true)
@@ -184,21 +193,25 @@ struct PeerDriver {
                 grant.effect, grant.attempt, failure: Failure(message: "this node runs no effects", isFinal: false))
             return
         }
-        let body = EffectBody(
-            grant, history: machine.history, gate: gate, runner: self.runner(of: grant.effect, runner), pool: pool)
+        let body = EffectBody(grant, workshop(of: grant.effect, runner))
         bodies.updateValue(body, forKey: grant.effect)
         granted.append(body)
     }
 
-    private mutating func runner(of effect: EffectID, _ effects: any EffectRunner) -> any FeedbackRunner {
+    private mutating func workshop(of effect: EffectID, _ effects: any EffectRunner) -> Workshop {
         let name = machine.feedbackName(of: effect)
-        if let place = runners.find(effect.feedback, UInt64(effect.feedback)) {
-            if runners[at: place].name != name { runners[at: place] = (name, effects.runner(of: name)) }
-            return runners[at: place].runner
+        let place = workshops.find(effect.feedback, UInt64(effect.feedback))
+        if let place, workshops[at: place].name == name, workshops[at: place].workshop.history == machine.history {
+            return workshops[at: place].workshop
         }
-        let runner = effects.runner(of: name)
-        runners.insert(effect.feedback, (name, runner), UInt64(effect.feedback))
-        return runner
+        let workshop = Workshop(
+            runner: effects.runner(of: name), history: machine.history, gate: gate, pool: pool)
+        if let place {
+            workshops[at: place] = (name, workshop)
+        } else {
+            workshops.insert(effect.feedback, (name, workshop), UInt64(effect.feedback))
+        }
+        return workshop
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {

@@ -83,6 +83,18 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         return storage.withUnsafeBytes { EntryHead(trusting: $0, at: bounds[position]) }
     }
 
+    /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
+    package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
+        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
+        storage.withUnsafeBytes { bytes in
+            bounds.withUnsafeBufferPointer { bounds in
+                for position in range {
+                    guard body(position, EntryHead(trusting: bytes, at: bounds[position])) else { return }
+                }
+            }
+        }
+    }
+
     public subscript(range: Range<Int>) -> EntryRun {
         precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
         var slice = self

@@ -166,6 +166,6 @@ private final class Scripted: FeedbackRunner {
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: number), attempt: Attempt(epoch: 1, count: 1),
             version: Seq(1), failures: number, isResumed: false, request: [])
-        return EffectBody(grant, history: History(1), gate: gate, runner: self, pool: pool)
+        return EffectBody(grant, Workshop(runner: self, history: History(1), gate: gate, pool: pool))
     }
 }
