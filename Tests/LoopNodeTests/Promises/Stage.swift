@@ -10,6 +10,17 @@ enum Runtime: String, CaseIterable, Sendable {
     case process
     /// As a reducer and a worker, with sockets between them.
     case cluster
+
+    /// What effects said as they began, where so many at a time began at one event. In a process they begin one after the
+    /// other; a worker is told of them in their order, and each may have a thread of its own: those of one event are sorted.
+    func begun(_ said: [String], at counts: [Int]) -> [String] {
+        guard self == .cluster else { return said }
+        var rest = said[...]
+        return counts.flatMap { count in
+            defer { rest = rest.dropFirst(count) }
+            return rest.prefix(count).sorted()
+        } + rest
+    }
 }
 
 /// A loop that runs, in either way.
