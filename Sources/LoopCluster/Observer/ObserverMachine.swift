@@ -55,15 +55,11 @@ public struct ObserverMachine: Sendable {
         var asked: UInt64
         let step: UInt64
 
-        /// A peer may say any total: so much is asked for at once, which the system gives only as it is filled, and of more at
-        /// most sixteen times as much as has come.
-        static var roomMax: Int { 256 << 20 }
-
+        /// A peer may say any total: memory is asked for at most sixteen times as much as has come, so that a large state
+        /// is moved a few times and not with each part.
         mutating func add(_ part: [UInt8]) {
             let count = bytes.count + part.count
-            if count > bytes.capacity {
-                bytes.reserveCapacity(min(Int(clamping: total), max(16 * count, Self.roomMax)))
-            }
+            if count > bytes.capacity { bytes.reserveCapacity(min(Int(clamping: total), 16 * count)) }
             bytes += part
         }
     }
