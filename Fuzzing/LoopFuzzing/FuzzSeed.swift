@@ -27,6 +27,7 @@ extension FuzzTarget {
             [FuzzSeed("batch", Samples.batch.bytes), FuzzSeed("failure", Samples.failure.bytes)]
         case "deltas":
             try Shelf.later.map { FuzzSeed($0.name, try Delta.encode(from: Shelf.sample, to: $0.shelf)) }
+        case "pieces": try Self.pieceSeeds()
         case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
         case "replay": try Self.history().map { FuzzSeed($0.name, Samples.bytes($0.records)) }
         case "snapshots":
@@ -160,7 +161,7 @@ extension FuzzTarget {
             .heartbeat(
                 Heartbeat(session: SessionID(1), epoch: epoch, echo: 10_000, applied: 3, settled: 1, capacity: 4)))
         say(.outcomesRequest(SessionID(2), after: 0), route: 2)
-        say(.stateRequest(transfer: 0, offset: 0), route: 3)
+        say(.stateRequest(transfer: 0, part: 0), route: 3)
         say(.statusRequest, route: 3)
         for (_, request) in Samples.requests {
             say(.administration(request: 9, try CBOR.encode(request)[...]), route: 3)
@@ -223,11 +224,14 @@ extension FuzzTarget {
         }
         func state(_ seq: UInt64, _ bytes: [UInt8]) -> ToPeer {
             .statePart(
-                StatePart(transfer: 1, seq: Seq(seq), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+                StatePart(transfer: 1, seq: Seq(seq), part: 0, end: .state, bytes: bytes))
         }
-        for offset: UInt64 in [0, 2] {
+        for part: UInt64 in [0, 1] {
             hear(
-                .reply, .statePart(StatePart(transfer: 1, seq: Seq(7), total: 4, offset: offset, bytes: [1, 2])),
+                .reply,
+                .statePart(
+                    StatePart(
+                        transfer: 1, seq: Seq(7), part: part, end: part == 0 ? .nothing : .state, bytes: [1, 2])),
                 &whole)
         }
         hear(.published, .update(Seq(8), state: encoded[0]), &whole)
@@ -249,6 +253,14 @@ extension FuzzTarget {
                     StateDelta(
                         base: Seq(base)...Seq(base), seq: Seq(seq), hash: StableHash.fnv1a(try CBOR.encode(new)),
                         bytes: try Delta.encode(from: old, to: new))), &differences)
+        }
+        for part: UInt64 in [0, 1] {
+            hear(
+                .reply,
+                .statePart(
+                    StatePart(
+                        transfer: 2, seq: Seq(11), part: part, end: part == 0 ? .piece : .state,
+                        bytes: part == 0 ? encoded[0] : [0x80])), &differences)
         }
         hear(.published, .unchanged(Seq(8)...Seq(12)), &differences)
         hear(.published, .stateHash(Seq(12), 1), &differences)

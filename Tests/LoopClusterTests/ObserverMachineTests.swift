@@ -14,54 +14,59 @@ import Testing
         PeerFrame(history: history, epoch: Epoch(number: epoch, nonce: 7), session: .none, message: message)
     }
 
-    private func part(_ transfer: UInt64, of seq: UInt64, offset: UInt64, _ bytes: [UInt8]) -> ToPeer {
-        .statePart(StatePart(transfer: transfer, seq: Seq(seq), total: 4, offset: offset, bytes: bytes))
+    /// One of the two parts of a state.
+    private func part(_ transfer: UInt64, of seq: UInt64, _ part: UInt64, _ bytes: [UInt8]) -> ToPeer {
+        .statePart(
+            StatePart(transfer: transfer, seq: Seq(seq), part: part, end: part == 0 ? .nothing : .state, bytes: bytes))
+    }
+
+    private func asked(_ parts: ClosedRange<UInt64>, of transfer: UInt64 = 1) -> [ObserverAction] {
+        parts.map { .send(.stateRequest(transfer: transfer, part: $0)) }
     }
 
     private func time(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
     @Test mutating func `parts of two reducer processes are not put together, although both number them from 1`() {
-        observer.receiveReply(frame(first, epoch: 1, part(1, of: 10, offset: 0, [1, 1])), at: time(1))
-        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 1, offset: 2))])
+        observer.receiveReply(frame(first, epoch: 1, part(1, of: 10, 0, [1, 1])), at: time(1))
+        #expect(observer.takeActions() == asked(1...8))
         // The process has ended; the next one knows the request only by a number that it has given to another state.
-        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 2, [2, 2])), at: time(2))
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, 1, [2, 2])), at: time(2))
         #expect(observer.takeActions() == [])
         observer.advance(to: time(3))
-        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, offset: 0))])
-        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 0, [2, 2])), at: time(4))
-        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, offset: 2, [2, 2])), at: time(4))
+        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0))])
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, 0, [2, 2])), at: time(4))
+        observer.receiveReply(frame(first, epoch: 2, part(1, of: 11, 1, [2, 2])), at: time(4))
         #expect(observer.takeActions().last == .state(Seq(11), [2, 2, 2, 2]))
     }
 
     @Test mutating func `parts are asked for before they come, eight ahead, and again where they are lost`() {
         let bytes = (0..<24).map { UInt8($0) }
-        func part(_ offset: Int) -> PeerFrame {
-            let piece = Array(bytes[offset..<offset + 2])
+        func part(_ part: UInt64) -> PeerFrame {
+            let end = part == 11 ? StatePart.End.state : .nothing
+            let bytes = Array(bytes[2 * Int(part)..<2 * Int(part) + 2])
             return frame(
                 first, epoch: 1,
-                .statePart(StatePart(transfer: 1, seq: Seq(3), total: 24, offset: UInt64(offset), bytes: piece)))
-        }
-        func asked(_ offsets: [UInt64]) -> [ObserverAction] {
-            offsets.map { .send(.stateRequest(transfer: 1, offset: $0)) }
+                .statePart(StatePart(transfer: 1, seq: Seq(3), part: part, end: end, bytes: bytes)))
         }
         observer.receiveReply(part(0), at: time(1))
-        #expect(observer.takeActions() == asked([2, 4, 6, 8, 10, 12, 14, 16]))
-        observer.receiveReply(part(2), at: time(1))
-        #expect(observer.takeActions() == asked([18]))
-        // The one at 4 is lost: those behind it are of no use.
-        for offset in [6, 8, 10, 12, 14, 16, 18] { observer.receiveReply(part(offset), at: time(1)) }
+        #expect(observer.takeActions() == asked(1...8))
+        observer.receiveReply(part(1), at: time(1))
+        #expect(observer.takeActions() == asked(9...9))
+        // The one behind it is lost: those that come are of no use.
+        for number in UInt64(3)...9 { observer.receiveReply(part(number), at: time(1)) }
         #expect(observer.takeActions() == [])
         observer.advance(to: time(2))
-        #expect(observer.takeActions() == asked([4, 6, 8, 10, 12, 14, 16, 18]))
-        for offset in stride(from: 4, to: 24, by: 2) { observer.receiveReply(part(offset), at: time(2)) }
-        #expect(observer.takeActions() == asked([20, 22]) + [.state(Seq(3), bytes)])
+        #expect(observer.takeActions() == asked(2...9))
+        for number in UInt64(2)...11 { observer.receiveReply(part(number), at: time(2)) }
+        // Where the state ends is known when it does.
+        #expect(observer.takeActions() == asked(10...18) + [.state(Seq(3), bytes)])
     }
 
     @Test mutating func `what an epoch has announced is not waited for where the next one has lost it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(5), state: [1])), at: time(1))
         observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(9))), at: time(1))
         observer.advance(to: time(2))
-        #expect(observer.takeActions() == [.state(Seq(5), [1]), .send(.stateRequest(transfer: 0, offset: 0))])
+        #expect(observer.takeActions() == [.state(Seq(5), [1]), .send(.stateRequest(transfer: 0, part: 0))])
         #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: false))
         // The journal ends at 5: what came behind it was lost with the process.
         observer.receivePublished(frame(first, epoch: 2, .commonTick(Seq(5))), at: time(3))

@@ -416,11 +416,11 @@ import Testing
     @Test func `fetch the state in parts`() throws {
         var bench = try ReducerBench()
         let whole = try bench.coder.encode(bench.machine.state)
-        let out = bench.say(.stateRequest(transfer: 0, offset: 0), from: bob)
+        let out = bench.say(.stateRequest(transfer: 0, part: 0), from: bob)
         #expect(
             out.messages(to: bob) == [
                 .statePart(
-                    StatePart(transfer: 1, seq: .initial, total: UInt64(whole.count), offset: 0, bytes: whole))
+                    StatePart(transfer: 1, seq: .initial, part: 0, end: .state, bytes: whole))
             ])
     }
 }

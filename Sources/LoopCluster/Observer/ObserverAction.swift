@@ -9,6 +9,10 @@ public enum ObserverAction: Equatable, Sendable {
     case state(Seq, [UInt8])
     /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
     case again(Seq, [UInt8])
+    /// A piece of a state that is fetched, encoded; 0 is its outline, and begins anew.
+    case piece(Seq, number: Int, [UInt8])
+    /// The pieces that were handed out are all of a state: a newer one, or the one at the seq of the last one once more.
+    case assembled(Seq, isAgain: Bool)
     /// A newer state: what has changed since the one before. The state that it makes has to have the hash, if there is one.
     case delta(Seq, hash: UInt64?, [UInt8])
     /// The events behind the last state, each to be folded into it.
@@ -31,7 +35,7 @@ extension ObserverAction {
     /// `distrust`, hands out anew what is missing.
     public var buildsOnTheLast: Bool {
         switch self {
-        case .state, .again, .delta, .events, .hash, .missed: true
+        case .state, .again, .piece, .assembled, .delta, .events, .hash, .missed: true
         case .send, .transitions, .ended, .refused, .standing: false
         }
     }

@@ -32,7 +32,11 @@ public struct ObserverMachine: Sendable {
     /// What has to be fetched before what is waiting can be used.
     private var lack: Lack?
     private var waiting = Waiting()
-    private var transfer: Transfer?
+    private var fetch: StateFetch?
+    /// How a state is asked for: whole, once what was made of pieces has proved wrong.
+    private var form: StateForm
+    /// Whether what was handed out last as a whole state came in pieces.
+    private var cameInPieces = false
     private var nextRequest = MonotonicTime.zero
     /// The newest hash that was handed out: it comes again with each tick.
     private var hash: (seq: Seq, value: UInt64)?
@@ -44,28 +48,6 @@ public struct ObserverMachine: Sendable {
     package var brokenRules = BrokenRules()
 
     private enum Lack { case state, events }
-
-    /// A state of which parts are here.
-    private struct Transfer: Sendable {
-        let id: UInt64
-        let seq: Seq
-        let total: UInt64
-        var bytes: [UInt8]
-        /// How far it was asked for, in steps that are as long as the first part.
-        var asked: UInt64
-        let step: UInt64
-
-        /// A peer may say any total: memory is asked for at most sixteen times as much as has come, so that a large state
-        /// is moved a few times and not with each part.
-        mutating func add(_ part: [UInt8]) {
-            let count = bytes.count + part.count
-            if count > bytes.capacity { bytes.reserveCapacity(min(Int(clamping: total), 16 * count)) }
-            bytes += part
-        }
-    }
-
-    /// How many parts are asked for before they come.
-    private let partsAheadMax: UInt64 = 8
 
     /// How many bytes of differences may wait for a state, however large it is.
     private let waitingBytesMax = 256 << 20
@@ -84,6 +66,8 @@ public struct ObserverMachine: Sendable {
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         self.now = now
+        // Who shows every state as it comes may leave it encoded until somebody looks.
+        form = following.dependsOnTheLast ? .pieces : .whole
     }
 
     /// What the subscription must cover.
@@ -105,7 +89,7 @@ public struct ObserverMachine: Sendable {
 
     public var deadline: MonotonicTime {
         guard following.hasStates else { return MonotonicTime(nanoseconds: .max) }
-        if transfer != nil || content == nil || lack != nil { return nextRequest }
+        if fetch != nil || content == nil || lack != nil { return nextRequest }
         if let behindSince { return max(behindSince + patience + following.interval, nextRequest) }
         return MonotonicTime(nanoseconds: .max)
     }
@@ -114,7 +98,7 @@ public struct ObserverMachine: Sendable {
         pass(to: now)
         guard following.hasStates else { return }
         if lack == nil, content != nil, isLate, following.fingerprint != nil { lack = .events }
-        if transfer != nil || content == nil || lack != nil || isLate { askIfDue() }
+        if fetch != nil || content == nil || lack != nil || isLate { askIfDue() }
     }
 
     /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
@@ -122,6 +106,7 @@ public struct ObserverMachine: Sendable {
     public mutating func distrust(shown: Seq?) {
         guard following.hasStates else { return }
         self.shown = shown
+        if cameInPieces { form = .whole }
         forgetState()
         let isUsual = doubtedAt.map { now - $0 < doubtLimit } ?? false
         nextRequest = isUsual ? now + doubtPause : now
@@ -130,7 +115,7 @@ public struct ObserverMachine: Sendable {
 
     private mutating func forgetState() {
         content = nil
-        transfer = nil
+        fetch = nil
         lack = nil
         hash = nil
     }
@@ -139,32 +124,27 @@ public struct ObserverMachine: Sendable {
 
     private mutating func ask() {
         nextRequest = now + repeatInterval
-        if lack == .events, transfer == nil, let content, let fingerprint = following.fingerprint {
+        if lack == .events, fetch == nil, let content, let fingerprint = following.fingerprint {
             return actions.append(
                 .send(.transitionsRequest(fingerprint: fingerprint, after: content.upperBound)))
         }
-        guard let begun = transfer else { return askForPart(0, 0) }
-        // What was asked for before may be lost.
-        transfer?.asked = UInt64(begun.bytes.count)
+        guard fetch != nil else { return askForPart(0, of: 0) }
+        fetch?.askAnew()
         askAhead()
     }
 
-    private mutating func askForPart(_ id: UInt64, _ offset: UInt64) {
+    private mutating func askForPart(_ part: UInt64, of transfer: UInt64) {
         actions.append(
             .send(
                 .stateRequest(
-                    transfer: id, offset: offset, section: following.section, differences: following.differences)))
+                    transfer: transfer, part: part, form: form, section: following.section,
+                    differences: following.differences)))
     }
 
-    /// Asks for parts before those that were asked for have come, so that none waits for a request.
     private mutating func askAhead() {
         nextRequest = now + repeatInterval
-        while let begun = transfer, begun.asked < begun.total,
-            begun.asked < UInt64(begun.bytes.count) + partsAheadMax * begun.step
-        {
-            askForPart(begun.id, begun.asked)
-            transfer?.asked += begun.step
-        }
+        guard let id = fetch?.id, let parts = fetch?.ahead() else { return }
+        for part in parts { askForPart(part, of: id) }
     }
 
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
@@ -189,7 +169,7 @@ public struct ObserverMachine: Sendable {
         case .statePart(let part): if follows(frame) { assemble(part) }
         case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let retryAfter):
-            transfer = nil
+            fetch = nil
             nextRequest = self.now + retryAfter
         case .refused(let refused):
             if refused.what == .section || refused.what == .definition && following.fingerprint != nil {
@@ -209,7 +189,7 @@ public struct ObserverMachine: Sendable {
     private mutating func follows(_ frame: PeerFrame) -> Bool {
         if frame.history == history && (frame.epoch.number >= epoch.number || breaks(.olderEpochsAreDropped)) {
             // Transfers are numbered by each reducer process for itself.
-            if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { transfer = nil }
+            if frame.epoch != epoch && !breaks(.transfersEndWithTheirEpoch) { fetch = nil }
             // The journal may have lost the events of what was shown last: nothing is built on it.
             if frame.epoch != epoch && following.dependsOnTheLast && !breaks(.epochsBeginWithAState) { begin() }
             // Nor is it waited for what it may have lost.
@@ -295,11 +275,17 @@ public struct ObserverMachine: Sendable {
         guard following.hasStates else { return }
         newest = max(newest, seq)
         if isOld(seq) { return }
+        cameInPieces = false
+        show(seq) { isAgain in isAgain ? .again(seq, state) : .state(seq, state) }
+    }
+
+    /// - Parameter action: what hands the state out, of the seq of the last one or of a newer one.
+    private mutating func show(_ seq: Seq, _ action: (_ isAgain: Bool) -> ObserverAction) {
         if following.fingerprint != nil, let shown, seq > shown, seq.value - shown.value > 1 {
             actions.append(.missed(shown.next...Seq(seq.value - 1)))
         }
-        actions.append(seq == shown ? .again(seq, state) : .state(seq, state))
-        transfer = nil
+        actions.append(action(seq == shown))
+        fetch = nil
         hash = nil
         reach(seq...seq)
         useWaiting()
@@ -307,28 +293,29 @@ public struct ObserverMachine: Sendable {
 
     private mutating func assemble(_ part: StatePart) {
         if isOld(part.seq) {
-            transfer = nil
+            fetch = nil
             return
         }
-        if transfer?.id != part.transfer {
-            guard part.offset == 0, !part.bytes.isEmpty || part.total == 0 else { return }
-            let step = UInt64(part.bytes.count)
-            transfer = Transfer(
-                id: part.transfer, seq: part.seq, total: part.total, bytes: [], asked: step, step: step)
+        if fetch?.id != part.transfer {
+            guard part.part == 0 else { return }
+            fetch = StateFetch(part)
         }
         // Taken out for as long as it is added to: an array that two hold would be copied with each part.
-        guard var begun = transfer.take() else { return }
-        guard UInt64(begun.bytes.count) == part.offset else {
-            transfer = begun
+        guard var begun = fetch.take() else { return }
+        guard part.part == begun.next else {
+            fetch = begun
             return
         }
-        begun.add(part.bytes)
-        let count = UInt64(begun.bytes.count)
-        if count == begun.total { return show(begun.seq, begun.bytes) }
-        guard count < begun.total else { return }
-        begun.asked = max(begun.asked, count)
-        transfer = begun
-        if !part.bytes.isEmpty { askAhead() }
+        let piece = begun.take(part)
+        let (seq, count) = (begun.seq, begun.piecesCount)
+        fetch = begun
+        if let piece {
+            if count == 1, part.end == .state { return show(seq, piece) }
+            actions.append(.piece(seq, number: count - 1, piece))
+            cameInPieces = true
+            if part.end == .state { return show(seq) { .assembled(seq, isAgain: $0) } }
+        }
+        askAhead()
     }
 
     // MARK: What builds on the state before
@@ -336,7 +323,7 @@ public struct ObserverMachine: Sendable {
     private mutating func take(_ delta: StateDelta) {
         guard following.fingerprint == nil, following.dependsOnTheLast else { return }
         newest = max(newest, delta.seq)
-        let fetched = min(Int(clamping: transfer?.total ?? 0), waitingBytesMax)
+        let fetched = min(fetch?.byteCount ?? 0, waitingBytesMax)
         waiting.add(delta, bytesMax: max(Waiting.bytesMax, fetched))
         useWaiting()
         review()
@@ -371,7 +358,7 @@ public struct ObserverMachine: Sendable {
 
     /// Events that were asked for. Where none of them follows the last one, they are no longer at hand.
     private mutating func repair(_ notes: [TransitionNote]) {
-        guard lack == .events, transfer == nil, let content else { return }
+        guard lack == .events, fetch == nil, let content else { return }
         var last = content.upperBound
         let next = notes.filter { note in
             guard note.seq > last, note.seq.value - last.value == 1 else { return false }

@@ -14,6 +14,8 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     public private(set) var current: (seq: Seq, value: Value)?
     /// Whether the next state is waited for, and nothing else is of use.
     private var isWaiting = true
+    /// A state of which pieces have come.
+    private var assembled: AssembledState<Value>?
     private let coder: any ValueCoder
     private let fold: (@Sendable (inout Value, TransitionNote, Transition) throws -> Void)?
     package var brokenRules = BrokenRules()
@@ -46,13 +48,9 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     public mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
         switch action {
         case .state(let seq, let bytes): begin(seq, bytes, tell)
-        case .again(let seq, let bytes):
-            if let current, (try? coder.encode(current.value)) == bytes {
-                self.current = (seq, current.value)
-                isWaiting = false
-            } else {
-                begin(seq, bytes, tell)
-            }
+        case .again(let seq, let bytes): if !stays(at: seq, bytes) { begin(seq, bytes, tell) }
+        case .piece(let seq, let number, let bytes): add(seq, number, bytes, tell)
+        case .assembled(let seq, let isAgain): assemble(seq, isAgain: isAgain, tell)
         case .delta(let seq, let hash, let bytes): apply(seq, hash, bytes, tell)
         case .events(let history, let notes): for note in notes { apply(note, history, tell) }
         case .hash(let seq, let hash):
@@ -63,18 +61,48 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    private mutating func begin(_ seq: Seq, _ bytes: [UInt8], _ tell: (Step) -> Void) {
+    /// Whether a state that came once more is the one that is shown: then it is not shown again.
+    private mutating func stays(at seq: Seq, _ bytes: [UInt8]) -> Bool {
+        guard let current, (try? coder.encode(current.value)) == bytes else { return false }
+        self.current = (seq, current.value)
+        (isWaiting, assembled) = (false, nil)
+        return true
+    }
+
+    private mutating func add(_ seq: Seq, _ number: Int, _ bytes: [UInt8], _ tell: (Step) -> Void) {
         do {
-            let value = try coder.decode(Value.self, from: bytes)
-            isWaiting = false
-            show(seq, value, tell)
+            if number == 0 { assembled = try AssembledState(outline: bytes) } else { try assembled?.add(bytes) }
+        } catch {
+            begin(doubting: .unreadablePiece(seq, number, "\(error)"), tell)
+        }
+    }
+
+    private mutating func assemble(_ seq: Seq, isAgain: Bool, _ tell: (Step) -> Void) {
+        guard let assembled else { return begin(doubting: .unreadable(seq, "its pieces are not here"), tell) }
+        do {
+            let value = try assembled.state()
+            if isAgain, let bytes = try? coder.encode(value), stays(at: seq, bytes) { return }
+            begin(seq, value, tell)
         } catch {
             begin(doubting: .unreadable(seq, "\(error)"), tell)
         }
     }
 
+    private mutating func begin(_ seq: Seq, _ bytes: [UInt8], _ tell: (Step) -> Void) {
+        do {
+            begin(seq, try coder.decode(Value.self, from: bytes), tell)
+        } catch {
+            begin(doubting: .unreadable(seq, "\(error)"), tell)
+        }
+    }
+
+    private mutating func begin(_ seq: Seq, _ value: Value, _ tell: (Step) -> Void) {
+        (isWaiting, assembled) = (false, nil)
+        show(seq, value, tell)
+    }
+
     private mutating func begin(doubting doubt: StateDoubt, _ tell: (Step) -> Void) {
-        isWaiting = true
+        (isWaiting, assembled) = (true, nil)
         tell(.doubts(doubt))
     }
 
@@ -126,6 +154,8 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 /// Why a state is not shown, or one that was shown is fetched anew.
 public enum StateDoubt: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable(Seq, String)
+    /// Of a state that comes in pieces, from 0: the type may read it whole.
+    case unreadablePiece(Seq, Int, String)
     case differenceDoesNotFit(Seq, String)
     case unreadableEvent(Seq, String)
     case otherHash(Seq, own: UInt64, reducer: UInt64)
@@ -133,6 +163,8 @@ public enum StateDoubt: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable(let seq, let why): "the state at seq \(seq) cannot be read: \(why)"
+        case .unreadablePiece(let seq, let piece, let why):
+            "piece \(piece) of the state at seq \(seq) cannot be read: \(why); the state is fetched whole"
         case .differenceDoesNotFit(let seq, let why):
             "the difference that makes the state at seq \(seq) does not fit: \(why); the state is fetched anew"
         case .unreadableEvent(let seq, let why):

@@ -8,14 +8,16 @@ public struct Errand: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
         case digest(JournaledCore)
-        /// Encodes the state, or a section of it.
-        case encoding(any ErasedFold, section: Int?)
+        /// Encodes the state, or a section of it: its first pieces.
+        case encoding(any ErasedFold, section: Int?, StateForm, pieceBytes: Int)
+        /// Encodes its next pieces.
+        case more(StatePieces, pieceBytes: Int)
     }
 
     enum Outcome: Sendable {
         case digest(hash: UInt64, bytes: Int)
         /// Nil: it cannot be encoded.
-        case encoding([UInt8]?)
+        case encoding(EncodedPieces?)
     }
 
     /// What came of an errand, for the machine that gave it.
@@ -29,15 +31,44 @@ public struct Errand: Sendable {
     let number: UInt64
     let work: Work
 
+    /// Whether it hashes, and encodes nothing for observers.
+    package var isDigest: Bool { if case .digest = work { true } else { false } }
+
     /// Does the work, on any thread.
     public func run() -> Result {
         switch work {
         case .digest(let core):
             let (hash, bytes) = core.digest()
             return Result(epoch: epoch, number: number, outcome: .digest(hash: hash, bytes: bytes))
-        case .encoding(let fold, let section):
-            let bytes = try? fold.encodedState(section: section)
-            return Result(epoch: epoch, number: number, outcome: .encoding(bytes))
+        case .encoding(let fold, let section, let form, let pieceBytes):
+            let pieces = try? EncodedPieces(fold, section, form, pieceBytes: pieceBytes)
+            return Result(epoch: epoch, number: number, outcome: .encoding(pieces))
+        case .more(let rest, let pieceBytes):
+            let pieces = try? EncodedPieces(rest, pieceBytes: pieceBytes)
+            return Result(epoch: epoch, number: number, outcome: .encoding(pieces))
+        }
+    }
+}
+
+/// Some pieces of a state: so many that the first leave early, and that a large state takes few errands.
+struct EncodedPieces: Sendable {
+    private(set) var pieces: [[UInt8]] = []
+    /// What is to be encoded behind them.
+    private(set) var rest: StatePieces
+
+    private static var countMax: Int { 8 }
+
+    init(_ fold: any ErasedFold, _ section: Int?, _ form: StateForm, pieceBytes: Int) throws {
+        switch form {
+        case .whole: try self.init(StatePieces(whole: fold.encodedState(section: section)), pieceBytes: pieceBytes)
+        case .pieces: try self.init(fold.pieces(section: section), pieceBytes: pieceBytes)
+        }
+    }
+
+    init(_ rest: StatePieces, pieceBytes: Int) throws(WireError) {
+        self.rest = rest
+        while !self.rest.isAtEnd, pieces.count < Self.countMax {
+            pieces.append(try self.rest.next(byteCount: pieceBytes))
         }
     }
 }
@@ -66,7 +97,7 @@ extension ReducerCore {
             guard hashing.errand == result.number else { return }
             hashing.errand = nil
             finishHash(hash, bytes)
-        case .encoding(let bytes): finishTransfer(result.number, bytes)
+        case .encoding(let pieces): continueTransfer(result.number, pieces)
         }
     }
 }

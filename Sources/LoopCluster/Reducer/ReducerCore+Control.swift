@@ -16,8 +16,8 @@ extension ReducerCore {
             guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
             sendAssignments(to: session)
         case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
-        case .stateRequest(let transfer, let offset, let section, let differences):
-            answerState(transfer, offset: offset, of: section, differences, route)
+        case .stateRequest(let transfer, let part, let form, let section, let differences):
+            answerState(transfer, part, form, of: section, differences, route)
         case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         // It names no epoch, and a number of another history may be somebody else's here.
         case .goodbye(let session): if members[session]?.route == route { retire(session) }

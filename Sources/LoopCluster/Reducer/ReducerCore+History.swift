@@ -74,7 +74,7 @@ extension ReducerCore {
         updates.ring.removeAll()
         // What errands of the epoch before come to is not taken.
         hashing.errand = nil
-        transfers.removeAll { $0.bytes == nil }
+        transfers.removeAll { !$0.isComplete }
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }

@@ -110,7 +110,7 @@ extension ReducerCore {
         publish(.commonTick(core.seq), on: .tick(core.loop.id))
         updates.announce(core.seq)
         publishHashes()
-        transfers.removeAll { $0.bytes != nil && now.monotonic - $0.usedAt > .seconds(10) }
+        transfers.removeAll { $0.isComplete && now.monotonic - $0.usedAt > .seconds(10) }
     }
 
     func tick(for session: SessionID, resend: Bool) -> ToPeer {

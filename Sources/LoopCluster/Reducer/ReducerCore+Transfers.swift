@@ -15,7 +15,7 @@ extension ReducerCore {
     ///   - name: of a section; empty: all of the state.
     ///   - interval: of the stream of differences that is followed; nil: none is.
     mutating func answerState(
-        _ id: UInt64, offset: UInt64, of name: String, _ interval: UInt32?, _ route: Route
+        _ id: UInt64, _ part: UInt64, _ form: StateForm, of name: String, _ interval: UInt32?, _ route: Route
     ) {
         guard let section = section(named: name) else {
             let names = core.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
@@ -23,9 +23,9 @@ extension ReducerCore {
         }
         let stream = interval.map { UpdateStream(.delta, of: SectionID(name: name), interval: $0) }
         if let position = transfers.firstIndex(where: { $0.id == id && $0.section == section.index }) {
-            return answer(offset, ofTransferAt: position, route)
+            return answer(part, ofTransferAt: position, route)
         }
-        let observer = JoiningObserver(section: section.index, stream: stream, route: route)
+        let observer = JoiningObserver(section: section.index, form: form, stream: stream, route: route)
         // A state that is published only now: every difference after it is to be one that follows from it.
         guard let behind = updates.streams.firstIndex(where: { isBehind($0, stream) }),
             recentTransfer(for: observer) == nil
@@ -74,7 +74,7 @@ extension ReducerCore {
         let served = served(observer)
         let same = served?.published ?? core.seq...core.seq
         return transfers.lastIndex {
-            guard $0.section == observer.section else { return false }
+            guard $0.section == observer.section, $0.form == observer.form else { return false }
             if same.contains($0.seq) { return true }
             return $0.stream == served?.stream && now.monotonic - $0.madeAt < .seconds(1)
         }
@@ -88,23 +88,13 @@ extension ReducerCore {
         answer(0, ofTransferAt: position, observer.route)
     }
 
-    private mutating func answer(_ offset: UInt64, ofTransferAt position: Int, _ route: Route) {
+    private mutating func answer(_ part: UInt64, ofTransferAt position: Int, _ route: Route) {
         transfers[position].usedAt = now.monotonic
-        guard let bytes = transfers[position].bytes else {
-            // Who asks again while the state is being encoded is answered once.
-            if !transfers[position].waiting.contains(route), transfers[position].waiting.count < waitingMax {
-                transfers[position].waiting.append(route)
-            }
-            return
+        if let part = transfers[position].part(part) {
+            reply(.statePart(part), to: route)
+        } else {
+            transfers[position].wait(for: part, route, atMost: waitingMax)
         }
-        let start = min(Int(clamping: offset), bytes.count)
-        let end = min(start + configuration.statePartBytes, bytes.count)
-        reply(
-            .statePart(
-                StatePart(
-                    transfer: transfers[position].id, seq: transfers[position].seq, total: UInt64(bytes.count),
-                    offset: UInt64(start), bytes: Array(bytes[start..<end]))),
-            to: route)
     }
 
     private mutating func beginTransfer(for observer: JoiningObserver) -> Int? {
@@ -112,14 +102,17 @@ extension ReducerCore {
         let kept = transfers.count { $0.section == observer.section && ($0.stream == nil) == (served == nil) }
         guard kept < transfersMax else { return nil }
         var transfer = StateTransfer(
-            id: transfersCount + 1, section: observer.section, stream: served?.stream, seq: core.seq,
-            madeAt: now.monotonic, usedAt: now.monotonic)
+            id: transfersCount + 1, section: observer.section, form: observer.form, stream: served?.stream,
+            seq: core.seq, madeAt: now.monotonic, usedAt: now.monotonic)
         if isLarge(observer.section) {
-            transfer.errand = wish(for: .encoding(core.fold.resting, section: observer.section))
+            transfer.errand = wish(
+                for: .encoding(
+                    core.fold.resting, section: observer.section, observer.form,
+                    pieceBytes: configuration.statePartBytes))
         } else {
             guard let bytes = try? core.fold.encodedState(section: observer.section) else { return nil }
             updates.note(size: bytes.count, of: observer.section)
-            transfer.bytes = bytes
+            transfer.add([bytes], partBytes: configuration.statePartBytes, isComplete: true)
         }
         transfersCount += 1
         transfers.append(transfer)
@@ -129,20 +122,28 @@ extension ReducerCore {
     /// Whether encoding it would hold up the loop, as far as is known.
     private func isLarge(_ section: Int?) -> Bool { size(of: section) > configuration.hashedBytesMax }
 
-    /// A state is encoded: who has asked for it gets the first part.
-    mutating func finishTransfer(_ errand: UInt64, _ bytes: [UInt8]?) {
+    /// Pieces of a state are encoded: who has asked for parts of them gets those, and the next pieces are encoded.
+    mutating func continueTransfer(_ errand: UInt64, _ encoded: EncodedPieces?) {
         guard let position = transfers.firstIndex(where: { $0.errand == errand }) else { return }
-        let waiting = transfers[position].waiting
-        guard let bytes else {
+        guard let encoded else {
             let transfer = transfers.remove(at: position)
-            for route in waiting {
-                refuse(JoiningObserver(section: transfer.section, stream: transfer.stream, route: route))
+            for route in transfer.routes {
+                refuse(
+                    JoiningObserver(
+                        section: transfer.section, form: transfer.form, stream: transfer.stream, route: route))
             }
             return
         }
-        updates.note(size: bytes.count, of: transfers[position].section)
-        (transfers[position].bytes, transfers[position].waiting) = (bytes, [])
-        for route in waiting { answer(0, ofTransferAt: position, route) }
+        transfers[position].add(
+            encoded.pieces, partBytes: configuration.statePartBytes, isComplete: encoded.rest.isAtEnd)
+        if encoded.rest.isAtEnd {
+            transfers[position].errand = nil
+            updates.note(size: transfers[position].byteCount, of: transfers[position].section)
+        } else {
+            transfers[position].errand = wish(
+                for: .more(encoded.rest, pieceBytes: configuration.statePartBytes))
+        }
+        for (part, route) in transfers[position].takeWaiting() { answer(part, ofTransferAt: position, route) }
     }
 }
 
@@ -150,24 +151,8 @@ extension ReducerCore {
 struct JoiningObserver: Sendable {
     /// Nil: all of the state.
     let section: Int?
+    let form: StateForm
     /// The stream of differences that is followed; nil: none is.
     let stream: UpdateStream?
     let route: Route
-}
-
-/// An encoded state that observers fetch in parts, or one that is being encoded.
-struct StateTransfer: Sendable {
-    let id: UInt64
-    /// Nil: all of the state.
-    let section: Int?
-    /// The stream of differences that it is for; nil: none in particular.
-    let stream: UpdateStream?
-    let seq: Seq
-    /// Nil while another thread encodes it.
-    var bytes: [UInt8]?
-    var errand: UInt64?
-    /// Who is to get the first part when it is encoded.
-    var waiting: [Route] = []
-    let madeAt: MonotonicTime
-    var usedAt: MonotonicTime
 }

@@ -185,7 +185,7 @@ extension ReducerCore {
 
     /// One that is being encoded elsewhere is not small, whatever it was when it was known last.
     private func isSmall(_ section: Int?) -> Bool {
-        size(of: section) <= hashedBytesMax && !transfers.contains { $0.section == section && $0.bytes == nil }
+        size(of: section) <= hashedBytesMax && !transfers.contains { $0.section == section && !$0.isComplete }
     }
 
     /// With a tick: the newest hash once more, for who has missed it; and where a loop has come to rest, that of its state.

@@ -31,6 +31,9 @@ package protocol ErasedFold: Sendable {
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
 
+    /// The same in pieces.
+    func pieces(section: Int?) throws -> StatePieces
+
     /// The state, or a section of it, as it is now, for differences that are made to it later.
     func base(section: Int?) throws -> DeltaBase
 
@@ -131,6 +134,12 @@ where Definition.State == State, Definition.Event == Event {
         return try sections[section].reading.encoded(in: state, coder)
     }
 
+    func pieces(section: Int?) throws -> StatePieces {
+        let pieces =
+            if let section { try sections[section].reading.pieces(of: state) } else { try StatePieces(of: state) }
+        return try pieces ?? StatePieces(whole: encodedState(section: section))
+    }
+
     func base(section: Int?) throws -> DeltaBase {
         guard let section else { return try DeltaBase(of: state) }
         return try sections[section].reading.base(in: state)
@@ -184,6 +193,8 @@ extension SectionReading {
     fileprivate func encoded(in state: State, _ coder: any ValueCoder) throws -> [UInt8] {
         try coder.encode(value(in: state))
     }
+
+    fileprivate func pieces(of state: State) throws -> StatePieces? { try StatePieces(of: value(in: state)) }
 
     fileprivate func base(in state: State) throws -> DeltaBase { try DeltaBase(of: value(in: state)) }
 

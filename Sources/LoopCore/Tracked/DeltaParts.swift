@@ -84,6 +84,12 @@ package enum DeltaCoding: Sendable {
     case writing(since: DeltaParts)
     /// Make what has changed in them.
     case reading(since: DeltaParts)
+    /// Keep them for who encodes their entries, and write a number for each.
+    case outlining(OutlinedDictionaries)
+    /// Learn from numbers which entries will come, and leave them empty.
+    case expecting(AssembledDictionaries)
+    /// Put those in place whose entries have come.
+    case assembling(AssembledDictionaries)
 
     package static let key = CodingUserInfoKey(rawValue: "loop.delta").unsafelyUnwrapped
 }

@@ -56,6 +56,51 @@ struct LeafLayout {
         }
     }
 
+    /// Goes through so many entries of a tree that somebody holds, in order, from an ordinal on.
+    /// - Returns: the ordinal of the entry behind them; nil: there is none.
+    func forEach(
+        from ordinal: Int, atMost max: Int, in root: AnyObject?, height: Int,
+        _ visit: (UnsafeMutableRawPointer) throws -> Void
+    ) rethrows -> Int? {
+        guard let root else { return nil }
+        var left = max
+        return try withExtendedLifetime(root) {
+            try forEach(Unmanaged.passUnretained(root), height, 0, from: ordinal, &left, visit)
+        }
+    }
+
+    /// - Parameter base: the first ordinal that the node may have.
+    private func forEach(
+        _ node: Unmanaged<AnyObject>, _ height: Int, _ base: Int, from ordinal: Int, _ left: inout Int,
+        _ visit: (UnsafeMutableRawPointer) throws -> Void
+    ) rethrows -> Int? {
+        let span = TrieShape.bits * height
+        var slot = Swift.max(0, ordinal - base) >> span
+        if height == 0 {
+            let (header, entries) = parts(of: node)
+            while slot < TrieShape.width {
+                if header.pointee.bitmap & 1 << UInt16(slot) != 0 {
+                    if left == 0 { return base + slot }
+                    left -= 1
+                    try visit(entries + header.pointee.rank(slot) * stride)
+                }
+                slot += 1
+            }
+            return nil
+        }
+        let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
+        while slot < TrieShape.width {
+            if let child = children[slot],
+                let next = try forEach(
+                    Unmanaged.passUnretained(child), height - 1, base + slot << span, from: ordinal, &left, visit)
+            {
+                return next
+            }
+            slot += 1
+        }
+        return nil
+    }
+
     /// Goes through the entries of ordinals that are there, in a tree that somebody holds.
     func forEach(
         of ordinals: [Int], in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void

@@ -21,6 +21,8 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         case .noting(let parts): return try encode(parts.add(self, at: encoder.codingPath), to: encoder)
         case .anchoring(let parts):
             return try encode(parts.add(TrackedAnchor(self), at: encoder.codingPath), to: encoder)
+        case .outlining(let dictionaries):
+            return try encode(dictionaries.add(TrackedEntries(dictionary: self)), to: encoder)
         case .writing(let parts):
             var container = encoder.unkeyedContainer()
             if let (place, old) = parts.base(at: encoder.codingPath, Self.self) {
@@ -44,7 +46,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
             }
             try container.encodeNil()
             try encodeEntries(into: &container)
-        case .reading, nil:
+        case .reading, .expecting, .assembling, nil:
             return false
         }
         return true
@@ -79,8 +81,13 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
 extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// - Throws: `DecodingError` where a key comes twice or the last has no value, and what keys and values throw.
     public init(from decoder: any Decoder) throws {
+        let coding = decoder.userInfo[DeltaCoding.key] as? DeltaCoding
+        if let outlined = try Self.outlined(decoder, coding) {
+            self = outlined
+            return
+        }
         var container = try decoder.unkeyedContainer()
-        if let changed = try Self.decodeDelta(decoder.userInfo, &container) {
+        if let changed = try Self.decodeDelta(coding, &container) {
             self = changed
             try insert(from: &container)
         } else {
@@ -88,48 +95,89 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         }
     }
 
-    /// Fills leaf after leaf, and makes the index of all keys at once.
+    /// While an outline is read: what the number stands for that is in this dictionary's place.
+    /// - Returns: nil where the dictionary itself is there.
+    private static func outlined(_ decoder: any Decoder, _ coding: DeltaCoding?) throws -> TrackedDictionary? {
+        switch coding {
+        case .expecting(let dictionaries):
+            let number = try decoder.singleValueContainer().decode(Int.self)
+            guard dictionaries.expect(number, Self.self) else { throw another(number, decoder) }
+            return TrackedDictionary()
+        case .assembling(let dictionaries):
+            let number = try decoder.singleValueContainer().decode(Int.self)
+            guard let dictionary = try dictionaries.dictionary(number, Self.self, at: decoder.codingPath) else {
+                throw another(number, decoder)
+            }
+            return dictionary
+        case .noting, .anchoring, .outlining, .writing, .reading, nil: return nil
+        }
+    }
+
+    private static func another(_ number: Int, _ decoder: any Decoder) -> DecodingError {
+        wrong("the number \(number) stands for one of another type", decoder.codingPath)
+    }
+
     private init(wholeFrom container: inout any UnkeyedDecodingContainer) throws {
-        self.init()
-        let layout = LeafLayout(Key.self, Value.self)
-        var leaves: [AnyObject] = []
-        var words: [UInt64] = []
-        while !container.isAtEnd {
-            let leaf = OrderLeaf<Key, Value>.make(capacity: TrieShape.width)
-            let (header, entries) = layout.parts(of: Unmanaged.passUnretained(leaf))
-            var (rank, entry) = (0, entries)
-            leaves.append(leaf)
-            while rank < TrieShape.width, !container.isAtEnd {
-                let key = try container.decode(Key.self)
-                if container.isAtEnd { throw Self.wrong("the last key has no value", container) }
-                let value = try container.decode(Value.self)
-                words.append(
-                    IndexWord.word(UInt64(truncatingIfNeeded: key.hashValue) & IndexWord.hashMask, words.count))
-                entry.initializeMemory(as: Key.self, to: key)
-                (entry + layout.value).initializeMemory(as: Value.self, to: value)
-                // From here on the leaf owns it.
-                header.pointee.bitmap |= 1 << UInt16(rank)
-                (rank, entry) = (rank + 1, entry + layout.stride)
+        var filling = Filling()
+        try filling.add(from: &container)
+        self = try filling.take(at: container.codingPath)
+    }
+
+    /// A dictionary while its entries come: leaf after leaf is filled, and the index of all keys is made at once.
+    struct Filling {
+        private let layout = LeafLayout(Key.self, Value.self)
+        private var leaves: [AnyObject] = []
+        private var words: [UInt64] = []
+
+        /// Entries behind those that are there.
+        /// - Throws: `DecodingError` where the last key has no value, and what keys and values throw.
+        mutating func add(from container: inout any UnkeyedDecodingContainer) throws {
+            while !container.isAtEnd {
+                var rank = words.count & TrieShape.mask
+                if rank == 0 { leaves.append(OrderLeaf<Key, Value>.make(capacity: TrieShape.width)) }
+                let leaf = leaves[leaves.count - 1]
+                let (header, entries) = layout.parts(of: Unmanaged.passUnretained(leaf))
+                var entry = entries + rank * layout.stride
+                while rank < TrieShape.width, !container.isAtEnd {
+                    let key = try container.decode(Key.self)
+                    if container.isAtEnd { throw wrong("the last key has no value", container.codingPath) }
+                    let value = try container.decode(Value.self)
+                    words.append(
+                        IndexWord.word(UInt64(truncatingIfNeeded: key.hashValue) & IndexWord.hashMask, words.count))
+                    entry.initializeMemory(as: Key.self, to: key)
+                    (entry + layout.value).initializeMemory(as: Value.self, to: value)
+                    // From here on the leaf owns it.
+                    header.pointee.bitmap |= 1 << UInt16(rank)
+                    (rank, entry) = (rank + 1, entry + layout.stride)
+                }
             }
         }
-        guard let last = words.last else { return }
-        order = .full(leaves, count: words.count)
-        let order = order
-        let isUnlike = KeyIndex.build(&words, into: &index) {
-            order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+
+        /// The dictionary of all entries that have come; nothing is left.
+        /// - Throws: `DecodingError` where a key has come twice.
+        mutating func take(at path: @autoclosure () -> [any CodingKey]) throws -> TrackedDictionary {
+            defer { (leaves, words) = ([], []) }
+            var dictionary = TrackedDictionary()
+            guard let last = words.last else { return dictionary }
+            let order = OrderTree<Key, Value>.full(leaves, count: words.count)
+            dictionary.order = order
+            let isUnlike = KeyIndex.build(&words, into: &dictionary.index) {
+                order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+            }
+            guard isUnlike else { throw wrong("a key is inserted that is there", path()) }
+            // Whoever has asked for changes before finds that this is another dictionary.
+            let ordinal = IndexWord.ordinal(last)
+            dictionary.touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
+            return dictionary
         }
-        guard isUnlike else { throw Self.wrong("a key is inserted that is there", container) }
-        // Whoever has asked for changes before finds that this is another dictionary.
-        let ordinal = IndexWord.ordinal(last)
-        touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
     }
 
     private mutating func insert(from container: inout any UnkeyedDecodingContainer) throws {
         while !container.isAtEnd {
             let key = try container.decode(Key.self)
             let hash = IndexWord.hash(key)
-            if find(key, hash) != nil { throw Self.wrong("a key is inserted that is there", container) }
-            if container.isAtEnd { throw Self.wrong("the last key has no value", container) }
+            if find(key, hash) != nil { throw wrong("a key is inserted that is there", container.codingPath) }
+            if container.isAtEnd { throw wrong("the last key has no value", container.codingPath) }
             insert(key, try container.decode(Value.self), hash)
         }
     }
@@ -138,33 +186,34 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// or in one of their own.
     /// - Returns: nil for a dictionary that was written whole.
     private static func decodeDelta(
-        _ userInfo: [CodingUserInfoKey: Any], _ container: inout any UnkeyedDecodingContainer
+        _ coding: DeltaCoding?, _ container: inout any UnkeyedDecodingContainer
     ) throws -> TrackedDictionary? {
-        guard case .reading(let parts)? = userInfo[DeltaCoding.key] as? DeltaCoding else { return nil }
+        guard case .reading(let parts)? = coding else { return nil }
         if try container.decodeNil() { return nil }
         guard var dictionary = parts.base(try container.decode([String].self), Self.self) else {
-            throw wrong("the difference is to a dictionary that is not there", container)
+            throw wrong("the difference is to a dictionary that is not there", container.codingPath)
         }
         for key in try container.decode([Key].self) where dictionary.removeValue(forKey: key) == nil {
-            throw wrong("a key is removed that is not there", container)
+            throw wrong("a key is removed that is not there", container.codingPath)
         }
         var updated = try container.nestedUnkeyedContainer()
         while !updated.isAtEnd {
             let key = try updated.decode(Key.self)
             let hash = IndexWord.hash(key)
             guard let ordinal = dictionary.find(key, hash), !updated.isAtEnd else {
-                throw wrong("a key is updated that is not there, or that comes without a value", updated)
+                throw wrong("a key is updated that is not there, or that comes without a value", updated.codingPath)
             }
             dictionary.touch(key, hash, ordinal)
             dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
         }
         var inserted = try container.nestedUnkeyedContainer()
         try dictionary.insert(from: &inserted)
-        guard container.isAtEnd else { throw wrong("there is more than changes", container) }
+        guard container.isAtEnd else { throw wrong("there is more than changes", container.codingPath) }
         return dictionary
     }
 
-    private static func wrong(_ what: String, _ container: any UnkeyedDecodingContainer) -> DecodingError {
-        .dataCorruptedError(in: container, debugDescription: "in a dictionary, \(what)")
-    }
+}
+
+private func wrong(_ what: String, _ path: [any CodingKey]) -> DecodingError {
+    .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "in a dictionary, \(what)"))
 }

@@ -105,7 +105,7 @@ extension ClusterEngine {
             case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
             case .missed where peer.watched?.mode != .events: try observe(.shown(peer: peer.index, history, wish))
-            case .state, .again, .delta, .events, .hash, .missed:
+            case .state, .again, .piece, .assembled, .delta, .events, .hash, .missed:
                 if try follow(wish, history, peer) { hasDoubted = true }
             }
         }

@@ -72,8 +72,9 @@ extension ClusterEngine {
         if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
         if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
-        // Where every record is applied to a second state, hashes of marks are compared as they come.
-        if plan.hasShadow { configuration.hashedBytesMax = 128 }
+        // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
+        // large are fetched in pieces.
+        if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
         var machine = ReducerMachine(
             recovered: core, configuration: configuration, seed: random.next(), at: reducerMoment)
         machine.brokenRules = brokenRules

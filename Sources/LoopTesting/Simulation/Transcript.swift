@@ -96,7 +96,7 @@ package struct Transcript: Sendable {
                 + notes.map { note in "\(note.seq)\(describeEvent(note.event[...]).map { " \($0)" } ?? "")" }
                 .joined(separator: ", ")
         case .statePart(let part):
-            "part of the state at \(part.seq): \(part.offset)+\(part.bytes.count) of \(part.total), transfer \(part.transfer)"
+            "part \(part.part) of the state at \(part.seq): \(part.bytes.count) bytes, end \(part.end), transfer \(part.transfer)"
         case .commonTick(let seq): "tick at \(seq)"
         default: "\(message)"
         }

@@ -74,48 +74,56 @@ public struct Tick: Equatable, Sendable {
     }
 }
 
-/// A part of the encoded state at one seq.
+/// A part of the state at one seq, which is encoded in one piece or in several.
 ///
 /// | bytes | field |
 /// |---|---|
 /// | 8 | transfer u64: names the encoded state that the parts belong to |
 /// | 8 | seq u64 |
-/// | 8 | total u64: bytes in all |
-/// | 8 | offset u64 |
-/// | 4 + n | bytes |
+/// | 8 | part u64: from 0 |
+/// | 1 | end u8: 0 the piece goes on, 1 it ends, 2 it ends and so does the state |
+/// | 4 + n | bytes of the piece |
 public struct StatePart: Equatable, Sendable {
+    /// What ends with a part.
+    public enum End: UInt8, Sendable {
+        case nothing = 0
+        case piece = 1
+        case state = 2
+    }
+
     public var transfer: UInt64
     public var seq: Seq
-    public var total: UInt64
-    public var offset: UInt64
+    /// Its place among all parts of the transfer, from 0.
+    public var part: UInt64
+    public var end: End
     public var bytes: [UInt8]
 
-    public init(transfer: UInt64, seq: Seq, total: UInt64, offset: UInt64, bytes: [UInt8]) {
+    public init(transfer: UInt64, seq: Seq, part: UInt64, end: End, bytes: [UInt8]) {
         self.transfer = transfer
         self.seq = seq
-        self.total = total
-        self.offset = offset
+        self.part = part
+        self.end = end
         self.bytes = bytes
     }
 
     func write(to writer: inout ByteWriter) {
         writer.u64(transfer)
         writer.u64(seq.value)
-        writer.u64(total)
-        writer.u64(offset)
+        writer.u64(part)
+        writer.u8(end.rawValue)
         writer.prefixed(bytes[...])
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
         transfer = try reader.u64()
         seq = Seq(try reader.u64())
-        total = try reader.u64()
-        offset = try reader.u64()
-        bytes = Array(try reader.prefixed())
-        let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
-        guard !overflow, end <= total else {
-            throw .malformed(what: "a part beyond its total \(total)", offset: reader.position)
+        part = try reader.u64()
+        let code = try reader.u8()
+        guard let end = End(rawValue: code) else {
+            throw .malformed(what: "a part's end \(code)", offset: reader.position)
         }
+        self.end = end
+        bytes = Array(try reader.prefixed())
     }
 }
 

@@ -30,7 +30,8 @@ public enum ToReducer: Equatable, Sendable {
     case outcomesRequest(SessionID, after: UInt64)
     /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows differences
     /// names their stream by its interval, and gets the state that the next one is to.
-    case stateRequest(transfer: UInt64, offset: UInt64, section: String = "", differences: UInt32? = nil)
+    case stateRequest(
+        transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", differences: UInt32? = nil)
     /// The session ends; its outbox is empty.
     case goodbye(SessionID)
     case statusRequest
@@ -73,10 +74,11 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(6)
             writer.u64(session.value)
             writer.u64(after)
-        case .stateRequest(let transfer, let offset, let section, let differences):
+        case .stateRequest(let transfer, let part, let form, let section, let differences):
             writer.u8(7)
             writer.u64(transfer)
-            writer.u64(offset)
+            writer.u64(part)
+            writer.u8(form.rawValue)
             writer.string(section)
             writer.u8(differences == nil ? 0 : 1)
             if let differences { writer.u32(differences) }
@@ -125,7 +127,8 @@ public enum ToReducer: Equatable, Sendable {
         case 6: self = .outcomesRequest(SessionID(try reader.u64()), after: try reader.u64())
         case 7:
             self = .stateRequest(
-                transfer: try reader.u64(), offset: try reader.u64(), section: try reader.string(),
+                transfer: try reader.u64(), part: try reader.u64(), form: try StateForm(from: &reader),
+                section: try reader.string(),
                 differences: try reader.flag() ? try reader.u32() : nil)
         case 8: self = .goodbye(SessionID(try reader.u64()))
         case 9: self = .statusRequest
@@ -134,6 +137,22 @@ public enum ToReducer: Equatable, Sendable {
         default: throw .malformed(what: "verb \(verb)", offset: 12)
         }
         try reader.end()
+    }
+}
+
+/// How a state is encoded that is fetched.
+public enum StateForm: UInt8, Sendable {
+    /// In one piece.
+    case whole = 0
+    /// As far as it is in tracked dictionaries, so many entries at a time.
+    case pieces = 1
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        let code = try reader.u8()
+        guard let form = StateForm(rawValue: code) else {
+            throw .malformed(what: "a form of a state \(code)", offset: reader.position)
+        }
+        self = form
     }
 }
 

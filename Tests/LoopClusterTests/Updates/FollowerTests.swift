@@ -37,7 +37,25 @@ struct Watcher {
         let bytes = try CBOR.encode(state)
         receive(
             .statePart(
-                StatePart(transfer: seq + 1, seq: Seq(seq), total: UInt64(bytes.count), offset: 0, bytes: bytes)))
+                StatePart(transfer: seq + 1, seq: Seq(seq), part: 0, end: .state, bytes: bytes)))
+    }
+
+    /// The state in pieces, each a part of its own.
+    /// - Parameter comes: whether a part arrives.
+    mutating func fetch(
+        _ seq: UInt64, inPieces state: Library.State, _ comes: (UInt64) -> Bool = { _ in true }
+    ) throws {
+        var rest = try #require(try StatePieces(of: state))
+        var part: UInt64 = 0
+        while !rest.isAtEnd {
+            let bytes = try rest.next(byteCount: 20)
+            let end = rest.isAtEnd ? StatePart.End.state : .piece
+            if comes(part) {
+                receive(
+                    .statePart(StatePart(transfer: seq + 1, seq: Seq(seq), part: part, end: end, bytes: bytes)))
+            }
+            part += 1
+        }
     }
 
     mutating func receive(_ reply: ToPeer) {
@@ -115,10 +133,10 @@ struct Past {
     }
 }
 
-private let request = ToReducer.stateRequest(transfer: 0, offset: 0)
+private let request = ToReducer.stateRequest(transfer: 0, part: 0, form: .pieces)
 
 private func request(_ interval: UInt32) -> ToReducer {
-    .stateRequest(transfer: 0, offset: 0, differences: interval)
+    .stateRequest(transfer: 0, part: 0, form: .pieces, differences: interval)
 }
 
 @Suite struct `G9 differences` {
@@ -433,5 +451,64 @@ private func request(_ interval: UInt32) -> ToReducer {
         #expect(watcher.shown.last?.seq == bench.machine.seq.value)
         #expect(watcher.shown.last?.state == bench.state)
         #expect(watcher.seqs == Array(watcher.seqs[0]...bench.machine.seq.value))
+    }
+}
+
+@Suite struct `G9 a state in pieces` {
+    private var watcher = Watcher(.updates(.delta))
+
+    private static func library(_ count: Int) -> Library.State {
+        var state = Library.State()
+        for number in 0..<count { state.books["book \(number)"] = number }
+        return state
+    }
+
+    @Test mutating func `is shown when the last has come, and differences follow it`() throws {
+        let state = Self.library(100)
+        var next = state
+        next.books["book 3"] = nil
+        try watcher.fetch(5, inPieces: state) { $0 < 4 }
+        #expect(watcher.seqs == [])
+        let delta = StateDelta(
+            base: Seq(5)...Seq(5), seq: Seq(6), hash: StableHash.fnv1a(try CBOR.encode(next)),
+            bytes: try Delta.encode(from: state, to: next))
+        watcher.hear(.delta(delta))
+        try watcher.fetch(5, inPieces: state) { $0 >= 4 }
+        #expect(watcher.seqs == [5, 6])
+        #expect(watcher.shown.map(\.state) == [state, next])
+        #expect(watcher.doubts == [])
+    }
+
+    @Test mutating func `begins anew with another transfer, of which nothing is mixed with the one before`() throws {
+        try watcher.fetch(5, inPieces: Self.library(100)) { $0 < 4 }
+        try watcher.fetch(7, inPieces: Self.library(50))
+        #expect(watcher.seqs == [7])
+        #expect(watcher.shown.last?.state == Self.library(50))
+    }
+
+    @Test mutating func `is fetched whole where a piece cannot be read, or the pieces make another state`() throws {
+        _ = watcher.takeAsked()
+        watcher.receive(.statePart(StatePart(transfer: 1, seq: Seq(4), part: 0, end: .piece, bytes: [0xff])))
+        guard case .unreadablePiece(Seq(4), 0, _)? = watcher.doubts.last else {
+            Issue.record("\(watcher.doubts)")
+            return
+        }
+        watcher.wait(1000)
+        #expect(watcher.takeAsked().last == .stateRequest(transfer: 0, part: 0, form: .whole, differences: 0))
+        try watcher.fetch(4, Self.library(3))
+        #expect(watcher.shown.last?.state == Self.library(3))
+    }
+
+    @Test func `takes memory for what has come`() {
+        // 4096 parts of no bytes at all: nobody said how many more will come, and nothing is kept of them.
+        var fetch = StateFetch(StatePart(transfer: 1, seq: Seq(1), part: 0, end: .nothing, bytes: []))
+        for part in 0..<UInt64(4096) {
+            let taken = fetch.take(StatePart(transfer: 1, seq: Seq(1), part: part, end: .nothing, bytes: []))
+            #expect(taken == nil)
+        }
+        #expect(fetch.byteCount == 0)
+        let last = fetch.take(StatePart(transfer: 1, seq: Seq(1), part: 4096, end: .state, bytes: [1, 2]))
+        #expect(last == [1, 2])
+        #expect(last.map(\.capacity).map { $0 < 1024 } == true)
     }
 }

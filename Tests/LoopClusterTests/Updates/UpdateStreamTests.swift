@@ -124,7 +124,7 @@ import Testing
         let middle = bench.state
         let out = bench.turn {
             $0.receive(
-                .stateRequest(transfer: 0, offset: 0, section: "", differences: 1000), from: .router([5]), at: $1)
+                .stateRequest(transfer: 0, part: 0, section: "", differences: 1000), from: .router([5]), at: $1)
         }
         #expect(
             out.deltas(on: slow) == [
@@ -135,7 +135,7 @@ import Testing
         #expect(
             replies(out) == [
                 .statePart(
-                    StatePart(transfer: 1, seq: Seq(1), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+                    StatePart(transfer: 1, seq: Seq(1), part: 0, end: .state, bytes: bytes))
             ])
         // The next difference is to that state.
         #expect(try bench.send(.visit, after: 1001).deltas(on: slow).map(\.base) == [Seq(1)...Seq(1)])
@@ -145,8 +145,8 @@ import Testing
         var bench = LibraryBench { $0.hashedBytesMax = 1 }
         for number in 0..<20 { _ = try bench.send(.shelve("book \(number)", 1)) }
         _ = bench.machine.takeErrands()
-        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)) == [])
-        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)) == [])
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
         let (seq, bytes) = (bench.machine.seq, try CBOR.encode(bench.state))
         let errands = bench.machine.takeErrands()
         #expect(errands.count == 1)
@@ -155,8 +155,55 @@ import Testing
         let out = bench.turn { $0.receive(result, at: $1) }
         #expect(
             replies(out) == [
-                .statePart(StatePart(transfer: 1, seq: seq, total: UInt64(bytes.count), offset: 0, bytes: bytes))
+                .statePart(StatePart(transfer: 1, seq: seq, part: 0, end: .state, bytes: bytes))
             ])
+    }
+
+    @Test func `pieces of a large state leave as they are encoded, and are encoded once for all who ask`() throws {
+        var bench = LibraryBench {
+            $0.hashedBytesMax = 1
+            $0.statePartBytes = 40
+        }
+        for number in 0..<200 { _ = try bench.send(.shelve("book \(number)", number)) }
+        _ = bench.machine.takeErrands()
+        let state = bench.state
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [])
+        var parts: [StatePart] = []
+        var assembled: AssembledState<Library.State>?
+        var steps = 0
+        while parts.last?.end != .state {
+            // What happens meanwhile is in none of them.
+            _ = try bench.send(.lend("book \(steps)"), after: 1)
+            let errands = bench.machine.takeErrands().filter { !$0.isDigest }
+            steps += errands.count
+            #expect(errands.count <= 1)
+            for errand in errands {
+                let result = errand.run()
+                let out = bench.turn { $0.receive(result, at: $1) }
+                // The first part goes to who has asked for it before it was there.
+                parts += replies(out).compactMap { if case .statePart(let part) = $0 { part } else { nil } }
+            }
+            if let last = parts.last, last.end != .state {
+                parts += bench.ask(.stateRequest(transfer: last.transfer, part: last.part + 1, form: .pieces))
+                    .compactMap { if case .statePart(let part) = $0 { part } else { nil } }
+            }
+        }
+        #expect(steps > 4)
+        #expect(parts.map(\.part) == Array(0..<UInt64(parts.count)))
+        var piece: [UInt8] = []
+        for part in parts {
+            #expect(part.bytes.count <= 40)
+            piece += part.bytes
+            guard part.end != .nothing else { continue }
+            if assembled == nil { assembled = try AssembledState(outline: piece) } else { try assembled?.add(piece) }
+            piece = []
+        }
+        let back = try assembled?.state()
+        #expect(back == state)
+        // Another one, a little later, gets what is encoded already.
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [.statePart(parts[0])])
+        let others = bench.machine.takeErrands().filter { !$0.isDigest }
+        #expect(others.isEmpty)
     }
 
     @Test func `a difference that would grow too large for a message leaves before its time`() throws {
@@ -173,7 +220,7 @@ import Testing
         }
         // 40 ms, and an update comes every 100 ms.
         #expect((2...10).contains(count))
-        #expect(bench.ask(.stateRequest(transfer: 0, offset: 0)).count == 1)
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0)).count == 1)
     }
 
     @Test func `streams beyond the limit are counted and not served`() throws {
@@ -191,11 +238,11 @@ import Testing
         _ = try bench.send(.shelve("Emma", 1))
         let bytes = try CBOR.encode(bench.state.books)
         #expect(
-            bench.ask(.stateRequest(transfer: 0, offset: 0, section: "books")) == [
+            bench.ask(.stateRequest(transfer: 0, part: 0, section: "books")) == [
                 .statePart(
-                    StatePart(transfer: 1, seq: Seq(1), total: UInt64(bytes.count), offset: 0, bytes: bytes))
+                    StatePart(transfer: 1, seq: Seq(1), part: 0, end: .state, bytes: bytes))
             ])
-        let refused = bench.ask(.stateRequest(transfer: 0, offset: 0, section: "cellar"))
+        let refused = bench.ask(.stateRequest(transfer: 0, part: 0, section: "cellar"))
         #expect(refused == [.refused(Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar"))])
         #expect(
             Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar").description

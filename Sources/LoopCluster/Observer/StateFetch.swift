@@ -1,0 +1,50 @@
+import LoopCore
+package import LoopWire
+
+/// A state that is being fetched: part by part in their order, with some asked for before they come, so that none waits for a
+/// request.
+///
+/// It takes memory for what has come, whatever a peer says will come.
+package struct StateFetch: Sendable {
+    /// The transfer that the parts belong to.
+    let id: UInt64
+    let seq: Seq
+    /// How many pieces have come.
+    private(set) var piecesCount = 0
+    /// How many bytes have come.
+    package private(set) var byteCount = 0
+    /// Of the piece that is coming.
+    private var bytes: [UInt8] = []
+    /// The part that comes next.
+    private(set) var next: UInt64 = 0
+    /// The first part that was not asked for.
+    private var asked: UInt64 = 1
+
+    /// How many parts are asked for before they come.
+    private static var aheadMax: UInt64 { 8 }
+
+    package init(_ part: StatePart) { (id, seq) = (part.transfer, part.seq) }
+
+    /// Takes the next part.
+    /// - Returns: the piece that ends with it.
+    package mutating func take(_ part: StatePart) -> [UInt8]? {
+        next += 1
+        byteCount += part.bytes.count
+        if bytes.isEmpty { bytes = part.bytes } else { bytes += part.bytes }
+        guard part.end != .nothing else { return nil }
+        defer { bytes = [] }
+        piecesCount += 1
+        return bytes
+    }
+
+    /// The parts that are to be asked for now.
+    mutating func ahead() -> Range<UInt64> {
+        asked = max(asked, next)
+        let range = asked..<max(asked, next + Self.aheadMax)
+        asked = range.upperBound
+        return range
+    }
+
+    /// What was asked for may be lost.
+    mutating func askAnew() { asked = next }
+}

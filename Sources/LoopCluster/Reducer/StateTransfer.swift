@@ -1,0 +1,92 @@
+import LoopCore
+import LoopWire
+
+/// A state that observers fetch in parts, while other threads encode its pieces and when they have.
+struct StateTransfer: Sendable {
+    let id: UInt64
+    /// Nil: all of the state.
+    let section: Int?
+    let form: StateForm
+    /// The stream of differences that it is for; nil: none in particular.
+    let stream: UpdateStream?
+    let seq: Seq
+    let madeAt: MonotonicTime
+    var usedAt: MonotonicTime
+    /// The one that encodes its next pieces.
+    var errand: UInt64?
+    private(set) var isComplete = false
+    private(set) var byteCount = 0
+    private var pieces: [[UInt8]] = []
+    private var parts: [Part] = []
+    /// Who is to get parts that are not encoded yet, by part.
+    private var waiting: [UInt64: [Route]] = [:]
+
+    /// A part is of one piece, and no longer than a message.
+    private struct Part {
+        let piece: Int
+        let range: Range<Int>
+        let end: StatePart.End
+    }
+
+    init(
+        id: UInt64, section: Int?, form: StateForm, stream: UpdateStream?, seq: Seq, madeAt: MonotonicTime,
+        usedAt: MonotonicTime
+    ) {
+        (self.id, self.section, self.form, self.stream, self.seq) = (id, section, form, stream, seq)
+        (self.madeAt, self.usedAt) = (madeAt, usedAt)
+    }
+
+    /// The next pieces.
+    /// - Parameter isComplete: whether they are the last.
+    mutating func add(_ new: [[UInt8]], partBytes: Int, isComplete: Bool) {
+        for (index, piece) in new.enumerated() {
+            let end = isComplete && index == new.count - 1 ? StatePart.End.state : .piece
+            var start = 0
+            repeat {
+                let range = start..<min(start + partBytes, piece.count)
+                parts.append(
+                    Part(piece: pieces.count, range: range, end: range.upperBound < piece.count ? .nothing : end))
+                start = range.upperBound
+            } while start < piece.count
+            pieces.append(piece)
+            byteCount += piece.count
+        }
+        self.isComplete = isComplete
+    }
+
+    /// Nil: it is not encoded yet, or there is none.
+    func part(_ number: UInt64) -> StatePart? {
+        guard number < parts.count else { return nil }
+        let part = parts[Int(number)]
+        let piece = pieces[part.piece]
+        return StatePart(
+            transfer: id, seq: seq, part: number, end: part.end,
+            bytes: part.range.count == piece.count ? piece : Array(piece[part.range]))
+    }
+
+    // MARK: Who waits
+
+    /// Who asks for a part again before it is encoded is answered once.
+    /// - Parameter max: how many may wait for one part; others ask again.
+    mutating func wait(for part: UInt64, _ route: Route, atMost max: Int) {
+        // Who follows asks for some parts ahead of what has come.
+        guard !isComplete, part < parts.count + 64 else { return }
+        let routes = waiting[part, default: []]
+        if routes.count < max, !routes.contains(route) { waiting[part, default: []].append(route) }
+    }
+
+    /// The parts that were waited for and are here, and for whom, in order.
+    mutating func takeWaiting() -> [(part: UInt64, route: Route)] {
+        let ready = waiting.keys.filter { isComplete || $0 < parts.count }.sorted()
+        return ready.flatMap { part in (waiting.removeValue(forKey: part) ?? []).map { (part, $0) } }
+    }
+
+    /// Everyone who waits, once.
+    var routes: [Route] {
+        var routes: [Route] = []
+        for part in waiting.keys.sorted() {
+            for route in waiting[part] ?? [] where !routes.contains(route) { routes.append(route) }
+        }
+        return routes
+    }
+}

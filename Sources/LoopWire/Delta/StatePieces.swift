@@ -1,0 +1,146 @@
+import LoopCore
+
+/// A state as pieces, each an encoded item of its own: the first can be sent and decoded before the last is encoded.
+///
+/// The first piece is the *outline*: the state with a number in place of each `TrackedDictionary`, from 0 in the order in which
+/// the state encodes them. Each further piece is an array in which the number of a dictionary and an array of its next
+/// entries, `[key, value, …]`, alternate. A state that has no entries in tracked dictionaries is one piece: itself. A
+/// dictionary within a value of another one is part of that value.
+package struct StatePieces: Sendable {
+    /// What is handed out first.
+    private var first: [UInt8]?
+    private let sources: [any EntrySource]
+    private var place = EntryPlace()
+    private let limits: CBORLimits
+    /// How many entries the next piece gets: learnt from those before, since what an entry takes is known once it is encoded.
+    private var entriesCount = 16
+
+    /// Takes work for what is outside of the state's dictionaries, and shares what is in them. Nil: there is nothing in them.
+    /// - Throws: what encoding the state throws.
+    package init?<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
+        let dictionaries = OutlinedDictionaries()
+        let outline = try CBOR.encode(
+            state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.outlining(dictionaries)])
+        first = outline
+        sources = dictionaries.all
+        self.limits = limits
+        place.skipEmpty(sources)
+        if place.source >= sources.count { return nil }
+    }
+
+    /// A state that is encoded already, as its only piece.
+    package init(whole: [UInt8]) {
+        first = whole
+        sources = []
+        limits = .default
+    }
+
+    /// Whether there are no more pieces.
+    package var isAtEnd: Bool { first == nil && place.source >= sources.count }
+
+    /// The next piece.
+    /// - Parameter byteCount: about how long it is to be; the outline, and what holds one large entry, are as long as they are.
+    /// - Throws: what encoding an entry throws.
+    package mutating func next(byteCount: Int) throws(WireError) -> [UInt8] {
+        if let outline = first {
+            first = nil
+            return outline
+        }
+        let piece = EntriesPiece(sources, place, atMost: entriesCount)
+        let bytes = try CBOR.encode(piece, limits: limits)
+        place = piece.place
+        place.skipEmpty(sources)
+        let fitting = piece.count * byteCount / max(bytes.count, 1)
+        entriesCount = max(1, min(fitting, 8 * entriesCount))
+        return bytes
+    }
+}
+
+/// Where among a state's dictionaries the next piece begins.
+private struct EntryPlace {
+    var source = 0
+    var ordinal = 0
+
+    mutating func skipEmpty(_ sources: [any EntrySource]) {
+        while ordinal == 0, source < sources.count, sources[source].count == 0 { source += 1 }
+    }
+}
+
+/// Entries that are encoded as one piece; encoding them, once, says where the next piece begins.
+private final class EntriesPiece: Encodable {
+    private let sources: [any EntrySource]
+    private let max: Int
+    private(set) var place: EntryPlace
+    private(set) var count = 0
+
+    init(_ sources: [any EntrySource], _ place: EntryPlace, atMost max: Int) {
+        (self.sources, self.place, self.max) = (sources, place, max)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        while count < max, place.source < sources.count {
+            try container.encode(place.source)
+            let (encoded, next) = try sources[place.source].encode(
+                from: place.ordinal, atMost: max - count, into: container.nestedUnkeyedContainer())
+            count += encoded
+            if let next {
+                place.ordinal = next
+            } else {
+                place = EntryPlace(source: place.source + 1)
+                place.skipEmpty(sources)
+            }
+        }
+    }
+}
+
+/// A state of which pieces have come.
+package struct AssembledState<State: Decodable>: Sendable {
+    private let outline: [UInt8]
+    private let dictionaries = AssembledDictionaries()
+    private let limits: CBORLimits
+
+    /// - Throws: where the outline cannot be decoded while its dictionaries are empty: also where a type demands that
+    ///   something is in them. Such a state can only be had whole.
+    package init(outline: [UInt8], limits: CBORLimits = .default) throws(WireError) {
+        _ = try CBOR.decode(
+            State.self, from: outline, limits: limits,
+            userInfo: [DeltaCoding.key: DeltaCoding.expecting(dictionaries)])
+        self.outline = outline
+        self.limits = limits
+    }
+
+    /// Takes the next piece.
+    /// - Throws: where it is none, or not one of this state as far as that can be seen.
+    package mutating func add(_ piece: [UInt8]) throws(WireError) {
+        // Entries take more than their encoding.
+        MemoryRoom.make(4 * piece.count)
+        _ = try CBOR.decode(
+            DecodedPiece.self, from: piece, limits: limits, userInfo: [DecodedPiece.key: dictionaries])
+    }
+
+    /// The state that the pieces make.
+    /// - Throws: where a key has come twice, and what decoding the state throws.
+    package func state() throws(WireError) -> State {
+        try CBOR.decode(
+            State.self, from: outline, limits: limits,
+            userInfo: [DeltaCoding.key: DeltaCoding.assembling(dictionaries)])
+    }
+}
+
+/// Decoding one adds its entries to the dictionaries that the decoder was told of.
+private struct DecodedPiece: Decodable {
+    static let key = CodingUserInfoKey(rawValue: "loop.piece").unsafelyUnwrapped
+
+    init(from decoder: any Decoder) throws {
+        guard let dictionaries = decoder.userInfo[Self.key] as? AssembledDictionaries else {
+            preconditionFailure("a piece is decoded without the dictionaries that its entries are of")
+        }
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd {
+            let number = try container.decode(Int.self)
+            var entries = try container.nestedUnkeyedContainer()
+            try dictionaries.add(to: number, from: &entries)
+        }
+    }
+}
