@@ -37,8 +37,10 @@ struct Waiting: Sendable {
     /// - Parameter anyBase: whether any newer one will do; a rule that is broken on purpose.
     mutating func next(after content: ClosedRange<Seq>, anyBase: Bool) -> StateDelta? {
         while let first = deltas.first {
-            let applies = anyBase ? first.seq > content.upperBound : first.base.overlaps(content)
-            guard applies || first.seq <= content.upperBound else { return nil }
+            // One that makes a state of a seq at which nothing has changed, as the reducer said, is of no use.
+            let isNewer = first.seq > content.upperBound
+            let applies = isNewer && (anyBase || first.base.overlaps(content))
+            guard applies || !isNewer else { return nil }
             bytes -= first.bytes.count
             deltas.removeFirst()
             if applies { return first }
