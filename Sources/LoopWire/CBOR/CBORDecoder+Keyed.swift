@@ -16,7 +16,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         @inline(__always) get { place.keys }
     }
 
-    private var box: Int32 {
+    private var box: UnsafeMutablePointer<DecodingKeys.Box>? {
         @inline(__always) get { place.box }
     }
 

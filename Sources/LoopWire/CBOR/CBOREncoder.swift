@@ -22,8 +22,7 @@ struct CBOREncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { core.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        core.open(Int(node), serial, as: .map)
-        return core.keyedContainer(type, node, serial)
+        core.keyedContainer(type, node, serial)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -20,10 +20,13 @@ extension Array: CBORCollectionEncodable where Element: Encodable {
             try withUnsafeBufferPointer { elements in
                 guard let first = elements.baseAddress else { return }
                 let shape = CodingShape.of(Element.self, core.state.pointee.shapes, core.state.pointee.spareShape)
-                let wire = shape.pointee.kind == .wire ? shape.pointee.wire : nil
+                let (kind, wire) = (shape.pointee.kind, shape.pointee.wire)
                 for index in 0..<elements.count {
                     let start = core.log.count
-                    if let wire {
+                    if kind == .plain {
+                        try core.encodeChild(
+                            (first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)
+                    } else if kind == .wire, let wire {
                         try core.encodeWire(wire, at: first + index, in: array, keyStartOrIndex: index, keyLength: 0)
                     } else {
                         try core.encode((first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)

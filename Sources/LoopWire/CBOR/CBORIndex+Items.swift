@@ -72,6 +72,20 @@ extension CBORIndex {
         return UnsafePointer(lengths)
     }()
 
+    /// By a count of bytes up to 24: the highest bits of so many bytes, which are 0 in text that is ASCII.
+    nonisolated(unsafe) static let textMasks: UnsafePointer<CBORScan.Mask> = {
+        let masks = UnsafeMutablePointer<CBORScan.Mask>.allocate(capacity: 25)
+        func word(_ count: Int) -> UInt64 {
+            let all: UInt64 = 0x8080_8080_8080_8080
+            return count >= 8 ? all : all & ~(UInt64.max << UInt64(8 * max(count, 0)))
+        }
+        for count in 0...24 {
+            (masks + count).initialize(
+                to: CBORScan.Mask(first: word(count), second: word(count - 8), third: word(count - 16)))
+        }
+        return UnsafePointer(masks)
+    }()
+
     private func afterLong(_ item: Item) -> Item {
         let head = head(at: Int(item.offset))
         switch head.major {

@@ -36,6 +36,7 @@ struct CBORIndex {
     /// How many bytes may be read from `base` on: the document's, and where it was copied, some behind it.
     private(set) var readable: Int
     let shortLengths = Self.shortLengths
+    private let textMasks = Self.textMasks
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
@@ -47,6 +48,8 @@ struct CBORIndex {
 
     /// How long a document may be that is copied.
     private static var copyMax: Int { 512 }
+    /// How many bytes may be read behind it: more than an entry of a short key and a short value has.
+    private static var copySlack: Int { 64 }
 
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
@@ -54,7 +57,7 @@ struct CBORIndex {
         containers = Self.resized(nil, to: containerCapacity)
         frameCapacity = CBORLimits.default.depthMax + 1
         frames = .allocate(capacity: frameCapacity)
-        copy = .allocate(capacity: Self.copyMax + RawBuffer.slack)
+        copy = .allocate(capacity: Self.copyMax + Self.copySlack)
         base = UnsafePointer(copy)
         count = 0
         readable = 0
@@ -96,8 +99,8 @@ struct CBORIndex {
         }
         hold(base, bytes.count)
         let scan = CBORScan(
-            base: self.base, count: count, readable: readable, shortLengths: shortLengths, depthMax: limits.depthMax,
-            isValid: isValid)
+            base: self.base, count: count, readable: readable, shortLengths: shortLengths, textMasks: textMasks,
+            depthMax: limits.depthMax, isValid: isValid)
         if limits.depthMax >= frameCapacity { growFrames(limits.depthMax + 1) }
         do {
             try scan.run(&self, frames)
@@ -120,8 +123,10 @@ struct CBORIndex {
         let end = UnsafeMutableRawPointer(copy + count)
         end.storeBytes(of: .zero, as: SIMD16<UInt8>.self)
         end.storeBytes(of: .zero, toByteOffset: 16, as: SIMD16<UInt8>.self)
+        end.storeBytes(of: .zero, toByteOffset: 32, as: SIMD16<UInt8>.self)
+        end.storeBytes(of: .zero, toByteOffset: 48, as: SIMD16<UInt8>.self)
         base = UnsafePointer(copy)
-        readable = count &+ RawBuffer.slack
+        readable = count &+ Self.copySlack
     }
 
     @inline(never)

@@ -5,8 +5,16 @@ struct CBORScan {
     /// How many bytes may be read; those behind the document are zero.
     let readable: Int
     let shortLengths: UnsafePointer<UInt8>
+    let textMasks: UnsafePointer<Mask>
     let depthMax: Int
     let isValid: Bool
+
+    /// Bits of 24 bytes, the first byte lowest.
+    struct Mask {
+        var first: UInt64
+        var second: UInt64
+        var third: UInt64
+    }
 
     struct Frame {
         /// The document itself is a frame too, full after one item.
@@ -189,24 +197,28 @@ struct CBORScan {
         var left = frame.pointee.remaining
         var lastPrefix = frame.pointee.lastPrefix
         var (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
-        // Below, nothing can overflow: 32 bytes are there, of which a key takes 24 at most.
-        while left > 0, readable &- offset >= 32 {
-            let place = UnsafeRawPointer(base + offset)
-            let word = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
-            let head = UInt8(truncatingIfNeeded: word)
-            guard head & 0xE0 == 0x60, head & 31 < 24 else { break }
-            let length = Int(head & 31) &+ 1
-            guard count &- offset >= length else { break }
+        // Below, nothing can overflow: 56 bytes are there, of which a key takes 24 at most, and as many the value behind it.
+        let last = readable &- 56
+        while left > 0, offset <= last {
+            let word = UInt64(littleEndian: UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self))
+            let length = Int(truncatingIfNeeded: word & 0xFF) &- 0x5F
+            guard length > 0, length <= 24 else { break }
+            let valueStart = offset &+ length
             // The key's first bytes with its head, whose highest bit is never set.
-            let start = length >= 8 ? word : word & ~(UInt64.max &<< UInt64(8 &* length))
-            guard start & 0x8080_8080_8080_8080 == 0, length <= 8 || isASCII(offset &+ 8, length &- 8) else { break }
+            let start = length >= 8 ? word : word & ~(UInt64.max &<< UInt64(truncatingIfNeeded: 8 &* length))
+            guard valueStart <= count, start & 0x8080_8080_8080_8080 == 0, length <= 8 || isASCII(offset, length)
+            else { break }
             let prefix = start.byteSwapped
             // Equal beginnings say nothing yet, and other orders are rare.
             guard prefix > lastPrefix else { break }
-            (lastPrefix, lastStart, lastEnd) = (prefix, offset, offset &+ length)
-            offset = lastEnd
-            let valueEnd = simpleEnd(offset)
-            if valueEnd < 0 {
+            (lastPrefix, lastStart, lastEnd) = (prefix, offset, valueStart)
+            offset = valueStart
+            let first = base[valueStart]
+            let valueLength = Int(shortLengths[Int(first)])
+            let valueEnd = valueStart &+ valueLength
+            guard valueLength > 0, valueEnd <= count,
+                first & 0xE0 != 0x60 || isASCII(valueStart &+ 1, valueLength &- 1)
+            else {
                 frame.pointee.isBetween = true
                 break
             }
@@ -233,20 +245,15 @@ struct CBORScan {
         return start &+ length
     }
 
-    /// Whether fewer than 24 bytes are ASCII, where 24 can be read.
+    /// Whether up to 24 bytes are ASCII, where 24 can be read.
     @inline(__always)
     private func isASCII(_ start: Int, _ length: Int) -> Bool {
-        var place = UnsafeRawPointer(base + start)
-        var left = length
-        var high: UInt64 = 0
-        while left >= 8 {
-            high |= place.loadUnaligned(as: UInt64.self)
-            place += 8
-            left &-= 8
-        }
-        let rest = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self))
-        high |= rest & ~(UInt64.max &<< UInt64(8 &* left))
-        return high & 0x8080_8080_8080_8080 == 0
+        let place = UnsafeRawPointer(base + start)
+        let mask = textMasks + length
+        let first = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self)) & mask.pointee.first
+        let second = UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & mask.pointee.second
+        let third = UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) & mask.pointee.third
+        return first | second | third == 0
     }
 
     private func checkChunk(_ kind: Frame.Kind, _ major: UInt8, _ info: UInt8, _ start: Int) throws(WireError) {
@@ -356,6 +363,12 @@ struct CBORScan {
             throw .malformed(what: "a simple value below 32 in two bytes", offset: start)
         }
         return (argument, start + 1 + width)
+    }
+
+    /// The argument of the head at `place`, whose lowest bits are `info`, of which the length is definite.
+    @inline(__always)
+    static func argument(_ place: UnsafePointer<UInt8>, info: UInt8) -> UInt64 {
+        info < 24 ? UInt64(info) : argument(place + 1, width: CBORIndex.width(info))
     }
 
     /// A number of 0, 1, 2, 4 or 8 bytes, the highest first.

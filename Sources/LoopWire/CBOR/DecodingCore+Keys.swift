@@ -5,30 +5,45 @@ extension DecodingCore {
     /// A container for a map's entries, in a box that was used before if one is free.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) throws -> KeyedDecodingContainer<Key> {
-        let (first, count) = try openMap(item)
-        if let keys = state.pointee.keys.entry(type) {
-            for number in 0..<keys.pointee.boxCount {
-                let box = keys.pointee.boxes + number
-                guard isKnownUniquelyReferenced(&box.pointee.object) else { continue }
-                box.pointee.item = item
-                box.pointee.serial = serial
-                look(for: keys, box, first, count)
-                return keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
-            }
+        guard let (keys, box) = box(type, item) else {
+            // Not a map, or one without a box so far.
+            _ = try openMap(item)
+            return newContainer(type, item)
         }
-        return newContainer(type, item)
+        return keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
+    }
+
+    /// A box that nobody uses, which stands for this map from now on.
+    @inline(__always)
+    func box<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> (
+        UnsafeMutablePointer<DecodingKeys>, UnsafeMutablePointer<DecodingKeys.Box>
+    )? {
+        guard isOpen, state.pointee.index.base[Int(item.offset)] >> 5 == 5, let keys = state.pointee.keys.entry(type)
+        else { return nil }
+        for number in 0..<keys.pointee.boxCount {
+            let box = keys.pointee.boxes + number
+            guard isKnownUniquelyReferenced(&box.pointee.object) else { continue }
+            box.pointee.item = item
+            box.pointee.serial = serial
+            let map = state.pointee.index.containers + Int(item.container)
+            look(
+                for: keys, box, Item(offset: map.pointee.start, container: item.container &+ 1),
+                Int(map.pointee.count))
+            return (keys, box)
+        }
+        return nil
     }
 
     @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> KeyedDecodingContainer<Key> {
         let keys = state.pointee.keys.entry(type) ?? newKeys(type)
         if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
-            let number = keys.pointee.boxCount
-            let place = KeyedPlace(core: self, keys: keys, box: Int32(number), ownItem: item)
+            let box = keys.pointee.boxes + keys.pointee.boxCount
+            let place = KeyedPlace(core: self, keys: keys, box: box, ownItem: item)
             let container = KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
-            KeptKeys.makeKnown(container, words: place.words, reader: KeyedPlace.keptKeys)
+            KnownBoxes.makeKnown(container, words: place.words, QuickReader.self)
             if let object = KeyedBox.of(container) {
-                (keys.pointee.boxes + number).initialize(
+                box.initialize(
                     to: DecodingKeys.Box(
                         object: object, item: item, serial: serial, known: 0, present: 0,
                         values: .allocate(capacity: KeyName.ordinalsMax)))
@@ -36,7 +51,7 @@ extension DecodingCore {
                 return container
             }
         }
-        let place = KeyedPlace(core: self, keys: keys, box: -1, ownItem: item)
+        let place = KeyedPlace(core: self, keys: keys, box: nil, ownItem: item)
         return KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
     }
 
@@ -58,29 +73,50 @@ extension DecodingCore {
         box.pointee.known = 0
         box.pointee.present = 0
         guard keys.pointee.isOrdinal, count <= KeyName.ordinalsMax, keys.pointee.nameCount > 0 else { return }
+        let index = index
         let (base, readable, values) = (index.base, index.readable, box.pointee.values)
         let names = keys.pointee.names
         let end = names + keys.pointee.nameCount
         var name = names
         var present: UInt64 = 0
         var here = first
-        for _ in 0..<count {
+        var left = count
+        // In the order of the names, as most are: one that is left out is passed over.
+        while left > 0, name < end, Int(here.offset) &+ 24 <= readable {
+            guard name.pointee.isAt(UnsafeRawPointer(base + Int(here.offset))) else {
+                name += 1
+                continue
+            }
+            let ordinal = name.pointee.ordinal
+            here.offset &+= UInt32(name.pointee.length)
+            values[Int(ordinal)] = here
+            present |= 1 &<< UInt64(ordinal)
+            let length = index.shortLengths[Int(base[Int(here.offset)])]
+            if length != 0 { here.offset &+= UInt32(length) } else { here = index.after(here) }
+            name += 1
+            left &-= 1
+        }
+        while left > 0 {
+            left &-= 1
             let place = base + Int(here.offset)
-            let head = place[0]
-            guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
-            let value = Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container)
             let available = readable &- Int(here.offset)
             if name == end || !name.pointee.isAt(place, available: available) {
-                // Not in order, as most are.
+                // Not in order.
+                let head = place[0]
+                guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
                 name = names
                 while name < end, !name.pointee.isAt(place, available: available) { name += 1 }
+                if name == end {
+                    here = index.after(
+                        Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container))
+                    continue
+                }
             }
-            if name < end {
-                let ordinal = name.pointee.ordinal
-                values[Int(ordinal)] = value
-                present |= 1 &<< UInt64(ordinal)
-                name += 1
-            }
+            let ordinal = name.pointee.ordinal
+            let value = Item(offset: here.offset &+ UInt32(name.pointee.length), container: here.container)
+            values[Int(ordinal)] = value
+            present |= 1 &<< UInt64(ordinal)
+            name += 1
             here = index.after(value)
         }
         box.pointee.present = present
@@ -90,14 +126,14 @@ extension DecodingCore {
     /// The value for a key; nil if the map does not hold it.
     @inline(__always)
     func value<Key: CodingKey>(
-        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?, box: Int32
+        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?,
+        box: UnsafeMutablePointer<DecodingKeys.Box>?
     ) -> Item? {
-        if box >= 0, let keys, keys.pointee.isOrdinal {
+        if let box, let keys, keys.pointee.isOrdinal {
             let ordinal = KeyOrdinal.of(key)
             let bit: UInt64 = ordinal < KeyName.ordinalsMax ? 1 << UInt64(ordinal) : 0
-            let here = keys.pointee.boxes + Int(box)
-            if here.pointee.known & bit != 0, isOpen {
-                return here.pointee.present & bit != 0 ? here.pointee.values[ordinal] : nil
+            if box.pointee.known & bit != 0, isOpen {
+                return box.pointee.present & bit != 0 ? box.pointee.values[ordinal] : nil
             }
         }
         return searched(key, in: item, keys)

@@ -172,13 +172,19 @@ struct DecodingCore {
 
     func string(_ item: Item) throws -> String {
         let first = isOpen ? state.pointee.index.base[Int(item.offset)] : 0
-        guard first & 0xE0 == 0x60, first & 31 < 16 else { return try anyString(item) }
+        guard first & 0xE0 == 0x60, first & 31 < 24 else { return try anyString(item) }
+        return Self.string(state.pointee.index.base + Int(item.offset) + 1, count: Int(first & 31))
+    }
+
+    /// Text that the pass over the document has found to be UTF-8.
+    @inline(__always)
+    static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
+        guard count < 16 else { return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self) }
         // The library holds up to 15 bytes in the string itself.
-        let text = state.pointee.index.base + Int(item.offset) + 1
         return String(unsafeUninitializedCapacity: 15) { place in
             guard let start = place.baseAddress else { return 0 }
-            RawBuffer.copy(short: text, to: start, Int(first & 31))
-            return Int(first & 31)
+            RawBuffer.copy(short: text, to: start, count)
+            return count
         }
     }
 

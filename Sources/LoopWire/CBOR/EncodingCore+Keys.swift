@@ -1,3 +1,5 @@
+import LoopCore
+
 /// Keyed containers, and keys that are known.
 extension EncodingCore {
     /// A container for a node's entries, in a box that was used before if one is free.
@@ -5,16 +7,45 @@ extension EncodingCore {
     func keyedContainer<Key: CodingKey>(
         _ type: Key.Type, _ node: Int32, _ serial: UInt32
     ) -> KeyedEncodingContainer<Key> {
-        if let keys = state.pointee.keys.entry(type) {
-            for number in 0..<keys.pointee.boxCount {
-                let box = keys.pointee.boxes + number
-                guard isKnownUniquelyReferenced(&box.pointee.object) else { continue }
+        if let (keys, box) = freeBox(type) {
+            if isLive(Int(node), serial), nodes[Int(node)].kind == .unset {
+                open(Int(node), keys, box)
+            } else {
+                open(Int(node), serial, as: .map)
                 box.pointee.node = node
                 box.pointee.serial = serial
-                return keys.pointee.maker.container(KeyedEncodingContainer<Key>.self, &box.pointee.object)
+                if box == state.pointee.quickBox, state.pointee.quickNode != Int(node) { state.pointee.quickBox = nil }
             }
+            return keys.pointee.maker.container(KeyedEncodingContainer<Key>.self, &box.pointee.object)
         }
+        open(Int(node), serial, as: .map)
         return newContainer(type, node, serial)
+    }
+
+    /// A box for containers of this type of keys that nobody uses.
+    @inline(__always)
+    func freeBox<Key: CodingKey>(
+        _ type: Key.Type
+    ) -> (UnsafeMutablePointer<EncodingKeys>, UnsafeMutablePointer<EncodingKeys.Box>)? {
+        guard let keys = state.pointee.keys.entry(type) else { return nil }
+        for number in 0..<keys.pointee.boxCount {
+            let box = keys.pointee.boxes + number
+            if isKnownUniquelyReferenced(&box.pointee.object) { return (keys, box) }
+        }
+        return nil
+    }
+
+    /// Turns an unset node into a map that this box stands for, whose known keys may be written at once.
+    @inline(__always)
+    func open(_ node: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, _ box: UnsafeMutablePointer<EncodingKeys.Box>) {
+        let serial = nodes[node].serial
+        box.pointee.node = Int32(truncatingIfNeeded: node)
+        box.pointee.serial = serial
+        if open(node, serial, as: .map), !hasFailed {
+            beQuick(node, keys, box)
+        } else if box == state.pointee.quickBox {
+            state.pointee.quickBox = nil
+        }
     }
 
     @inline(never)
@@ -23,19 +54,18 @@ extension EncodingCore {
     ) -> KeyedEncodingContainer<Key> {
         let keys = state.pointee.keys.entry(type) ?? newKeys(type)
         if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
-            let number = keys.pointee.boxCount
-            let container = KeyedEncodingContainer(
-                CBORKeyedEncoding<Key>(
-                    core: self, keys: keys, box: Int32(number), ownNode: node, ownSerial: serial))
+            let box = keys.pointee.boxes + keys.pointee.boxCount
+            let place = EncodingPlace(core: self, keys: keys, box: box, node: node, serial: serial)
+            let container = KeyedEncodingContainer(CBORKeyedEncoding<Key>(place))
+            KnownBoxes.makeKnown(container, words: place.words, QuickWriter.self)
             if let object = KeyedBox.of(container) {
-                (keys.pointee.boxes + number).initialize(
-                    to: EncodingKeys.Box(object: object, node: node, serial: serial))
+                box.initialize(to: EncodingKeys.Box(object: object, node: node, serial: serial))
                 keys.pointee.boxCount += 1
                 return container
             }
         }
-        return KeyedEncodingContainer(
-            CBORKeyedEncoding<Key>(core: self, keys: keys, box: -1, ownNode: node, ownSerial: serial))
+        let place = EncodingPlace(core: self, keys: keys, box: nil, node: node, serial: serial)
+        return KeyedEncodingContainer(CBORKeyedEncoding<Key>(place))
     }
 
     private func newKeys<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<EncodingKeys>? {
@@ -45,138 +75,182 @@ extension EncodingCore {
         return nil
     }
 
-    /// Writes a key and gives its ordinal, if it is known by one; else −1.
+    /// Writes a key.
     @inline(__always)
-    func writeKey<Key: CodingKey>(_ key: Key, _ keys: UnsafeMutablePointer<EncodingKeys>?) -> Int {
+    func writeKey<Key: CodingKey>(_ key: Key, _ keys: UnsafeMutablePointer<EncodingKeys>?) {
         if let keys, keys.pointee.isOrdinal {
             let ordinal = KeyOrdinal.of(key)
             if ordinal < KeyName.ordinalsMax {
                 let name = keys.pointee.names + ordinal
-                if name.pointee.length > 0 {
-                    log.name(name)
-                    return ordinal
-                }
+                if name.pointee.length > 0 { return log.name(name) }
             }
         }
-        return writeUnknown(key, keys)
+        writeUnknown(key, keys)
     }
 
     @inline(never)
-    private func writeUnknown<Key: CodingKey>(_ key: Key, _ keys: UnsafeMutablePointer<EncodingKeys>?) -> Int {
+    private func writeUnknown<Key: CodingKey>(_ key: Key, _ keys: UnsafeMutablePointer<EncodingKeys>?) {
         let text = key.stringValue
         log.text(text)
-        guard let keys, keys.pointee.isOrdinal else { return -1 }
+        guard let keys, keys.pointee.isOrdinal else { return }
         let ordinal = KeyOrdinal.of(key)
-        guard ordinal < KeyName.ordinalsMax else { return -1 }
-        keys.pointee.learn(text, ordinal: ordinal)
-        return keys.pointee.names[ordinal].length > 0 ? ordinal : -1
-    }
-
-    /// Adds an entry whose key is known if its ordinal is not negative.
-    @inline(__always)
-    func addEntry(
-        _ node: Int, start: Int, keyLength: Int, child: Int, _ keys: UnsafeMutablePointer<EncodingKeys>?, ordinal: Int
-    ) {
-        if ordinal >= 0, let keys {
-            addEntry(node, start: start, child: child, keys, ordinal: ordinal)
-        } else {
-            addEntry(node, start: start, keyLength: keyLength, child: child)
-        }
+        if ordinal < KeyName.ordinalsMax { keys.pointee.learn(text, ordinal: ordinal) }
     }
 }
 
-/// Scalars behind known keys, without generic code.
+/// Values behind known keys, without generic code for the type of keys.
+///
+/// This is what encoding a struct mostly consists of: a key's bytes, the value's behind it, and a note where they are.
 extension EncodingCore {
-    /// A key whose name is known, and the box of the container that it is written through.
-    struct KnownKey {
-        let keys: UnsafeMutablePointer<EncodingKeys>
-        let box: Int32
-        let ordinal: Int32
+    /// Lets the known keys of a map that was just opened be written at once through this box.
+    @inline(__always)
+    private func beQuick(
+        _ node: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, _ box: UnsafeMutablePointer<EncodingKeys.Box>
+    ) {
+        let known = keys.pointee.known
+        let spansMax = UInt64.bitWidth &- known.leadingZeroBitCount
+        if state.pointee.spanCapacity &- state.pointee.spanCount < spansMax { growSpans(spansMax) }
+        let owner = nodes + node
+        owner.pointee.keys = keys
+        owner.pointee.quickKeys = known
+        owner.pointee.openKeys = known
+        owner.pointee.spans = state.pointee.spanCount
+        state.pointee.spanCount &+= spansMax
+        state.pointee.quickBox = box
+        state.pointee.quickNode = node
     }
 
     /// Writes a known key and what `write` writes behind it, at most `room` bytes; `write` says where that ends.
-    ///
-    /// This is what encoding a struct mostly consists of: one look at the node, one at the log, one entry.
+    /// - Returns: false, and nothing is written, where the key has to go the general way.
     @inline(__always)
-    private func put(
-        _ key: KnownKey, room: Int, _ write: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
-    ) throws {
-        let place = key.keys.pointee.boxes + Int(key.box)
-        let number = Int(place.pointee.node)
-        try check(number, place.pointee.serial, .map)
-        log.reserve(room &+ 24)
-        if entryCount == state.pointee.entryCapacity { growEntries() }
-        let name = key.keys.pointee.names + Int(key.ordinal)
-        let (base, start) = (log.base, log.count)
+    private static func put(
+        _ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, room: Int,
+        _ write: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let core = place.pointee.core
+        guard let box = place.pointee.box, box == core.state.pointee.quickBox, let keys = place.pointee.keys,
+            ordinal < KeyName.ordinalsMax
+        else { return false }
+        let node = core.nodes + core.state.pointee.quickNode
+        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: ordinal)
+        guard node.pointee.openKeys & bit != 0 else { return false }
+        node.pointee.openKeys ^= bit
+        core.log.reserve(room &+ 24)
+        let name = keys.pointee.names + ordinal
+        let (base, start) = (core.log.base, core.log.count)
         name.pointee.store(at: base + start)
         let end = write(base + (start &+ Int(name.pointee.length))) - base
-        log.count = end
-        let prefix = name.pointee.prefix
-        let entries = entries
-        let index = entryCount
-        (entries + index).initialize(
-            to: Entry(
-                prefix: prefix, start: start, end: end, keyLength: Int32(name.pointee.length), child: -1, next: -1,
-                ordinal: name.pointee.ordinal))
-        entryCount = index &+ 1
-        let node = nodes + number
-        let last = Int(node.pointee.last)
-        if last >= 0 {
-            entries[last].next = Int32(truncatingIfNeeded: index)
-            if entries[last].prefix >= prefix { node.pointee.isSorted = false }
-            if node.pointee.keys != key.keys { node.pointee.isRanked = false }
-        } else {
-            node.pointee.first = Int32(truncatingIfNeeded: index)
-            node.pointee.keys = key.keys
-        }
-        node.pointee.last = Int32(truncatingIfNeeded: index)
-        node.pointee.count &+= 1
-        if node.pointee.tail != start { node.pointee.isRun = false }
-        node.pointee.tail = end
+        core.log.count = end
+        core.state.pointee.spans[node.pointee.spans &+ ordinal] = Span(start: start, end: end)
+        return true
     }
 
     @inline(never)
-    func put(_ key: KnownKey, simple value: UInt8) throws {
-        try put(key, room: 1) {
+    static func put(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, simple value: UInt8) -> Bool {
+        put(place, ordinal, room: 1) {
             $0[0] = value
             return $0 + 1
         }
     }
 
     @inline(never)
-    func put(_ key: KnownKey, signed value: Int64) throws {
+    static func put(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, signed value: Int64) -> Bool {
         // The complement of a negative number is −1 − n, which is its argument.
         let sign = value >> 63
-        try put(key, room: 9) {
+        return put(place, ordinal, room: 9) {
             RawBuffer.head(at: $0, 0x20 & UInt8(truncatingIfNeeded: sign), UInt64(bitPattern: value ^ sign))
         }
     }
 
     @inline(never)
-    func put(_ key: KnownKey, unsigned value: UInt64) throws {
-        try put(key, room: 9) { RawBuffer.head(at: $0, 0, value) }
+    static func put(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, unsigned value: UInt64) -> Bool {
+        put(place, ordinal, room: 9) { RawBuffer.head(at: $0, 0, value) }
     }
 
     @inline(never)
-    func put(_ key: KnownKey, float value: Double) throws {
-        try put(key, room: 9) { RawBuffer.float(at: $0, value) }
+    static func put(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, float value: Double) -> Bool {
+        put(place, ordinal, room: 9) { RawBuffer.float(at: $0, value) }
     }
 
     @inline(never)
-    func put(_ key: KnownKey, text value: String) throws {
-        let isPut: Void? = try value.utf8.withContiguousStorageIfAvailable { try put(key, text: $0) }
-        if isPut == nil {
-            var value = value
-            try value.withUTF8 { try put(key, text: $0) }
-        }
+    static func put(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, text value: String) -> Bool {
+        if let isPut = value.utf8.withContiguousStorageIfAvailable({ put(place, ordinal, text: $0) }) { return isPut }
+        var value = value
+        return value.withUTF8 { put(place, ordinal, text: $0) }
     }
 
     @inline(__always)
-    private func put(_ key: KnownKey, text utf8: UnsafeBufferPointer<UInt8>) throws {
-        try put(key, room: utf8.count &+ 9) { place in
+    private static func put(
+        _ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, text utf8: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        put(place, ordinal, room: utf8.count &+ 9) { place in
             let text = RawBuffer.head(at: place, 0x60, UInt64(utf8.count))
             if let start = utf8.baseAddress { RawBuffer.copy(short: start, to: text, utf8.count) }
             return text + utf8.count
+        }
+    }
+
+    /// The same for a value of any type; nothing is written if that throws.
+    @inline(never)
+    static func put<T: Encodable>(_ place: UnsafePointer<EncodingPlace>, _ ordinal: Int, value: T) throws -> Bool {
+        let core = place.pointee.core
+        guard let box = place.pointee.box, box == core.state.pointee.quickBox, let keys = place.pointee.keys,
+            ordinal < KeyName.ordinalsMax
+        else { return false }
+        let node = core.state.pointee.quickNode
+        let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: ordinal)
+        guard core.nodes[node].openKeys & bit != 0 else { return false }
+        let name = keys.pointee.names + ordinal
+        let start = core.log.count
+        core.log.name(name)
+        do {
+            try core.encodeAside(value, in: node, keyStartOrIndex: start, keyLength: Int(name.pointee.length))
+        } catch {
+            core.log.count = start
+            throw error
+        }
+        core.nodes[node].openKeys ^= bit
+        core.state.pointee.spans[core.nodes[node].spans &+ ordinal] = Span(start: start, end: core.log.count)
+        return true
+    }
+
+    /// Writes a value while no known key of the container around it may be written.
+    @inline(__always)
+    func encodeAside<T: Encodable>(_ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
+        let (box, quickNode) = (state.pointee.quickBox, state.pointee.quickNode)
+        state.pointee.quickBox = nil
+        defer { beQuickAgain(box, quickNode) }
+        try encode(value, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
+    }
+
+    /// Lets known keys be written through this box again, if it still stands for the node.
+    @inline(__always)
+    func beQuickAgain(_ box: UnsafeMutablePointer<EncodingKeys.Box>?, _ node: Int) {
+        state.pointee.quickBox = nil
+        guard let box, !hasFailed, box.pointee.serial == nodes[node].serial else { return }
+        state.pointee.quickBox = box
+        state.pointee.quickNode = node
+    }
+
+    /// Makes entries of the known keys that were written to a map: from now on all its keys go the general way.
+    @inline(never)
+    func makeEntries(_ node: Int) {
+        let owner = nodes[node]
+        nodes[node].quickKeys = 0
+        nodes[node].openKeys = 0
+        guard let keys = owner.keys else { return }
+        var written = owner.quickKeys ^ owner.openKeys
+        let spans = state.pointee.spans + owner.spans
+        while written != 0 {
+            // In the order in which they were written.
+            var first = written.trailingZeroBitCount
+            for ordinal in first..<KeyName.ordinalsMax
+            where written &>> UInt64(ordinal) & 1 != 0 && spans[ordinal].start < spans[first].start { first = ordinal }
+            let name = keys.pointee.names + first
+            addEntry(
+                node, start: spans[first].start, end: spans[first].end, keyLength: Int(name.pointee.length), child: -1,
+                prefix: name.pointee.prefix)
+            written ^= 1 &<< UInt64(first)
         }
     }
 }

@@ -24,6 +24,8 @@ extension EncodingCore {
         log.count = 0
         nodeCount = 0
         entryCount = 0
+        state.pointee.spanCount = 0
+        state.pointee.quickBox = nil
         floor = 0
         if hasFailed { failure = nil }
         if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
@@ -39,6 +41,11 @@ extension EncodingCore {
             state.pointee.entryCapacity = 32
             entries = .allocate(capacity: 32)
         }
+        if state.pointee.spanCapacity > 1 << 12 {
+            state.pointee.spans.deallocate()
+            state.pointee.spanCapacity = 128
+            state.pointee.spans = .allocate(capacity: 128)
+        }
         if !Self.pool.give(state) { free() }
     }
 
@@ -47,6 +54,7 @@ extension EncodingCore {
         scratch.free()
         nodes.deallocate()
         entries.deallocate()
+        state.pointee.spans.deallocate()
         state.pointee.keys.free { $0.free() }
         state.pointee.shapes.free { _ in }
         state.pointee.spareShape.deinitialize(count: 1)

@@ -2,6 +2,10 @@
 extension EncodingCore {
     /// Makes the log from the node's start on the final bytes of its value.
     func seal(_ node: Int) {
+        if nodes[node].quickKeys != nodes[node].openKeys {
+            if log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
+            makeEntries(node)
+        }
         let owner = nodes[node]
         let isWhole = owner.isRun && owner.tail == log.count
         switch owner.kind {
@@ -25,6 +29,67 @@ extension EncodingCore {
             log.append(piece: out.base, out.count)
             scratch = out
         }
+    }
+
+    /// The same for a map whose keys were all written at once.
+    private func sealSpans(_ node: Int) {
+        let owner = nodes + node
+        guard let keys = owner.pointee.keys else { return }
+        let written = owner.pointee.quickKeys ^ owner.pointee.openKeys
+        let spans = state.pointee.spans + owner.pointee.spans
+        let orderEnd = keys.pointee.order + keys.pointee.orderCount
+        // Most often the keys are in order already, or in none.
+        var ordinal = keys.pointee.order
+        let start = owner.pointee.start
+        var place = start &+ 1
+        var count = 0
+        while ordinal < orderEnd {
+            if written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
+                let span = spans + Int(ordinal.pointee)
+                guard span.pointee.start == place else { break }
+                place = span.pointee.end
+                count &+= 1
+            }
+            ordinal += 1
+        }
+        if ordinal == orderEnd, place == log.count {
+            owner.pointee.count = count
+            return patchHead(0xA0, owner.pointee)
+        }
+        scratch.count = 0
+        emitSpans(node, into: &scratch)
+        log.count = start
+        log.append(piece: scratch.base, scratch.count)
+    }
+
+    /// Writes the entries of a map whose keys were all written at once.
+    @inline(__always)
+    private func emitSpans(_ node: Int, into out: inout RawBuffer) {
+        let owner = nodes + node
+        guard let keys = owner.pointee.keys else { return }
+        let written = owner.pointee.quickKeys ^ owner.pointee.openKeys
+        let spans = state.pointee.spans + owner.pointee.spans
+        let source = log.base
+        var ordinal = keys.pointee.order
+        let orderEnd = ordinal + keys.pointee.orderCount
+        // What is written is in the log behind the node's start, each piece once.
+        out.reserve(log.count &- owner.pointee.start &+ 9 &+ RawBuffer.slack)
+        if keys.pointee.orderCount < 24 { out.count &+= 1 } else { out.head(0xA0, UInt64(written.nonzeroBitCount)) }
+        let content = out.base + out.count
+        var target = content
+        var count: UInt8 = 0
+        while ordinal < orderEnd {
+            if written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
+                let span = spans + Int(ordinal.pointee)
+                let length = span.pointee.end &- span.pointee.start
+                RawBuffer.copy(source + span.pointee.start, to: target, length)
+                target += length
+                count &+= 1
+            }
+            ordinal += 1
+        }
+        if keys.pointee.orderCount < 24 { content[-1] = 0xA0 | count }
+        out.count = target - out.base
     }
 
     private func isOneChild(_ owner: Node) -> Bool {
@@ -55,6 +120,7 @@ extension EncodingCore {
 
     /// Writes the final bytes of a node and of all below it.
     private func emit(_ node: Int, into out: inout RawBuffer) {
+        if nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
         switch nodes[node].kind {
         case .unset:
             // A value that encoded nothing is an empty map, as an empty struct is.
@@ -85,59 +151,7 @@ extension EncodingCore {
         out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
     }
 
-    /// Writes a map whose keys are known in their order, without comparing any; false if a key is there twice, or not
-    /// all are known.
-    private func emitRanked(_ node: Int, into out: inout RawBuffer) -> Bool {
-        let owner = nodes + node
-        guard owner.pointee.isRanked, let keys = owner.pointee.keys, keys.pointee.isOrdinal else { return false }
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: KeyName.ordinalsMax) { order in
-            guard let order = order.baseAddress else { return false }
-            let (entries, ranks) = (entries, keys.pointee.ranks)
-            var present: UInt64 = 0
-            var index = owner.pointee.first
-            while index >= 0 {
-                let entry = entries + Int(index)
-                let rank = ranks[Int(entry.pointee.ordinal)]
-                order[Int(rank)] = index
-                present |= 1 &<< UInt64(rank)
-                index = entry.pointee.next
-            }
-            guard present.nonzeroBitCount == owner.pointee.count else { return false }
-            out.head(0xA0, UInt64(owner.pointee.count))
-            if owner.pointee.isRun { return emitRun(owner, order, present, into: &out) }
-            while present != 0 {
-                let entry = entries + Int(order[present.trailingZeroBitCount])
-                out.append(piece: log.base + entry.pointee.start, entry.pointee.end - entry.pointee.start)
-                if entry.pointee.child >= 0 { emit(Int(entry.pointee.child), into: &out) }
-                present &= present - 1
-            }
-            return true
-        }
-    }
-
-    /// The entries of a map that follow each other in the log without gaps: how long they are together is known.
-    @inline(__always)
-    private func emitRun(
-        _ owner: UnsafeMutablePointer<Node>, _ order: UnsafeMutablePointer<Int32>, _ all: UInt64,
-        into out: inout RawBuffer
-    ) -> Bool {
-        out.reserve(owner.pointee.tail - owner.pointee.runStart + RawBuffer.slack)
-        let (source, entries) = (log.base, entries)
-        var target = out.base + out.count
-        var present = all
-        while present != 0 {
-            let entry = entries + Int(order[present.trailingZeroBitCount])
-            let length = entry.pointee.end &- entry.pointee.start
-            RawBuffer.copy(source + entry.pointee.start, to: target, length)
-            target += length
-            present &= present - 1
-        }
-        out.count = target - out.base
-        return true
-    }
-
     private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
-        if emitRanked(node, into: &out) { return }
         withSorted(node) { order in
             out.head(major, UInt64(order.count))
             for place in order {
@@ -253,6 +267,8 @@ extension EncodingCore {
 
     private func merge(_ later: Int, into earlier: Int) -> Bool {
         guard later >= 0, earlier >= 0, nodes[later].kind == .map, nodes[earlier].kind == .map else { return false }
+        makeEntries(later)
+        makeEntries(earlier)
         guard nodes[later].first >= 0 else { return true }
         if nodes[earlier].last >= 0 {
             entries[Int(nodes[earlier].last)].next = nodes[later].first

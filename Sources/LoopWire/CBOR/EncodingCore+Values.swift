@@ -26,6 +26,9 @@ extension EncodingCore {
     /// Lets a value encode itself behind a node of its own, and seals the node.
     func encodeChild<T: Encodable>(_ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         let (nodesBefore, entriesBefore, floorBefore, start) = (nodeCount, entryCount, floor, log.count)
+        let spansBefore = state.pointee.spanCount
+        let (quickBox, quickNode) = (state.pointee.quickBox, state.pointee.quickNode)
+        state.pointee.quickBox = nil
         let child = newNode(
             parent: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, depth: innerDepth(of: node))
         floor = child
@@ -33,6 +36,8 @@ extension EncodingCore {
             floor = floorBefore
             nodeCount = nodesBefore
             entryCount = entriesBefore
+            state.pointee.spanCount = spansBefore
+            beQuickAgain(quickBox, quickNode)
         }
         do {
             try value.encode(to: CBOREncoder(core: self, node: child))

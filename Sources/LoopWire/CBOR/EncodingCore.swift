@@ -23,12 +23,25 @@ struct EncodingCore {
         var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 32)
         var entryCount = 0
         var entryCapacity = 32
+        /// Where the values of known keys are, for each node that has some by the ordinals of its keys.
+        var spans = UnsafeMutablePointer<Span>.allocate(capacity: 128)
+        var spanCount = 0
+        var spanCapacity = 128
+        /// The box whose known keys may be written at once, and the node that it stands for: of the value that is being
+        /// encoded, not of one that waits for it. Nil where every key goes the general way, also once something failed.
+        var quickBox: UnsafeMutablePointer<EncodingKeys.Box>?
+        var quickNode = 0
         /// Nodes below this one belong to values whose encoding waits for an inner value's; they must not be written to.
         var floor = 0
         /// Never starts anew, also not for the next value.
         var serial: UInt32 = 0
         /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
-        var failure: WireError? { didSet { hasFailed = failure != nil } }
+        var failure: WireError? {
+            didSet {
+                hasFailed = failure != nil
+                if hasFailed { quickBox = nil }
+            }
+        }
         private(set) var hasFailed = false
         var depthMax = 0
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -57,8 +70,6 @@ struct EncodingCore {
         var isRun: Bool
         /// Map keys came in ascending order so far.
         var isSorted: Bool
-        /// Map keys are all known by their ordinals, in `keys`.
-        var isRanked: Bool
         /// How many containers are around this one.
         var depth: Int32
         var serial: UInt32
@@ -74,7 +85,18 @@ struct EncodingCore {
         var parent: Int32
         var keyLength: Int32
         var keyStartOrIndex: Int
+        /// The keys that can be written at once, by their ordinals, a bit each; and those of them that were not yet. What is
+        /// written is in the spans from `spans` on, until a key goes the general way: then all become entries.
+        var quickKeys: UInt64 = 0
+        var openKeys: UInt64 = 0
+        var spans = 0
         var keys: UnsafeMutablePointer<EncodingKeys>?
+    }
+
+    /// A key that is known, with its value: a piece of the log.
+    struct Span {
+        var start: Int
+        var end: Int
     }
 
     /// A piece of a container: in a map a key with its value, in an array a run of values or a node.
@@ -87,7 +109,6 @@ struct EncodingCore {
         /// The node that is the value, or −1 where the value's bytes follow the key.
         var child: Int32
         var next: Int32
-        var ordinal: UInt8 = 0
     }
 
     // MARK: State
@@ -139,34 +160,44 @@ struct EncodingCore {
         state.pointee.serial &+= 1
         (nodes + nodeCount).initialize(
             to: Node(
-                kind: .unset, isRun: true, isSorted: true, isRanked: true, depth: depth, serial: state.pointee.serial,
-                first: -1,
-                last: -1, count: 0,
-                start: log.count, runStart: log.count, tail: log.count, parent: Int32(truncatingIfNeeded: parent),
-                keyLength: Int32(truncatingIfNeeded: keyLength), keyStartOrIndex: keyStartOrIndex, keys: nil))
+                kind: .unset, isRun: true, isSorted: true, depth: depth, serial: state.pointee.serial, first: -1,
+                last: -1,
+                count: 0, start: log.count, runStart: log.count, tail: log.count,
+                parent: Int32(truncatingIfNeeded: parent), keyLength: Int32(truncatingIfNeeded: keyLength),
+                keyStartOrIndex: keyStartOrIndex))
         nodeCount += 1
         return nodeCount - 1
     }
 
     /// Turns an unset node into a container, or finds that it is one already; anything else is a failure.
-    func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
-        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
-        // written through it is refused.
-        guard isLive(node, serial) else { return }
-        if nodes[node].kind == kind { return }
-        guard nodes[node].kind == .unset else {
-            return fail("a value asked for containers of two kinds", node)
+    /// - Returns: true if it was turned into one now.
+    @discardableResult
+    @inline(__always)
+    func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) -> Bool {
+        guard isLive(node, serial), nodes[node].kind == .unset, nodes[node].depth < depthMax else {
+            refuseToOpen(node, serial, as: kind)
+            return false
         }
-        guard nodes[node].depth < depthMax else {
-            failure = failure ?? .tooDeep(limit: depthMax, offset: log.count)
-            return
-        }
-        nodes[node].kind = kind
-        nodes[node].start = log.count
+        let owner = nodes + node
+        owner.pointee.kind = kind
+        owner.pointee.start = log.count
         // Room for the head, which is one byte for up to 23 elements.
         log.byte(0)
-        nodes[node].runStart = log.count
-        nodes[node].tail = log.count
+        owner.pointee.runStart = log.count
+        owner.pointee.tail = log.count
+        return true
+    }
+
+    @inline(never)
+    private func refuseToOpen(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
+        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
+        // written through it is refused.
+        guard isLive(node, serial), nodes[node].kind != kind else { return }
+        if nodes[node].kind == .unset {
+            failure = failure ?? .tooDeep(limit: depthMax, offset: log.count)
+        } else {
+            fail("a value asked for containers of two kinds", node)
+        }
     }
 
     @inline(__always)
@@ -196,38 +227,24 @@ struct EncodingCore {
     /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int) {
-        nodes[node].isRanked = false
-        addEntry(node, start: start, keyLength: keyLength, child: child, prefix: keyPrefix(start, keyLength), 0)
+        addEntry(node, start: start, keyLength: keyLength, child: child, prefix: keyPrefix(start, keyLength))
     }
 
     /// The same for a key whose first bytes are at hand.
     @inline(__always)
-    func addEntry(_ node: Int, start: Int, keyLength: Int, prefix: UInt64) {
-        nodes[node].isRanked = false
-        addEntry(node, start: start, keyLength: keyLength, child: -1, prefix: prefix, 0)
-    }
-
-    /// The same for a key that is known.
-    @inline(__always)
-    func addEntry(_ node: Int, start: Int, child: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, ordinal: Int) {
-        let owner = nodes + node
-        if owner.pointee.keys != keys {
-            if owner.pointee.first < 0 { owner.pointee.keys = keys } else { owner.pointee.isRanked = false }
-        }
-        let name = keys.pointee.names + ordinal
-        addEntry(
-            node, start: start, keyLength: Int(name.pointee.length), child: child, prefix: name.pointee.prefix,
-            UInt8(truncatingIfNeeded: ordinal))
+    func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int = -1, prefix: UInt64) {
+        if nodes[node].quickKeys != 0 { makeEntries(node) }
+        addEntry(node, start: start, end: log.count, keyLength: keyLength, child: child, prefix: prefix)
     }
 
     @inline(__always)
-    private func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int, prefix: UInt64, _ ordinal: UInt8) {
+    func addEntry(_ node: Int, start: Int, end: Int, keyLength: Int, child: Int, prefix: UInt64) {
         if entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
         (entries + entryCount).initialize(
             to: Entry(
-                prefix: prefix, start: start, end: log.count, keyLength: Int32(truncatingIfNeeded: keyLength),
-                child: Int32(truncatingIfNeeded: child), next: -1, ordinal: ordinal))
+                prefix: prefix, start: start, end: end, keyLength: Int32(truncatingIfNeeded: keyLength),
+                child: Int32(truncatingIfNeeded: child), next: -1))
         entryCount += 1
         let owner = nodes + node
         let last = owner.pointee.last
@@ -241,7 +258,7 @@ struct EncodingCore {
         owner.pointee.last = index
         owner.pointee.count += 1
         if child >= 0 || owner.pointee.tail != start { owner.pointee.isRun = false }
-        owner.pointee.tail = log.count
+        owner.pointee.tail = end
     }
 
     /// Notes that an array or a single value got one value, which is the log from `start` on.
@@ -299,6 +316,16 @@ struct EncodingCore {
         nodes.deallocate()
         nodes = moved
         state.pointee.nodeCapacity *= 2
+    }
+
+    @inline(never)
+    func growSpans(_ more: Int) {
+        let capacity = state.pointee.spanCapacity * 2 + more
+        let moved = UnsafeMutablePointer<Span>.allocate(capacity: capacity)
+        moved.moveInitialize(from: state.pointee.spans, count: state.pointee.spanCount)
+        state.pointee.spans.deallocate()
+        state.pointee.spans = moved
+        state.pointee.spanCapacity = capacity
     }
 
     @inline(never)

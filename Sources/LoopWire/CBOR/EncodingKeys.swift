@@ -14,8 +14,9 @@ struct EncodingKeys {
     /// By ordinal; those that were not met yet have length 0, and no bit in `known`.
     let names: UnsafeMutablePointer<KeyName>
     private(set) var known: UInt64 = 0
-    /// By ordinal: how many known keys come before this one.
-    let ranks: UnsafeMutablePointer<UInt8>
+    /// The ordinals of the known keys, in the order of the keys' encodings.
+    let order: UnsafeMutablePointer<UInt8>
+    private(set) var orderCount = 0
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeyedMaker
@@ -26,19 +27,19 @@ struct EncodingKeys {
         let count = isOrdinal ? KeyName.ordinalsMax : 1
         names = .allocate(capacity: count)
         names.initialize(repeating: KeyName(), count: count)
-        ranks = .allocate(capacity: KeyName.ordinalsMax)
+        order = .allocate(capacity: KeyName.ordinalsMax)
         boxes = .allocate(capacity: KeyedBox.boxesMax)
         maker = KeyedMaker.of(KeyedEncodingContainer<Key>.self)
     }
 
     func free() {
         names.deallocate()
-        ranks.deallocate()
+        order.deallocate()
         boxes.deinitialize(count: boxCount)
         boxes.deallocate()
     }
 
-    /// Remembers a key's name, if it is short; ranks all that are known anew.
+    /// Remembers a key's name, if it is short, and its place among the others.
     mutating func learn(_ text: String, ordinal: Int) {
         guard let name = KeyName(text, ordinal: ordinal) else { return }
         for known in 0..<KeyName.ordinalsMax where names[known].length > 0 && names[known].isSame(name) {
@@ -49,12 +50,12 @@ struct EncodingKeys {
         }
         names[ordinal] = name
         known |= 1 << UInt64(ordinal)
-        for one in 0..<KeyName.ordinalsMax where names[one].length > 0 {
-            var rank: UInt8 = 0
-            for other in 0..<KeyName.ordinalsMax where names[other].length > 0 && names[other].precedes(names[one]) {
-                rank += 1
-            }
-            ranks[one] = rank
+        var place = orderCount
+        while place > 0, name.precedes(names[Int(order[place - 1])]) {
+            order[place] = order[place - 1]
+            place -= 1
         }
+        order[place] = UInt8(truncatingIfNeeded: ordinal)
+        orderCount += 1
     }
 }

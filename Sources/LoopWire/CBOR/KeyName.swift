@@ -65,8 +65,12 @@ struct KeyName {
     /// Whether the document has this key at `place`, from where on it has `available` bytes.
     @inline(__always)
     func isAt(_ place: UnsafePointer<UInt8>, available: Int) -> Bool {
-        guard available >= 24 else { return isNearEnd(place, available) }
-        let raw = UnsafeRawPointer(place)
+        available >= 24 ? isAt(UnsafeRawPointer(place)) : isNearEnd(place, available)
+    }
+
+    /// The same where 24 bytes can be read.
+    @inline(__always)
+    func isAt(_ raw: UnsafeRawPointer) -> Bool {
         guard (raw.loadUnaligned(as: UInt64.self) ^ word0) & mask0 == 0 else { return false }
         if length <= 8 { return true }
         let second = raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
