@@ -101,7 +101,7 @@ public final class RemoteConnection: Sendable {
                     var shell = try PeerShell(
                         context: ownContext, endpoint: reducer, driver: driver,
                         observer: follower.map { ObserverMachine($0.following, at: now) },
-                        log: NodeLog(name: "observer", write: log),
+                        log: NodeLog(name: "observer", write: log), sendersPush: true,
                         observed: { action in
                             let observed = follower?.take(action) ?? .fine
                             Self.tell(observers, action)
