@@ -11,6 +11,8 @@ struct PeerShell: ~Copyable {
     private let context: ZMQContext
     private let endpoint: String
     private let gate: OutboxGate
+    /// Of tasks that run on this thread.
+    private let executor: ConnectionExecutor?
     private let sendersPush: Bool
     private let pusher: Locked<PeerPusher>
     private var observer: ObserverMachine?
@@ -44,10 +46,12 @@ struct PeerShell: ~Copyable {
         case stopped
     }
 
-    /// - Parameter sendersPush: whether a sender that finds this thread asleep pushes its event by itself.
+    /// - Parameters:
+    ///   - executor: runs its tasks on the thread that calls `run`, between two turns.
+    ///   - sendersPush: whether a sender that finds this thread asleep pushes its event by itself.
     init(
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
-        sendersPush: Bool = false,
+        executor: ConnectionExecutor? = nil, sendersPush: Bool = false,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         var options = SocketOptions.peer
@@ -61,6 +65,7 @@ struct PeerShell: ~Copyable {
         self.context = context
         self.endpoint = endpoint
         gate = driver.gate
+        self.executor = executor
         self.sendersPush = sendersPush
         pusher = Locked(PeerPusher(driver))
         self.observer = observer
@@ -89,6 +94,7 @@ struct PeerShell: ~Copyable {
 
     private mutating func live(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
         while true {
+            let maySleep = executor?.runJobs() ?? true
             let now = SystemClock.monotonic
             var deadline = pusher.withLock { $0.driver.machine.deadline }
             if let observer { deadline = min(deadline, observer.deadline) }
@@ -99,7 +105,8 @@ struct PeerShell: ~Copyable {
                     return .stopped
                 }
             }
-            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
+            executor?.begin()
             if let end = try turn() { return end }
         }
     }
