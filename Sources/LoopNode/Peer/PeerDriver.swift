@@ -8,7 +8,7 @@ struct PeerDriver {
     let gate: OutboxGate
     private let runner: (any EffectRunner)?
     private var bodies = HashTable<EffectID, EffectBody>()
-    private let pool = BodyPool(runnersMax: SystemInfo.processorsCount)
+    private let pool: BodyPool
     /// Who runs the effects of a feedback, by its number, as long as that stands for the same name.
     private var workshops = HashTable<UInt32, (name: String?, workshop: Workshop)>()
     /// What is to be done when the turn is over.
@@ -26,8 +26,10 @@ struct PeerDriver {
     private var unkept: [UInt64] = []
 
     init(
-        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate, at now: MonotonicTime
+        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate,
+        pool: BodyPool = BodyPool(runnersMax: SystemInfo.processorsCount), at now: MonotonicTime
     ) {
+        self.pool = pool
         machine = PeerMachine(configuration: configuration, at: now)
         outbox = nil
         leftOver = nil
@@ -43,6 +45,7 @@ struct PeerDriver {
         gate: OutboxGate, at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
+        pool = BodyPool(runnersMax: 1)
         self.outbox = outbox
         self.leftOver = leftOver
         loopName = configuration.loop

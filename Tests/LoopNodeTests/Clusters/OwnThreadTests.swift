@@ -67,3 +67,58 @@ import ZMQ
         _ = try await cluster.stop()
     }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct `Effects on the thread of their node` {
+    @Test func `start, wait and end there`() async throws {
+        let threads = Locked(Set<UInt>())
+        let note: @Sendable () -> Void = { threads.withLock { _ = $0.insert(CurrentThread.identity) } }
+        let jobs = Jobs(work: { job in
+            note()
+            if job.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }
+            note()
+            return job * job
+        })
+        let cluster = try TestCluster("own-thread-effects", jobs)
+        var configuration = EffectNodeConfiguration.test(cluster.endpoint, cluster.context, "own")
+        configuration.runsEffectsOnItsThread = true
+        let node = try EffectNode(jobs, configuration: configuration)
+        async let end = node.run()
+        let remote = try cluster.remote()
+        try await remote.confirmed(.add(100))
+        #expect(try await end == .loopEnded(exitCode: 0, text: "sum 328350"))
+        #expect(threads.withLock { $0.count } == 1)
+        await remote.close()
+        _ = try await cluster.stop()
+    }
+
+    @Test func `G5 are cancelled while they wait`() async throws {
+        let cancelled = AsyncStream.makeStream(of: Int.self)
+        let begun = AsyncStream.makeStream(of: Int.self)
+        let jobs = Jobs(
+            ends: false,
+            work: { job in
+                begun.continuation.yield(job)
+                do {
+                    try await Task.sleep(for: .seconds(3600))
+                } catch {
+                    cancelled.continuation.yield(job)
+                    throw error
+                }
+                return job
+            })
+        let cluster = try TestCluster("own-thread-cancelled", jobs)
+        var configuration = EffectNodeConfiguration.test(cluster.endpoint, cluster.context, "own")
+        configuration.runsEffectsOnItsThread = true
+        let node = try EffectNode(jobs, configuration: configuration)
+        async let end = node.run()
+        let remote = try cluster.remote()
+        try await remote.confirmed(.add(1))
+        for await job in begun.stream where job == 0 { break }
+        try await remote.confirmed(.forget(0))
+        for await job in cancelled.stream where job == 0 { break }
+        await remote.close()
+        node.stop()
+        #expect(try await end == .stopped)
+        _ = try await cluster.stop()
+    }
+}
