@@ -30,6 +30,19 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
         defer { storage.mutex.unlock() }
         return try body(&storage.value.pointee)
     }
+
+    /// Runs `body` with the value if no other thread, nor this one, has the lock; never waits.
+    ///
+    /// - Returns: What `body` returns; nil where the lock was not free.
+    /// - Throws: What `body` throws; the lock is given back either way.
+    @inlinable
+    public func withLockIfFree<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        guard storage.mutex.lockIfFree() else { return nil }
+        defer { storage.mutex.unlock() }
+        return try body(&storage.value.pointee)
+    }
 }
 
 /// A mutex and the value that it protects, one behind the other at fixed addresses.

@@ -28,6 +28,15 @@ struct ThreadMutex: @unchecked Sendable {
     @usableFromInline
     func lock() { demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
 
+    /// Takes the mutex if nobody holds it, this thread included.
+    @usableFromInline
+    func lockIfFree() -> Bool {
+        let result = pthread_mutex_trylock(mutex)
+        if result == EBUSY { return false }
+        demand(result, "try a mutex")
+        return true
+    }
+
     @usableFromInline
     func unlock() { demand(pthread_mutex_unlock(mutex), "unlock a mutex that this thread does not hold") }
 

@@ -88,7 +88,8 @@ public struct PollSet: ~Copyable {
         var isReady = false
         for index in members.indices {
             members[index].readiness = []
-            guard let socket = members[index].socket else { continue }
+            // One that nobody waits for may be in use by another thread meanwhile.
+            guard !members[index].interest.isEmpty, let socket = members[index].socket else { continue }
             if socket.raw == nil {
                 remove(Item(index: index))
             } else if !socket.hidden.isDisjoint(with: members[index].interest) {

@@ -33,6 +33,13 @@ import Testing
         #expect(owned == nil)
     }
 
+    @Test func `a lock that somebody has is not waited for`() {
+        let lock = Locked(1)
+        #expect(lock.withLockIfFree { $0 } == 1)
+        lock.withLock { _ in #expect(lock.withLockIfFree { $0 } == nil) }
+        #expect(lock.withLockIfFree { $0 } == 1)
+    }
+
     @Test func `a thread that takes a lock twice stops the process`() async {
         await #expect(processExitsWith: .failure) {
             let lock = Locked(0)

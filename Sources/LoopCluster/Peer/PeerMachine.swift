@@ -140,6 +140,9 @@ public struct PeerMachine: Sendable {
         effect.feedback < feedbacks.count ? feedbacks[Int(effect.feedback)] : nil
     }
 
+    /// Whether there are wishes that nobody has taken.
+    public var hasActions: Bool { !actions.isEmpty }
+
     /// The wishes of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
         if actions.isEmpty { return [] }

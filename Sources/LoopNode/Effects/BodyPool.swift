@@ -56,9 +56,15 @@ final class BodyPool: Sendable {
 
     let line = Locked(Line())
     private let runnersMax: Int
+    private let executor: (any TaskExecutor)?
 
-    /// - Parameter runnersMax: how many bodies run at the same time; one that waits for something is not counted.
-    init(runnersMax: Int) { self.runnersMax = runnersMax }
+    /// - Parameters:
+    ///   - runnersMax: how many bodies run at the same time; one that waits for something is not counted.
+    ///   - executor: where they run; nil: on Swift's pool.
+    init(runnersMax: Int, on executor: (any TaskExecutor)? = nil) {
+        self.runnersMax = runnersMax
+        self.executor = executor
+    }
 
     /// Bodies that are to begin, behind the others.
     func post(_ bodies: [EffectBody]) {
@@ -69,7 +75,7 @@ final class BodyPool: Sendable {
             return missing
         }
         // Detached: they belong to no effect, and end when the line is empty.
-        for _ in 0..<missingCount { Task.detached { self.serve() } }
+        for _ in 0..<missingCount { Task.detached(executorPreference: executor) { self.serve() } }
     }
 
     /// How many places the line takes, with those of bodies that have begun.
@@ -80,7 +86,7 @@ final class BodyPool: Sendable {
         repeat {
             let runner = Runner()
             // Returns when the task has ended, or waits within a body for the first time.
-            Task.immediateDetached { await self.run(runner) }
+            Task.immediateDetached(executorPreference: executor) { await self.run(runner) }
             if runner.isOver { return }
             runner.leave()
         } while hasMore()

@@ -12,6 +12,10 @@ public struct EffectNodeConfiguration: Sendable {
     public var groups: [String]?
     /// How many effects it holds at once.
     public var capacity: Int
+    /// Whether effects run on the thread of the node's sockets, in place of Swift's pool: one starts, and its event
+    /// leaves, without another thread being woken. For effects that mostly wait: while one computes or blocks the node
+    /// hears nothing, and after the silence limit its effects are given to others.
+    public var runsEffectsOnItsThread: Bool
     /// A name for people.
     public var name: String
     /// How long a stop waits until everything handed back is known.
@@ -22,13 +26,14 @@ public struct EffectNodeConfiguration: Sendable {
     public var log: @Sendable (String) -> Void
 
     public init(
-        reducer: String = "tcp://127.0.0.1:7710", groups: [String]? = nil, capacity: Int = 16, name: String = "",
-        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        reducer: String = "tcp://127.0.0.1:7710", groups: [String]? = nil, capacity: Int = 16,
+        runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),
+        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
     ) {
         self.reducer = reducer
         self.groups = groups
         self.capacity = capacity
+        self.runsEffectsOnItsThread = runsEffectsOnItsThread
         self.name = name
         self.stopLimit = stopLimit
         self.context = context
@@ -78,12 +83,17 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
+            let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
+            defer { executor?.end() }
+            let pool = BodyPool(runnersMax: executor == nil ? SystemInfo.processorsCount : 1, on: executor)
             let driver = PeerDriver(
-                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), gate: gate, at: now)
+                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), gate: gate, pool: pool,
+                at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
-                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), observed: { _ in .fine })
+                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), executor: executor,
+                sendersPush: executor != nil, observed: { _ in .fine })
             return
                 switch try shell.run(
                     stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })

@@ -56,7 +56,14 @@ final class OutboxGate: Sendable {
         var confirmations: [UInt64: Confirmation] = [:]
         var cancelled: Set<UInt64> = []
         var nextTicket: UInt64 = 1
+        var push: Push?
+
+        /// For the sender of the next event: it is the only one.
+        var pushOfOne: Push? { posted.isEmpty && takenCount == 0 && heldCount == 0 ? push : nil }
     }
+
+    /// Pushes what was posted, where the owning thread sleeps. Answers whether that may sleep on.
+    typealias Push = @Sendable () -> Bool
 
     private let countMax: Int
     private let bytesMax: Int
@@ -64,7 +71,7 @@ final class OutboxGate: Sendable {
     private let keeps: Bool
     private let state: Locked<Occupancy>
 
-    private let wakeup: Wakeup
+    let wakeup: Wakeup
 
     /// - Throws: when there are no descriptors left.
     init(countMax: Int, bytesMax: Int, keeps: Bool = false) throws(SystemError) {
@@ -78,6 +85,17 @@ final class OutboxGate: Sendable {
     /// Readable when there is something to take.
     var descriptor: Int32 { wakeup.descriptor }
 
+    /// A sender that goes on leaves its event to the owning thread. One that has nothing to do before the outcome, or
+    /// whose effect ends, need not wake another thread for that.
+    /// - Parameter push: called by such a sender, where no other event is posted or under way; nil: by nobody.
+    func letSenders(push: Push?) { state.withLock { $0.push = push } }
+
+    /// Something was posted where nothing was.
+    private func hasPosted(_ push: Push?) {
+        if let push, push() { return }
+        wakeup.signal()
+    }
+
     // MARK: Senders
 
     /// Hands an event over, if it can be done without waiting for anything.
@@ -89,22 +107,22 @@ final class OutboxGate: Sendable {
     ) throws(SendRefusal) -> Bool {
         if keeps { return false }
         var refusal: SendRefusal?
-        let (isAccepted, wasEmpty) = state.withLock { state in
+        let (isAccepted, wasEmpty, push) = state.withLock { state -> (Bool, Bool, Push?) in
             if let closed = state.isClosed {
                 refusal = closed
-                return (false, false)
+                return (false, false, nil)
             }
-            guard state.order.isEmpty, hasRoom(state) else { return (false, false) }
-            let wasEmpty = state.posted.isEmpty
+            guard state.order.isEmpty, hasRoom(state) else { return (false, false, nil) }
+            let (wasEmpty, push) = (state.posted.isEmpty, isLast ? state.pushOfOne : nil)
             Self.post(payload, of: effect, waiter: nil, &state.posted)
             if isLast {
                 state.posted.run.append(
                     .completed, of: effect, wantsSeq: false, payload: UnsafeRawBufferPointer(start: nil, count: 0))
             }
-            return (true, wasEmpty)
+            return (true, wasEmpty, push)
         }
         if let refusal { throw refusal }
-        if wasEmpty { wakeup.signal() }
+        if wasEmpty { hasPosted(push) }
         return isAccepted
     }
 
@@ -148,11 +166,12 @@ final class OutboxGate: Sendable {
         _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?,
         _ confirmation: (waiting: Confirmation, isOutcome: Bool)?
     ) -> SendRefusal? {
-        let (refusal, wasEmpty) = state.withLock { state in
+        let (refusal, wasEmpty, push) = state.withLock { state -> (SendRefusal?, Bool, Push?) in
             state.takenCount -= 1
             state.takenBytes -= payload.count
-            if let closed = state.isClosed { return (SendRefusal?.some(closed), false) }
-            let wasEmpty = state.posted.isEmpty
+            if let closed = state.isClosed { return (closed, false, nil) }
+            let isAwaited = confirmation?.isOutcome == true && !keeps
+            let (wasEmpty, push) = (state.posted.isEmpty, isAwaited ? state.pushOfOne : nil)
             var waiter: EventWaiter?
             if let confirmation {
                 state.nextTicket += 1
@@ -160,9 +179,9 @@ final class OutboxGate: Sendable {
                 waiter = confirmation.isOutcome ? .outcome(state.nextTicket) : .kept(state.nextTicket)
             }
             payload.withUnsafeBytes { Self.post($0, of: effect, waiter: waiter, &state.posted) }
-            return (SendRefusal?.none, wasEmpty)
+            return (nil, wasEmpty, push)
         }
-        if wasEmpty { wakeup.signal() }
+        if wasEmpty { hasPosted(push) }
         return refusal
     }
 

@@ -4,15 +4,15 @@ import LoopWire
 
 /// Joins a peer machine to the effects and senders of its process; the sockets are somebody else's. One thread's own.
 struct PeerDriver {
-    private(set) var machine: PeerMachine
+    var machine: PeerMachine
     let gate: OutboxGate
     private let runner: (any EffectRunner)?
     private var bodies = HashTable<EffectID, EffectBody>()
-    private let pool = BodyPool(runnersMax: SystemInfo.processorsCount)
+    private let pool: BodyPool
     /// Who runs the effects of a feedback, by its number, as long as that stands for the same name.
     private var workshops = HashTable<UInt32, (name: String?, workshop: Workshop)>()
-    /// Those that this turn was granted.
-    private var granted: [EffectBody] = []
+    /// What is to be done when the turn is over.
+    private var after: Aftermath
     /// Who waits for the outcome of which entry.
     private var confirmations: [UInt64: UInt64] = [:]
     private var posted = PostedEntries()
@@ -26,14 +26,17 @@ struct PeerDriver {
     private var unkept: [UInt64] = []
 
     init(
-        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate, at now: MonotonicTime
+        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate,
+        pool: BodyPool = BodyPool(runnersMax: SystemInfo.processorsCount), at now: MonotonicTime
     ) {
+        self.pool = pool
         machine = PeerMachine(configuration: configuration, at: now)
         outbox = nil
         leftOver = nil
         loopName = configuration.loop
         self.runner = runner
         self.gate = gate
+        after = Aftermath(pool: pool, gate: gate)
     }
 
     /// A sender that goes on with what its file holds, and runs no effects.
@@ -42,11 +45,13 @@ struct PeerDriver {
         gate: OutboxGate, at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
+        pool = BodyPool(runnersMax: 1)
         self.outbox = outbox
         self.leftOver = leftOver
         loopName = configuration.loop
         runner = nil
         self.gate = gate
+        after = Aftermath(pool: pool, gate: gate)
     }
 
     var runningCount: Int { bodies.count }
@@ -60,6 +65,38 @@ struct PeerDriver {
     mutating func stop(at now: MonotonicTime) { machine.stop(at: now) }
 
     mutating func hasConnected() { machine.hasConnected() }
+
+    /// What the last turn leads to in this process, where it wakes other threads.
+    mutating func takeAftermath() -> Aftermath? {
+        if after.isEmpty { return nil }
+        defer { after = Aftermath(pool: pool, gate: gate) }
+        return after
+    }
+
+    /// Effects that are to begin, and senders that are to hear what became of their events. They may come at once with
+    /// the next one: it is done when nothing else is to be done.
+    struct Aftermath: Sendable {
+        fileprivate let pool: BodyPool
+        fileprivate let gate: OutboxGate
+        fileprivate var granted: [EffectBody] = []
+        fileprivate var outcomes: [(waiter: UInt64, outcome: Result<Seq, SendRefusal>)] = []
+        /// Nothing is accepted any more, for this reason.
+        fileprivate var close: SendRefusal?
+
+        fileprivate var isEmpty: Bool { granted.isEmpty && outcomes.isEmpty && close == nil }
+
+        consuming func happen() {
+            for (waiter, outcome) in outcomes { gate.resolve(waiter, outcome) }
+            if !granted.isEmpty { pool.post(granted) }
+            if let close { gate.close(close) }
+        }
+    }
+
+    /// Nothing that was sent is under way, and nothing else is left to be done.
+    var isQuiet: Bool { machine.isJoined && machine.outbox.isEmpty && isContent }
+
+    /// Nothing is left to be done but to push.
+    var isContent: Bool { !machine.hasActions && after.isEmpty }
 
     mutating func nextBatch() -> Batch? { machine.nextBatch() }
 
@@ -127,7 +164,7 @@ struct PeerDriver {
 
     private mutating func refuse(_ waiter: UInt64?, _ refusal: SendRefusal) {
         refusedCount += 1
-        if let waiter { gate.resolve(waiter, .failure(refusal)) }
+        if let waiter { after.outcomes.append((waiter, .failure(refusal))) }
     }
 
     /// Takes notice of time, does what concerns this process, and returns what concerns the sockets.
@@ -144,10 +181,6 @@ struct PeerDriver {
                 rest.append(action)
             }
         }
-        if !granted.isEmpty {
-            pool.post(granted)
-            granted.removeAll(keepingCapacity: true)
-        }
         leftOver?.settle(upTo: machine.settledNumber)
         return rest
     }
@@ -157,7 +190,7 @@ struct PeerDriver {
         guard let outbox else { return }
         try outbox.commit(machine, loop: loopName, at: now, isLast: isLast)
         machine.kept(settled: outbox.head.settled)
-        for ticket in unkept { gate.resolve(ticket, .success(.initial)) }
+        for ticket in unkept { after.outcomes.append((ticket, .success(.initial))) }
         unkept.removeAll(keepingCapacity: true)
     }
 
@@ -174,10 +207,10 @@ struct PeerDriver {
         case .settled(let number, let outcome): settle(number, outcome)
         case .hasRoom: break
         case .loopEnded, .finished:
-            gate.close(SendRefusal(.ended))
+            after.close = SendRefusal(.ended)
             return false
         case .refused(let refused):
-            gate.close(SendRefusal(.ended, detail: refused.description))
+            after.close = SendRefusal(.ended, detail: refused.description)
             return false
         case .connect(let introduction):
             loopName = introduction.name
@@ -195,7 +228,7 @@ struct PeerDriver {
         }
         let body = EffectBody(grant, workshop(of: grant.effect, runner))
         bodies.updateValue(body, forKey: grant.effect)
-        granted.append(body)
+        after.granted.append(body)
     }
 
     private mutating func workshop(of effect: EffectID, _ effects: any EffectRunner) -> Workshop {
@@ -219,7 +252,7 @@ struct PeerDriver {
         leftOver?.settle(number, LeftOver.Outcome(outcome))
         switch outcome {
         case .applied(let seq):
-            if let waiter { gate.resolve(waiter, .success(seq)) }
+            if let waiter { after.outcomes.append((waiter, .success(seq))) }
         case .refused(let reason):
             refuse(waiter, SendRefusal(reason))
         }

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopLock
 import LoopWire
 import ZMQ
 
@@ -9,7 +10,11 @@ import ZMQ
 struct PeerShell: ~Copyable {
     private let context: ZMQContext
     private let endpoint: String
-    private var driver: PeerDriver
+    private let gate: OutboxGate
+    /// Of tasks that run on this thread.
+    private let executor: ConnectionExecutor?
+    private let sendersPush: Bool
+    private let pusher: Locked<PeerPusher>
     private var observer: ObserverMachine?
     private var standing = ObserverStanding()
     private let observed: @Sendable (ObserverAction) -> Observed
@@ -19,7 +24,6 @@ struct PeerShell: ~Copyable {
     /// Something that was to be said found no connection.
     private var wasUnheard = false
     private var sub: Socket?
-    private var push: Socket?
     private var collector = ""
     private var polls: PollSet
     private let dealerItem: PollSet.Item
@@ -42,8 +46,12 @@ struct PeerShell: ~Copyable {
         case stopped
     }
 
+    /// - Parameters:
+    ///   - executor: runs its tasks on the thread that calls `run`, between two turns.
+    ///   - sendersPush: whether a sender that finds this thread asleep pushes its event by itself.
     init(
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
+        executor: ConnectionExecutor? = nil, sendersPush: Bool = false,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         var options = SocketOptions.peer
@@ -56,7 +64,10 @@ struct PeerShell: ~Copyable {
         gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.endpoint = endpoint
-        self.driver = driver
+        gate = driver.gate
+        self.executor = executor
+        self.sendersPush = sendersPush
+        pusher = Locked(PeerPusher(driver))
         self.observer = observer
         self.observed = observed
         self.log = log
@@ -67,51 +78,58 @@ struct PeerShell: ~Copyable {
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
     mutating func run(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
-        defer { driver.cancelBodies() }
+        let pusher = pusher
+        if sendersPush {
+            gate.letSenders(push: { pusher.withLockIfFree { $0.pushPosted(at: SystemClock.monotonic) } ?? false })
+        }
+        defer {
+            gate.letSenders(push: nil)
+            pusher.withLock { $0.driver.cancelBodies() }
+        }
         let end = try live(stopLimit: stopLimit, isStopping: isStopping)
-        try driver.keep(at: SystemClock.monotonic, isLast: true)
+        defer { pusher.withLock { $0.driver.takeAftermath() }?.happen() }
+        try pusher.withLock { try $0.driver.keep(at: SystemClock.monotonic, isLast: true) }
         return end
     }
 
     private mutating func live(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
         while true {
+            let maySleep = executor?.runJobs() ?? true
             let now = SystemClock.monotonic
-            var deadline = driver.machine.deadline
+            var deadline = pusher.withLock { $0.driver.machine.deadline }
             if let observer { deadline = min(deadline, observer.deadline) }
             if let stopping = isStopping() {
                 deadline = min(deadline, stopping + stopLimit)
                 if now >= stopping + stopLimit {
-                    driver.gate.close(SendRefusal(.ended, detail: "the node stopped before the outcome was known"))
+                    gate.close(SendRefusal(.ended, detail: "the node stopped before the outcome was known"))
                     return .stopped
                 }
             }
-            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
+            executor?.begin()
             if let end = try turn() { return end }
         }
     }
 
     private mutating func turn() throws -> End? {
+        // Whoever is woken by the turn may send at once, and finds this thread done.
+        defer { pusher.withLock { $0.driver.takeAftermath() }?.happen() }
         let now = SystemClock.monotonic
-        if polls.isReadable(dealerItem) {
-            while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+        let actions = try pusher.withLock { pusher in
+            pusher.own()
+            try drain(into: &pusher.driver, at: now)
+            pusher.driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
+            let actions = pusher.driver.turn(at: now)
+            try pusher.driver.keep(at: now)
+            return actions
         }
-        if wasUnheard, polls.isWritable(dealerItem) {
-            wasUnheard = false
-            polls.watch(dealerItem, for: .readable)
-            driver.hasConnected()
-        }
-        if let subItem, polls.isReadable(subItem) {
-            while try sub!.receive(into: &message) { receivePublished(message.copy(), at: now) }
-        }
-        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
         observer?.advance(to: now)
         try performObserved()
-        let actions = driver.turn(at: now)
-        try driver.keep(at: now)
         for action in actions {
             if let end = try perform(action) { return end }
         }
-        if let new = observer?.standing(isHeard: driver.machine.isJoined), new != standing {
+        let isJoined = pusher.withLock { $0.driver.machine.isJoined }
+        if let new = observer?.standing(isHeard: isJoined), new != standing {
             standing = new
             _ = observed(.standing(new))
         }
@@ -119,7 +137,21 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    private mutating func receiveReply(_ bytes: [UInt8], at now: MonotonicTime) throws {
+    private mutating func drain(into driver: inout PeerDriver, at now: MonotonicTime) throws {
+        if polls.isReadable(dealerItem) {
+            while try dealer.receive(into: &message) { try receiveReply(message.copy(), &driver, at: now) }
+        }
+        if wasUnheard, polls.isWritable(dealerItem) {
+            wasUnheard = false
+            polls.watch(dealerItem, for: .readable)
+            driver.hasConnected()
+        }
+        if let subItem, polls.isReadable(subItem) {
+            while try sub!.receive(into: &message) { receivePublished(message.copy(), &driver, at: now) }
+        }
+    }
+
+    private mutating func receiveReply(_ bytes: [UInt8], _ driver: inout PeerDriver, at now: MonotonicTime) throws {
         if let version = Wire.foreignVersion(of: bytes[...]), !driver.machine.isJoined {
             let refused = Refused(.protocolVersion, reducer: "\(version)", peer: "\(Wire.version)")
             throw NodeError.refused(refused.description)
@@ -133,7 +165,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    private mutating func receivePublished(_ bytes: [UInt8], at now: MonotonicTime) {
+    private mutating func receivePublished(_ bytes: [UInt8], _ driver: inout PeerDriver, at now: MonotonicTime) {
         do {
             let (topic, frame) = try PeerFrame.published(bytes[...])
             if case .inbox = topic {
@@ -161,7 +193,8 @@ struct PeerShell: ~Copyable {
 
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
-        guard try dealer.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
+        let loop = pusher.withLock { $0.driver.machine.loop }
+        guard try dealer.send(message.bytes(loop: loop)) != .sent else { return }
         wasUnheard = true
         polls.watch(dealerItem, for: [.readable, .writable])
     }
@@ -186,12 +219,12 @@ struct PeerShell: ~Copyable {
             let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
             throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
         }
-        let loop = driver.machine.loop
+        let (loop, peer) = pusher.withLock { ($0.driver.machine.loop, $0.driver.machine.configuration.peer) }
         if let subItem { polls.remove(subItem) }
         sub = nil
         var new = try Socket(.sub, in: context, options: .peer)
         try new.connect(ReducerEndpoints.resolve(introduction.publisher, dialled: endpoint))
-        try new.subscribe(Topic.inbox(loop, driver.machine.configuration.peer).bytes)
+        try new.subscribe(Topic.inbox(loop, peer).bytes)
         for topic in observer?.topics(of: loop) ?? [] { try new.subscribe(topic.bytes) }
         subItem = polls.add(new)
         sub = consume new
@@ -202,24 +235,14 @@ struct PeerShell: ~Copyable {
     private mutating func buildPush() throws {
         guard !collector.isEmpty else { return }
         if let pushItem { polls.remove(pushItem) }
-        push = nil
-        var new = try Socket(.push, in: context, options: .peer)
-        try new.connect(collector)
-        pushItem = polls.add(new, for: [])
-        push = consume new
+        pushItem = try pusher.withLock { try $0.connect(to: collector, in: context, &polls) }
     }
 
     /// Pushes what is ready; while the socket takes no more, it is watched.
     private mutating func flush() throws {
-        guard push != nil, let pushItem else { return }
-        while let batch = driver.nextBatch() {
-            if try push!.send(batch.bytes) != .sent {
-                driver.couldNotPush(batch)
-                polls.watch(pushItem, for: .writable)
-                return
-            }
-        }
-        polls.watch(pushItem, for: [])
+        let isDone = try pusher.withLock { try $0.flush() }
+        guard let pushItem else { return }
+        polls.watch(pushItem, for: isDone ? [] : .writable)
     }
 }
 

@@ -45,5 +45,6 @@ struct LocalPeer {
             }
         }
         while let batch = driver.nextBatch() { machine.receive(batch, at: now) }
+        driver.takeAftermath()?.happen()
     }
 }

@@ -32,6 +32,7 @@ public final class RemoteConnection: Sendable {
     }
 
     private let gate: OutboxGate
+    private let ownExecutor: ConnectionExecutor
     private let observers = Locked(Observers())
     private let stoppedAt = Locked<MonotonicTime?>(nil)
     private let leftOverBook: LeftOverBook?
@@ -64,12 +65,15 @@ public final class RemoteConnection: Sendable {
         do {
             let gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
             self.gate = gate
+            let executor = ConnectionExecutor(wakeup: gate.wakeup)
+            ownExecutor = executor
             let (observers, stoppedAt) = (observers, stoppedAt)
             let tellAll: @Sendable (ObserverAction) -> Void = { action in
                 _ = follower?.take(action)
                 Self.tell(observers, action)
             }
             thread = try NodeThread("loop-remote") {
+                defer { executor.end() }
                 let resumed: ResumedOutbox?
                 // One of its own ends with the thread, which is not over before the last word has left.
                 let ownContext: ZMQContext
@@ -101,7 +105,8 @@ public final class RemoteConnection: Sendable {
                     var shell = try PeerShell(
                         context: ownContext, endpoint: reducer, driver: driver,
                         observer: follower.map { ObserverMachine($0.following, at: now) },
-                        log: NodeLog(name: "observer", write: log),
+                        log: NodeLog(name: "observer", write: log), executor: executor,
+                        sendersPush: true,
                         observed: { action in
                             let observed = follower?.take(action) ?? .fine
                             Self.tell(observers, action)
@@ -174,6 +179,9 @@ public final class RemoteConnection: Sendable {
     public func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
         try await gate.send(event, of: nil, confirmed: confirmed)
     }
+
+    /// Runs tasks on the connection's own thread; see ``RemoteLoop/executor``.
+    public var executor: any TaskExecutor { ownExecutor }
 
     /// Hands an encoded event over, if that needs no waiting: not for room, and not for a disk.
     /// - Returns: whether it was done; if not, `send` does it.

@@ -116,6 +116,17 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         try await connection.send(try encode(event), confirmed: true)
     }
 
+    /// Runs tasks on the connection's own thread, which otherwise has to be woken for an event that is sent, and wakes its
+    /// sender again when the outcome is known: for those who send one event after the other and want the shortest time.
+    ///
+    ///     try await withTaskExecutorPreference(loop.executor) {
+    ///         while let move = nextMove() { try await loop.confirmed(move) }
+    ///     }
+    ///
+    /// What such a task does between two calls must be short and must not block, for the connection hears nothing meanwhile:
+    /// after the silence limit its session is lost. When the connection has ended, tasks go on where others run.
+    public var executor: any TaskExecutor { connection.executor }
+
     private func encode(_ event: Definition.Event) throws(SendRefusal) -> [UInt8] {
         do {
             return try CBOR.encode(event)

@@ -4,7 +4,10 @@ extension CaseGroup {
         unit: "us p50",
         references: window1.references,
         ours: [
-            Variant(name: "effect-roundtrip") { try await pulse(count: $0.count(2000), journal: nil) }
+            Variant(name: "effect-roundtrip") { try await pulse(count: $0.count(2000), journal: nil) },
+            Variant(name: "effect-roundtrip-own-thread") {
+                try await pulse(count: $0.count(2000), journal: nil, thread: "own")
+            },
         ])
 
     /// The same with the journal in a file.
@@ -12,13 +15,15 @@ extension CaseGroup {
         try await effort.inFolder { try await pulse(count: effort.count(2000), journal: "\($0)/bench.journal") }
     }
 
-    private static func pulse(count: Int, journal: String?) async throws -> Double {
+    /// - Parameter thread: where effects run: on the `pool`, or on their node's `own` thread.
+    private static func pulse(count: Int, journal: String?, thread: String = "pool") async throws -> Double {
         try await withRoles { roles in
             var arguments = ["loop": Pulse.name]
             arguments["journal"] = journal
             let reducer = try roles.start("reducer", arguments)
             let worker = try roles.start(
-                "pulse-worker", ["reducer": try await reducer.answer("listening"), "count": "\(count)"])
+                "pulse-worker",
+                ["reducer": try await reducer.answer("listening"), "count": "\(count)", "thread": thread])
             let result = try await worker.number("p50")
             try await expect("\(count) 0", try await reducer.answer("outcome"))
             return result

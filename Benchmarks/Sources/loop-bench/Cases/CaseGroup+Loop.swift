@@ -22,7 +22,10 @@ extension CaseGroup {
         ours: [
             Variant(name: "loop-tcp-window-1") { effort in
                 try await send(PackedEvent.word, window: 1, count: effort.count(2500), "p50")
-            }
+            },
+            Variant(name: "loop-tcp-window-1-own-thread") { effort in
+                try await send(PackedEvent.word, window: 1, count: effort.count(2500), "p50", thread: "own")
+            },
         ])
 
     /// The same with a journal that syncs each event before its outcome is told.
@@ -49,9 +52,10 @@ extension CaseGroup {
         }
     }
 
+    /// - Parameter thread: where the sender's task runs: on the `pool`, or on its connection's `own` thread.
     /// - Returns: what the sender says under `answer`.
     private static func send(
-        _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil
+        _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil, thread: String = "pool"
     ) async throws -> Double {
         try await withRoles { roles in
             var arguments = ["loop": loop]
@@ -61,7 +65,7 @@ extension CaseGroup {
                 "sender",
                 [
                     "loop": loop, "reducer": try await reducer.answer("listening"), "window": "\(window)",
-                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))",
+                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))", "thread": thread,
                 ])
             let result = try await sender.number(answer)
             _ = try await sender.number("checked")

@@ -9,7 +9,9 @@ enum PulseRoles {
         let reducer = try role.text("reducer")
         let starts = Starts(capacity: count)
         let node = try EffectNode(
-            Pulse(onStart: { starts.note() }), configuration: EffectNodeConfiguration(reducer: reducer, log: { _ in }))
+            Pulse(onStart: { starts.note() }),
+            configuration: EffectNodeConfiguration(
+                reducer: reducer, runsEffectsOnItsThread: role.isOnItsThread, log: { _ in }))
         async let end = node.run()
         let remote = try RemoteLoop(Pulse.self, reducer: reducer, log: { _ in })
         try await remote.confirmed(.begin(count))

@@ -28,6 +28,9 @@ struct Role {
         return value
     }
 
+    /// Whether its tasks are to run on the thread of its sockets.
+    var isOnItsThread: Bool { arguments["thread"] == "own" }
+
     /// Lets the process that started this one know.
     static func say(_ name: String, _ value: some CustomStringConvertible) {
         FileHandle.standardOutput.write(Data("\(name) \(value)\n".utf8))

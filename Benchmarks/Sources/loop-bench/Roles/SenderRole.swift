@@ -20,10 +20,12 @@ enum SenderRole<Event: NumberedEvent> {
         if try role.number("window") == 1 {
             var waits: [Double] = []
             waits.reserveCapacity(count)
-            for _ in 0..<count {
-                let sent = clock.now
-                try await loop.confirmed(next())
-                waits.append((clock.now - sent).inSeconds * 1e6)
+            try await withTaskExecutorPreference(role.isOnItsThread ? loop.executor : nil) {
+                for _ in 0..<count {
+                    let sent = clock.now
+                    try await loop.confirmed(next())
+                    waits.append((clock.now - sent).inSeconds * 1e6)
+                }
             }
             Role.say("p50", waits.median)
         } else {
