@@ -36,15 +36,14 @@ extension ReducerCore {
             }
             let verdict = early.isEmpty ? verdict(on: head, of: batch.session) : early[offset]
             if poison.isWatching {
-                let entry = batch.entries[batch.entries.startIndex + offset]
-                guard consumeWatched(entry, number, of: batch.session, verdict) else {
+                guard consumeWatched(batch.entries.entry(head), number, of: batch.session, verdict) else {
                     putOff(batch, from: offset)
                     break
                 }
             } else if verdict == .stale && head.kind != .event {
                 skip(head.effect, head.attempt, number, of: batch.session)
             } else {
-                consume(batch.entries[batch.entries.startIndex + offset], number, of: batch.session, verdict)
+                consume(batch.entries.entry(head), number, of: batch.session, verdict)
             }
             consumed = number
             if poison.isAlone {

@@ -37,7 +37,10 @@ extension ReducerCore {
     /// An event as its sender has encoded it, in the present schema: the bytes that are journaled. As received from all who
     /// have that schema, and not known to be an event; nil: they are no event of the sender's older schema.
     func presentEvent(_ payload: ArraySlice<UInt8>, from session: SessionID) -> ArraySlice<UInt8>? {
-        guard let schema = members[session]?.schema, isOlder(schema) else { return payload }
+        // Where no older schema is let in, nobody has to be looked up.
+        guard core.loop.oldestSchema < core.loop.schema, let schema = members[session]?.schema, isOlder(schema) else {
+            return payload
+        }
         return (try? core.fold.migrate(payload, from: schema))?[...]
     }
 

@@ -58,8 +58,8 @@ final class OutboxGate: Sendable {
         var nextTicket: UInt64 = 1
         var push: Push?
 
-        /// For the sender of the next event: it is the only one.
-        var pushOfOne: Push? { posted.isEmpty && takenCount == 0 && heldCount == 0 ? push : nil }
+        /// Whether the next event is the only one, and its sender may push it.
+        var isForOne: Bool { push != nil && posted.isEmpty && takenCount == 0 && heldCount == 0 }
     }
 
     /// Pushes what was posted, where the owning thread sleeps. Answers whether that may sleep on.
@@ -91,8 +91,9 @@ final class OutboxGate: Sendable {
     func letSenders(push: Push?) { state.withLock { $0.push = push } }
 
     /// Something was posted where nothing was.
-    private func hasPosted(_ push: Push?) {
-        if let push, push() { return }
+    /// - Parameter isForOne: it is the only event, and its sender has nothing else to do.
+    private func hasPosted(isForOne: Bool) {
+        if isForOne, let push = state.withLock({ $0.push }), push() { return }
         wakeup.signal()
     }
 
@@ -107,22 +108,22 @@ final class OutboxGate: Sendable {
     ) throws(SendRefusal) -> Bool {
         if keeps { return false }
         var refusal: SendRefusal?
-        let (isAccepted, wasEmpty, push) = state.withLock { state -> (Bool, Bool, Push?) in
+        let (isAccepted, wasEmpty, isForOne) = state.withLock { state in
             if let closed = state.isClosed {
                 refusal = closed
-                return (false, false, nil)
+                return (false, false, false)
             }
-            guard state.order.isEmpty, hasRoom(state) else { return (false, false, nil) }
-            let (wasEmpty, push) = (state.posted.isEmpty, isLast ? state.pushOfOne : nil)
+            guard state.order.isEmpty, hasRoom(state) else { return (false, false, false) }
+            let (wasEmpty, isForOne) = (state.posted.isEmpty, isLast && state.isForOne)
             Self.post(payload, of: effect, waiter: nil, &state.posted)
             if isLast {
                 state.posted.run.append(
                     .completed, of: effect, wantsSeq: false, payload: UnsafeRawBufferPointer(start: nil, count: 0))
             }
-            return (true, wasEmpty, push)
+            return (true, wasEmpty, isForOne)
         }
         if let refusal { throw refusal }
-        if wasEmpty { hasPosted(push) }
+        if wasEmpty { hasPosted(isForOne: isForOne) }
         return isAccepted
     }
 
@@ -166,12 +167,12 @@ final class OutboxGate: Sendable {
         _ payload: [UInt8], of effect: (id: EffectID, attempt: Attempt)?,
         _ confirmation: (waiting: Confirmation, isOutcome: Bool)?
     ) -> SendRefusal? {
-        let (refusal, wasEmpty, push) = state.withLock { state -> (SendRefusal?, Bool, Push?) in
+        let (refusal, wasEmpty, isForOne) = state.withLock { state -> (SendRefusal?, Bool, Bool) in
             state.takenCount -= 1
             state.takenBytes -= payload.count
-            if let closed = state.isClosed { return (closed, false, nil) }
+            if let closed = state.isClosed { return (closed, false, false) }
             let isAwaited = confirmation?.isOutcome == true && !keeps
-            let (wasEmpty, push) = (state.posted.isEmpty, isAwaited ? state.pushOfOne : nil)
+            let (wasEmpty, isForOne) = (state.posted.isEmpty, isAwaited && state.isForOne)
             var waiter: EventWaiter?
             if let confirmation {
                 state.nextTicket += 1
@@ -179,9 +180,9 @@ final class OutboxGate: Sendable {
                 waiter = confirmation.isOutcome ? .outcome(state.nextTicket) : .kept(state.nextTicket)
             }
             payload.withUnsafeBytes { Self.post($0, of: effect, waiter: waiter, &state.posted) }
-            return (nil, wasEmpty, push)
+            return (nil, wasEmpty, isForOne)
         }
-        if wasEmpty { hasPosted(push) }
+        if wasEmpty { hasPosted(isForOne: isForOne) }
         return refusal
     }
 

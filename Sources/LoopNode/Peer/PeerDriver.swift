@@ -11,6 +11,8 @@ struct PeerDriver {
     private let pool: BodyPool
     /// Who runs the effects of a feedback, by its number, as long as that stands for the same name.
     private var workshops = HashTable<UInt32, (name: String?, workshop: Workshop)>()
+    /// Those that this turn was granted.
+    private var granted: [EffectBody] = []
     /// What is to be done when the turn is over.
     private var after: Aftermath
     /// Who waits for the outcome of which entry.
@@ -36,7 +38,7 @@ struct PeerDriver {
         loopName = configuration.loop
         self.runner = runner
         self.gate = gate
-        after = Aftermath(pool: pool, gate: gate)
+        after = Aftermath(gate: gate)
     }
 
     /// A sender that goes on with what its file holds, and runs no effects.
@@ -51,7 +53,7 @@ struct PeerDriver {
         loopName = configuration.loop
         runner = nil
         self.gate = gate
-        after = Aftermath(pool: pool, gate: gate)
+        after = Aftermath(gate: gate)
     }
 
     var runningCount: Int { bodies.count }
@@ -69,25 +71,22 @@ struct PeerDriver {
     /// What the last turn leads to in this process, where it wakes other threads.
     mutating func takeAftermath() -> Aftermath? {
         if after.isEmpty { return nil }
-        defer { after = Aftermath(pool: pool, gate: gate) }
+        defer { after = Aftermath(gate: gate) }
         return after
     }
 
-    /// Effects that are to begin, and senders that are to hear what became of their events. They may come at once with
-    /// the next one: it is done when nothing else is to be done.
+    /// Senders that are to hear what became of their events. They may come at once with the next one: it is done when
+    /// nothing else is to be done.
     struct Aftermath: Sendable {
-        fileprivate let pool: BodyPool
         fileprivate let gate: OutboxGate
-        fileprivate var granted: [EffectBody] = []
         fileprivate var outcomes: [(waiter: UInt64, outcome: Result<Seq, SendRefusal>)] = []
         /// Nothing is accepted any more, for this reason.
         fileprivate var close: SendRefusal?
 
-        fileprivate var isEmpty: Bool { granted.isEmpty && outcomes.isEmpty && close == nil }
+        fileprivate var isEmpty: Bool { outcomes.isEmpty && close == nil }
 
         consuming func happen() {
             for (waiter, outcome) in outcomes { gate.resolve(waiter, outcome) }
-            if !granted.isEmpty { pool.post(granted) }
             if let close { gate.close(close) }
         }
     }
@@ -181,6 +180,10 @@ struct PeerDriver {
                 rest.append(action)
             }
         }
+        if !granted.isEmpty {
+            pool.post(granted)
+            granted.removeAll(keepingCapacity: true)
+        }
         leftOver?.settle(upTo: machine.settledNumber)
         return rest
     }
@@ -228,7 +231,7 @@ struct PeerDriver {
         }
         let body = EffectBody(grant, workshop(of: grant.effect, runner))
         bodies.updateValue(body, forKey: grant.effect)
-        after.granted.append(body)
+        granted.append(body)
     }
 
     private mutating func workshop(of effect: EffectID, _ effects: any EffectRunner) -> Workshop {

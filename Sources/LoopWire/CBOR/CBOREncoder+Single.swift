@@ -42,7 +42,7 @@ struct CBORSingleEncoding: SingleValueEncodingContainer {
     func encode<T: Encodable>(_ value: T) throws {
         let here = core.nodes[Int(node)]
         try put {
-            try $0.encode(value, in: Int(node), keyStartOrIndex: here.keyStartOrIndex, keyLength: -1)
+            try $0.encodeAside(value, in: Int(node), keyStartOrIndex: here.keyStartOrIndex, keyLength: -1)
         }
     }
 }

@@ -33,7 +33,7 @@ struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
     func encode(_ value: UInt64) throws { try put { $0.log.head(0, value) } }
 
     func encode<T: Encodable>(_ value: T) throws {
-        try put { try $0.encode(value, in: Int(node), keyStartOrIndex: count, keyLength: 0) }
+        try put { try $0.encodeAside(value, in: Int(node), keyStartOrIndex: count, keyLength: 0) }
     }
 
     func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {

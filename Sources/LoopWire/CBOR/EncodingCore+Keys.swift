@@ -214,7 +214,8 @@ extension EncodingCore {
         return true
     }
 
-    /// Writes a value while no known key of the container around it may be written.
+    /// Writes a value into a container; meanwhile no known key of one around it may be written. Every container that is given to
+    /// `encode(to:)` writes values of any type through this.
     @inline(__always)
     func encodeAside<T: Encodable>(_ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         let (box, quickNode) = (state.pointee.quickBox, state.pointee.quickNode)

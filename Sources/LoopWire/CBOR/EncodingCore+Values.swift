@@ -27,8 +27,6 @@ extension EncodingCore {
     func encodeChild<T: Encodable>(_ value: T, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         let (nodesBefore, entriesBefore, floorBefore, start) = (nodeCount, entryCount, floor, log.count)
         let spansBefore = state.pointee.spanCount
-        let (quickBox, quickNode) = (state.pointee.quickBox, state.pointee.quickNode)
-        state.pointee.quickBox = nil
         let child = newNode(
             parent: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, depth: innerDepth(of: node))
         floor = child
@@ -37,7 +35,7 @@ extension EncodingCore {
             nodeCount = nodesBefore
             entryCount = entriesBefore
             state.pointee.spanCount = spansBefore
-            beQuickAgain(quickBox, quickNode)
+            state.pointee.quickBox = nil
         }
         do {
             try value.encode(to: CBOREncoder(core: self, node: child))

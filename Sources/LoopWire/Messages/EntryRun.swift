@@ -83,6 +83,9 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         return storage.withUnsafeBytes { EntryHead(trusting: $0, at: bounds[position]) }
     }
 
+    /// The entry of a head that was read from this run.
+    package func entry(_ head: EntryHead) -> Entry { Entry(head, storage[head.payload]) }
+
     /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
     package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
         precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")

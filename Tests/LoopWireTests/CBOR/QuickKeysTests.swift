@@ -269,6 +269,12 @@ private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(
                 try container.encode([Plain(outer: outer)], forKey: .list)
                 try container.encode(Wire(outer), forKey: .text)
                 try container.encode(false, forKey: .flag)
+                var list = container.nestedUnkeyedContainer(forKey: .long)
+                var inner = list.nestedContainer(keyedBy: Keys.self)
+                outer.container = inner
+                try list.encode(Plain(outer: outer))
+                try list.encode(Wire(outer))
+                try inner.encode(4, forKey: .number)
             }
         }
         let outer = Outer()
@@ -276,11 +282,12 @@ private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(
             let bytes = try CBOR.encode(Around(outer: outer))
             #expect(
                 try CBOR.diagnose(bytes)
-                    == #"{"flag": false, "list": [{"number": 2}], "text": {"number": 3}, "point": {"number": 2}}"#)
-            #expect(outer.refusals == 5 * round)
+                    == #"{"flag": false, "list": [{"number": 2}], "long": [{"number": 4}, {"number": 2}, {"number": 3}], "#
+                    + #""text": {"number": 3}, "point": {"number": 2}}"#)
+            #expect(outer.refusals == 8 * round)
             // Nor is anything written when the value is done.
             outer.write()
-            #expect(outer.refusals == 5 * round + 1)
+            #expect(outer.refusals == 8 * round + 1)
             outer.refusals -= 1
         }
     }

@@ -22,9 +22,6 @@ extension EncodingCore {
         in node: Int, keyStartOrIndex: Int, keyLength: Int, _ write: (inout WireWriter) throws -> Void
     ) throws {
         let start = log.count
-        let (quickBox, quickNode) = (state.pointee.quickBox, state.pointee.quickNode)
-        state.pointee.quickBox = nil
-        defer { if quickBox != nil { beQuickAgain(quickBox, quickNode) } }
         var writer = WireWriter(self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, isArray: false)
         do {
             try write(&writer)
