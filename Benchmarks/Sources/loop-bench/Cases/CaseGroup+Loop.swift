@@ -34,15 +34,15 @@ extension CaseGroup {
         reference: Variant(name: "C over libzmq, fdatasync") { effort in
             try await effort.inFolder { try await cMedian(count: effort.count(1500), journal: "\($0)/bench.log") }
         },
-        ours: [
-            Variant(name: "loop-durable-1") { effort in
+        ours: ["pool", "own"].map { thread in
+            Variant(name: "loop-durable-1" + (thread == "own" ? "-own-thread" : "")) { effort in
                 try await effort.inFolder { folder in
                     try await send(
                         PackedEvent.word, window: 1, count: effort.count(1200), "p50",
-                        journal: "\(folder)/bench.journal")
+                        journal: "\(folder)/bench.journal", thread: thread)
                 }
             }
-        ])
+        })
 
     /// The median time of one turn of the loop in C.
     private static func cMedian(count: Int, journal: String? = nil) async throws -> Double {
