@@ -23,8 +23,15 @@ final class SmallDisk {
 
     func makeWritable() throws { try mount(UInt(MS_REMOUNT), nil) }
 
+    /// A disk is busy while a file on it is open to be written, and for a moment one may be in a process that another test
+    /// starts: between its fork and its exec that has all descriptors of this one.
     private func mount(_ flags: UInt, _ options: String?) throws {
-        guard Glibc.mount("tmpfs", path, "tmpfs", flags, options) == 0 else {
+        let ends = ContinuousClock.now + .seconds(5)
+        while Glibc.mount("tmpfs", path, "tmpfs", flags, options) != 0 {
+            if errno == EBUSY, ContinuousClock.now < ends {
+                usleep(1000)
+                continue
+            }
             throw Failure(description: "could not mount \(path): errno \(errno); this test must run as root")
         }
     }
