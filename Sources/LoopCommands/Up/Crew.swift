@@ -39,8 +39,8 @@ struct Crew: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         /// The reducer runs, or is about to be started again.
         case working
-        /// The reducer has ended with this code; what still runs is killed at this time, nil once that is done.
-        case closing(code: Int32, killAt: MonotonicTime?)
+        /// The reducer has ended with this code; what still runs is urged to end, nil once it was killed.
+        case closing(code: Int32, next: Urge?)
         /// Somebody wants it to end. The reducer stays until the workers have handed their work back, or until this
         /// time; nil once it was told.
         case stopping(code: Int32, reducerAt: MonotonicTime?)
@@ -48,8 +48,23 @@ struct Crew: Sendable, Equatable {
         case over
     }
 
-    /// How long workers may take to leave by themselves after the reducer's verdict.
-    private static let leaveLimit = Duration.seconds(2)
+    /// What is done at a time about workers that have not left after the reducer's verdict.
+    private enum Urge: Equatable {
+        case terminate(at: MonotonicTime)
+        case kill(at: MonotonicTime)
+
+        var time: MonotonicTime {
+            switch self {
+            case .terminate(let at), .kill(let at): at
+            }
+        }
+    }
+
+    /// How long workers may take to leave by themselves after the reducer's verdict. One that came too late to be told of the
+    /// loop's end waits for its reducer.
+    private static let leaveLimit = Duration.milliseconds(200)
+    /// How long they may take when they were told to.
+    private static let endLimit = Duration.milliseconds(1800)
     /// How long the reducer waits for workers that hand their work back.
     private static let handBackLimit = Duration.seconds(3)
     /// How long a loop without workers is given before people are told.
@@ -117,7 +132,7 @@ struct Crew: Sendable, Equatable {
         case .working:
             return beginStopping(code: 130, at: now) + settle(at: now)
         case .closing(let code, _):
-            state = .closing(code: code, killAt: nil)
+            state = .closing(code: code, next: nil)
             return killAll()
         case .stopping(let code, _):
             state = .stopping(code: code, reducerAt: nil)
@@ -139,9 +154,15 @@ struct Crew: Sendable, Equatable {
             actions.append(
                 .say("no worker runs; start one by: loop-effect \(loop) --reducer \(endpoint)"))
         }
-        if case .closing(let code, let killAt?) = state, killAt <= now {
-            state = .closing(code: code, killAt: nil)
-            actions += killAll()
+        if case .closing(let code, let next?) = state, next.time <= now {
+            switch next {
+            case .terminate:
+                state = .closing(code: code, next: .kill(at: now + Self.endLimit))
+                for member in members where running.contains(member) { actions += stopMember(member, at: now) }
+            case .kill:
+                state = .closing(code: code, next: nil)
+                actions += killAll()
+            }
         }
         if case .stopping(let code, let reducerAt?) = state, reducerAt <= now {
             state = .stopping(code: code, reducerAt: nil)
@@ -155,7 +176,7 @@ struct Crew: Sendable, Equatable {
         let own: MonotonicTime? =
             switch state {
             case .working: idleNoticeAt
-            case .closing(_, let killAt): killAt
+            case .closing(_, let next): next?.time
             case .stopping(_, let reducerAt): reducerAt
             case .over: nil
             }
@@ -203,7 +224,7 @@ struct Crew: Sendable, Equatable {
     /// Workers leave by themselves when the loop has ended; without a reducer they wait in vain.
     private mutating func close(code: Int32, at now: MonotonicTime) -> [Action] {
         let isVerdict = code == 0 || code == 1
-        state = .closing(code: code, killAt: isVerdict ? now + Self.leaveLimit : nil)
+        state = .closing(code: code, next: isVerdict ? .terminate(at: now + Self.leaveLimit) : nil)
         var actions = isVerdict ? [] : killAll()
         // What waits to be started again is not.
         for member in members where !running.contains(member) {

@@ -28,9 +28,20 @@ import Testing
         #expect(crew.deadline == nil)
     }
 
-    @Test func `are killed where they do not leave after the verdict`() {
+    @Test func `are told to leave where they have not heard of the verdict`() {
+        var crew = begun()
+        #expect(crew.exited(.reducer, .exited(0), at: at(0)) == [])
+        #expect(crew.exited(.worker(1), .exited(0), at: at(10)) == [])
+        #expect(crew.deadline == at(200))
+        #expect(crew.advance(to: at(199)) == [])
+        #expect(crew.advance(to: at(200)) == [.terminate(.worker(2))])
+        #expect(crew.exited(.worker(2), .exited(143), at: at(210)) == [.finish(0)])
+    }
+
+    @Test func `are killed where they do not leave although they were told to`() {
         var crew = begun()
         #expect(crew.exited(.reducer, .exited(1), at: at(0)) == [])
+        #expect(crew.advance(to: at(200)) == [.terminate(.worker(1)), .terminate(.worker(2))])
         #expect(crew.deadline == at(2000))
         #expect(crew.advance(to: at(1999)) == [])
         #expect(crew.advance(to: at(2000)) == [.kill(.worker(1)), .kill(.worker(2))])
