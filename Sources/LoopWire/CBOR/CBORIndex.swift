@@ -54,7 +54,7 @@ struct CBORIndex {
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
         containerCapacity = 64
-        containers = Self.resized(nil, to: containerCapacity)
+        containers = Self.resized(nil, from: 0, to: containerCapacity)
         frameCapacity = CBORLimits.default.depthMax + 1
         frames = .allocate(capacity: frameCapacity)
         copy = .allocate(capacity: Self.copyMax + Self.copySlack)
@@ -64,7 +64,7 @@ struct CBORIndex {
     }
 
     func free() {
-        loop_memory_free(containers)
+        loop_memory_free(containers, Self.byteCount(of: containerCapacity))
         frames.deallocate()
         copy.deallocate()
     }
@@ -166,14 +166,17 @@ struct CBORIndex {
 
     @inline(never)
     private mutating func grow() {
+        let old = containerCapacity
         containerCapacity *= 2
-        containers = Self.resized(containers, to: containerCapacity)
+        containers = Self.resized(containers, from: old, to: containerCapacity)
     }
 
     private static func resized(
-        _ containers: UnsafeMutablePointer<Container>?, to capacity: Int
+        _ containers: UnsafeMutablePointer<Container>?, from old: Int, to capacity: Int
     ) -> UnsafeMutablePointer<Container> {
-        loop_memory_resize(containers, capacity * MemoryLayout<Container>.stride)
+        loop_memory_resize(containers, byteCount(of: old), byteCount(of: capacity))
             .assumingMemoryBound(to: Container.self)
     }
+
+    private static func byteCount(of containers: Int) -> Int { containers * MemoryLayout<Container>.stride }
 }

@@ -11,10 +11,10 @@ struct RawBuffer {
 
     init(capacity: Int) {
         self.capacity = max(capacity, 64)
-        base = Self.resized(nil, to: self.capacity)
+        base = Self.resized(nil, from: 0, to: self.capacity)
     }
 
-    func free() { loop_memory_free(base) }
+    func free() { loop_memory_free(base, capacity) }
 
     /// Forgets everything, and takes less memory from now on.
     mutating func shrink(to capacity: Int) {
@@ -32,12 +32,15 @@ struct RawBuffer {
 
     @inline(never)
     private mutating func grow(_ more: Int) {
+        let old = capacity
         capacity = max(capacity * 2, count + more + Self.slack)
-        base = Self.resized(base, to: capacity)
+        base = Self.resized(base, from: old, to: capacity)
     }
 
-    private static func resized(_ base: UnsafeMutablePointer<UInt8>?, to capacity: Int) -> UnsafeMutablePointer<UInt8> {
-        loop_memory_resize(base, capacity).assumingMemoryBound(to: UInt8.self)
+    private static func resized(
+        _ base: UnsafeMutablePointer<UInt8>?, from old: Int, to capacity: Int
+    ) -> UnsafeMutablePointer<UInt8> {
+        loop_memory_resize(base, old, capacity).assumingMemoryBound(to: UInt8.self)
     }
 
     @inline(__always)
