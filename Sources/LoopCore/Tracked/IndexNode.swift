@@ -128,7 +128,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if capacity < Self.bucketCapacityMax || depth >= Self.depthMax {
             return rehashed(capacity * 2, depth)
         }
-        let branch = Self.branch { _ in .bucket(capacity: 128) }
+        let branch = Self.branch { _ in .bucket(capacity: 64) }
         let children = Self.children(branch.parts.words)
         for place in 0..<capacity where words[place] != 0 {
             Self.insert(words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)

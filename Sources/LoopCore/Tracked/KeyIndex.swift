@@ -1,7 +1,7 @@
 /// Where each key of a `TrackedDictionary` is: a persistent hash trie (Bagwell 2001) from a key's hash to the ordinal of
 /// its entry. It holds no keys: whoever asks compares the entry's.
 ///
-///     branch ── 3 bits of the hash ──▶ branch ── 3 bits ──▶ bucket: a flat open-addressed table of words
+///     branch ── 4 bits of the hash ──▶ branch ── 4 bits ──▶ bucket: a flat open-addressed table of words
 ///
 /// Buckets are large and hold no references, so that copying one is copying memory; branches are small, because copying
 /// one retains its children. A copy of the index shares all nodes; a change copies the nodes on its path that others hold

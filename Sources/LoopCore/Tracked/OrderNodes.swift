@@ -11,7 +11,7 @@ struct OrderEntry<Key, Value> {
     }
 }
 
-/// A leaf of the order tree: the entries of 8 successive ordinals, as far as they are there, without gaps.
+/// A leaf of the order tree: the entries of 16 successive ordinals, as far as they are there, without gaps.
 @usableFromInline
 final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key, Value>> {
     @usableFromInline typealias Entry = OrderEntry<Key, Value>
@@ -83,7 +83,7 @@ struct OrderLeafHeader {
 
 }
 
-/// An inner node of the order tree: up to 8 children, which are branches or leaves as the level says.
+/// An inner node of the order tree: up to 16 children, which are branches or leaves as the level says.
 @usableFromInline
 final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
     @inlinable
@@ -119,7 +119,7 @@ final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
 /// make the paths shorter.
 @usableFromInline
 enum TrieShape {
-    @inlinable static var bits: Int { 3 }
+    @inlinable static var bits: Int { 4 }
     @inlinable static var width: Int { 1 << bits }
     @inlinable static var mask: Int { width - 1 }
 }
