@@ -128,6 +128,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         private let layout = LeafLayout(Key.self, Value.self)
         private var leaves: [AnyObject] = []
         private var words: [UInt64] = []
+        /// Of each entry's hash what is not in its word: many keys of a large dictionary have the same word's part.
+        private var furtherHashes: [UInt32] = []
 
         /// Entries behind those that are there.
         /// - Throws: `DecodingError` where the last key has no value, and what keys and values throw.
@@ -142,8 +144,9 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                     let key = try container.decode(Key.self)
                     if container.isAtEnd { throw wrong("the last key has no value", container.codingPath) }
                     let value = try container.decode(Value.self)
-                    words.append(
-                        IndexWord.word(UInt64(truncatingIfNeeded: key.hashValue) & IndexWord.hashMask, words.count))
+                    let hash = UInt64(truncatingIfNeeded: key.hashValue)
+                    words.append(IndexWord.word(hash & IndexWord.hashMask, words.count))
+                    furtherHashes.append(UInt32(truncatingIfNeeded: hash >> IndexWord.hashBits))
                     entry.initializeMemory(as: Key.self, to: key)
                     (entry + layout.value).initializeMemory(as: Value.self, to: value)
                     // From here on the leaf owns it.
@@ -156,13 +159,15 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         /// The dictionary of all entries that have come; nothing is left.
         /// - Throws: `DecodingError` where a key has come twice.
         mutating func take(at path: @autoclosure () -> [any CodingKey]) throws -> TrackedDictionary {
-            defer { (leaves, words) = ([], []) }
+            defer { (leaves, words, furtherHashes) = ([], [], []) }
             var dictionary = TrackedDictionary()
             guard let last = words.last else { return dictionary }
             let order = OrderTree<Key, Value>.full(leaves, count: words.count)
             dictionary.order = order
-            let isUnlike = KeyIndex.build(&words, into: &dictionary.index) {
-                order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+            let isUnlike = furtherHashes.withUnsafeBufferPointer { hashes in
+                KeyIndex.build(&words, into: &dictionary.index) {
+                    hashes[$0] != hashes[$1] || order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+                }
             }
             guard isUnlike else { throw wrong("a key is inserted that is there", path()) }
             // Whoever has asked for changes before finds that this is another dictionary.
