@@ -82,6 +82,7 @@ static int run(struct sender *sender, uint64_t window, uint64_t count, struct re
         qsort(waits, count, sizeof *waits, in_order);
         result->p50_us = waits[count / 2];
         result->p99_us = waits[count * 99 / 100];
+        result->longest_us = waits[count - 1];
         free(waits);
     }
     return 0;

@@ -29,7 +29,7 @@ struct reference_result {
     // What the reducer has applied of all senders by the last update.
     uint64_t applied;
     // From sending to the update, where the window is 1.
-    double p50_us, p99_us;
+    double p50_us, p99_us, longest_us;
 };
 
 // Sends `count` events, at most `window` of them without their update, and waits for the last update. 0, or errno.

@@ -15,16 +15,31 @@ extension CaseGroup {
                 ours: [Variant(name: "large-join-100MB") { try await join($0) }], rounds: 3)
         ]
 
-    /// The longest pause by the clock, and the longest turn by the processor time of the reducer's thread alone.
+    /// The longest pause by the clock, beside that of a loop which does nothing else, and the longest turn by the processor
+    /// time of the reducer's thread alone.
     private static let pauses: [CaseGroup] = {
-        let (ours, reference) = (PauseRun(hasSnapshot: true), PauseRun(hasSnapshot: false))
-        return [("large-pause-100MB", true), ("large-turn-100MB", false)].map { name, isWall in
+        let (ours, without) = (PauseRun(hasSnapshot: true), PauseRun(hasSnapshot: false))
+        return [
             CaseGroup(
-                unit: "ms",
-                reference: Variant(name: "no snapshot") { try await reference.figure(isWall: isWall, $0) },
-                ours: [Variant(name: name) { try await ours.figure(isWall: isWall, $0) }], rounds: 3)
-        }
+                unit: "ms", reference: Variant(name: "C, one event at a time") { try await cPause($0) },
+                ours: [
+                    Variant(name: "large-pause-100MB") { try await ours.figure(isWall: true, $0) },
+                    Variant(name: "large-pause-100MB-no-snapshot") { try await without.figure(isWall: true, $0) },
+                ], rounds: 3),
+            CaseGroup(
+                unit: "ms", reference: Variant(name: "no snapshot") { try await without.figure(isWall: false, $0) },
+                ours: [Variant(name: "large-turn-100MB") { try await ours.figure(isWall: false, $0) }], rounds: 3),
+        ]
     }()
+
+    /// The longest turn of the loop in C among as many as take about as long as the votes.
+    private static func cPause(_ effort: Effort) async throws -> Double {
+        try await withCReducer { roles in
+            let count = effort.count(40_000)
+            let sender = try roles.start("c-sender", ["name": "1", "window": "1", "count": "\(count)"])
+            return try await sender.number("longest") / 1000
+        }
+    }
 
     /// A reducer whose catalogue is filled.
     private static func filled(
@@ -66,6 +81,9 @@ extension CaseGroup {
                 // Filling takes some records less.
                 if hasSnapshot { arguments["snapshot-every"] = "1200" }
                 let reducer = try await filled(films: films, roles, arguments)
+                let observer = try roles.start(
+                    "catalogue-observer", ["reducer": reducer.address, "films": "\(films)"])
+                _ = try await observer.answer("following")
                 // Long enough for both.
                 let voter = try roles.start(
                     "catalogue-lone-voter",
@@ -73,6 +91,11 @@ extension CaseGroup {
                 let votes = try await voter.number("votes")
                 try await voter.finish()
                 try await expect(films, Int(votes), try await reducer.process.answer("outcome"))
+                let seen = try await observer.number("seen")
+                guard seen == votes else {
+                    throw BenchmarkError.promise("an observer of the differences saw \(seen) of \(votes) votes")
+                }
+                try await observer.finish()
                 let thread = try await reducer.process.number("longest-thread")
                 let wall = try await reducer.process.number("longest-wall")
                 let snapshots = "\(folder)/bench.journal.snapshots"

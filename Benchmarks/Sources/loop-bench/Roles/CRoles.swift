@@ -29,6 +29,7 @@ enum CRoles {
         }
         Role.say("seconds", result.seconds)
         Role.say("p50", result.p50_us)
+        Role.say("longest", result.longest_us)
     }
 
     private static func string<Characters>(_ characters: Characters) -> String {

@@ -56,20 +56,40 @@ enum CatalogueRoles {
         Role.say("processor", Double(count) / processor)
     }
 
-    /// Votes for so long, with one vote outstanding, beside an observer of differences, which is checked; then tells how many
-    /// votes there were.
+    /// Votes for so long, with one vote outstanding, and ends the loop; then tells how many votes there were.
     static func voteAlone(_ role: Role) async throws {
         let films = try role.number("films")
-        let loop = try await observed(role, films: films)
+        // Who only sends follows no state: what it costs to do so is no pause of the reducer.
+        let loop = try RemoteConnection(
+            loop: Catalogue.name, reducer: role.text("reducer"), name: "voter", observing: .nothing, log: { _ in })
+        func send(_ event: Catalogue.Event) async throws {
+            _ = try await loop.send(try CBOR.encode(event), confirmed: true)
+        }
         var random = SeededRandom(seed: 7)
         let ends = MonotonicTime.seconds + Double(try role.number("milliseconds")) / 1000
         var votes = 0
         while MonotonicTime.seconds < ends {
             votes += 1
-            try await loop.confirmed(.vote(number: UInt64(votes), film: Int.random(in: 0..<films, using: &random)))
+            try await send(.vote(number: UInt64(votes), film: Int.random(in: 0..<films, using: &random)))
         }
-        try await finish(loop, films: films, votes: votes)
+        try await send(.finish)
+        await loop.close()
         Role.say("votes", votes)
+    }
+
+    /// Follows the differences between states from a full catalogue to its end, checks what it has seen, and tells how many
+    /// votes there were.
+    static func observe(_ role: Role) async throws {
+        let films = try role.number("films")
+        let loop = try await observed(role, films: films)
+        Role.say("following", films)
+        for await (_, state) in loop.states where state.isOver {
+            try state.check(films: films, votes: Int(state.votes.applied))
+            Role.say("seen", state.votes.applied)
+            break
+        }
+        try checkDoubts(loop)
+        await loop.close()
     }
 
     /// A loop whose first state has come.
@@ -84,11 +104,15 @@ enum CatalogueRoles {
             try state.check(films: films, votes: votes)
             break
         }
+        try checkDoubts(loop)
+        try await loop.confirmed(.finish)
+        await loop.close()
+    }
+
+    private static func checkDoubts(_ loop: RemoteLoop<Catalogue>) throws {
         guard loop.doubtCount == 0 else {
             throw BenchmarkError.promise("the observer doubted \(loop.doubtCount) times what it had")
         }
-        try await loop.confirmed(.finish)
-        await loop.close()
     }
 
     /// Joins a catalogue that is there, and tells how many bytes of state came in a second, until the state could be used.

@@ -51,6 +51,7 @@ struct Role {
         case "catalogue-filler": try await CatalogueRoles.fill(self)
         case "catalogue-voter": try await CatalogueRoles.vote(self)
         case "catalogue-lone-voter": try await CatalogueRoles.voteAlone(self)
+        case "catalogue-observer": try await CatalogueRoles.observe(self)
         case "catalogue-joiner": try await CatalogueRoles.join(self)
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
