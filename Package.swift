@@ -56,13 +56,13 @@ let package = Package(
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // Bytes: the CBOR coder and every message between nodes.
-        library("LoopWire", ["CMemory", "LoopCore"]),
+        library("LoopWire", ["CMemory", "LoopLock", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["LoopCore", "LoopWire"]),
         // One owner type per SQLite handle.
         library("SQLite", ["CSQLite"]),
         // Where records go: memory, or a file.
-        library("LoopJournal", ["CLinux", "CZLib", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
+        library("LoopJournal", ["CLinux", "CZLib", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
         // One owner type per ZeroMQ handle.
         library("ZMQ", ["CZMQ", "CLinux"]),
         // Command lines and environment variables.

@@ -1,3 +1,4 @@
+import Glibc
 import LoopLock
 import Testing
 
@@ -76,5 +77,39 @@ import Testing
         #expect(monitor.wait(until: { $0 }, timeout: .zero))
         let both = monitor.wait(until: { $0 }, timeout: .seconds(-1), then: { value, holds in value && holds })
         #expect(both)
+    }
+}
+
+@Suite struct `background work` {
+    /// Computes for some milliseconds, and says how often the thread has slept meanwhile.
+    private func sleepsWhileComputing() -> Int {
+        func sleeps() -> Int {
+            var usage = rusage()
+            let thisThread: Int32 = 1
+            getrusage(thisThread, &usage)
+            return usage.ru_nvcsw
+        }
+        let (before, ends) = (sleeps(), ContinuousClock.now + .milliseconds(5))
+        while ContinuousClock.now < ends { BackgroundWork.giveWay() }
+        return sleeps() - before
+    }
+
+    @Test func `gives way, and other work does not`() {
+        #expect(BackgroundWork.run { sleepsWhileComputing() } > 0)
+        #expect(sleepsWhileComputing() == 0)
+    }
+
+    @Test func `goes through all bytes in their order`() {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        var (seen, steps): ([UInt8], Int) = ([], 0)
+        bytes.withUnsafeBytes { all in
+            BackgroundWork.steps(all) { step in
+                seen += step
+                steps += 1
+            }
+        }
+        #expect(seen == bytes)
+        #expect(steps > 1)
+        BackgroundWork.steps(UnsafeRawBufferPointer(start: nil, count: 0)) { #expect($0.isEmpty) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
         "LoopCore": ["LoopLock"],
         "LoopView": ["LoopLock", "LoopCore"],
         // CMemory is memory that grows where it is, and no more.
-        "LoopWire": ["CMemory", "LoopCore"],
+        "LoopWire": ["CMemory", "LoopLock", "LoopCore"],
         "LoopCluster": ["LoopCore", "LoopWire"],
         "LoopTesting": ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
     ]

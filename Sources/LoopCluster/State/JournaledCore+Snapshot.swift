@@ -28,6 +28,7 @@ extension JournaledCore {
             do {
                 try fold.withEncodedState { state in
                     body.u64(UInt64(state.count))
+                    body.reserve(state.count + state.count / 8)
                     body.append(raw: state)
                 }
             } catch {

@@ -1,3 +1,5 @@
+internal import LoopLock
+
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     /// An array in which keys and values alternate, in order of insertion: a map would be sorted by key.
     public func encode(to encoder: any Encoder) throws {
@@ -8,9 +10,12 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
 
     private func encodeEntries(into container: inout any UnkeyedEncodingContainer) throws {
         let layout = LeafLayout(Key.self, Value.self)
+        var count = 0
         try layout.forEach(in: order.root, height: order.height) { entry in
             try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
             try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
+            count += 1
+            if count % 128 == 0 { BackgroundWork.giveWay() }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CZLib
+internal import LoopLock
 
 /// CRC-32 as zlib computes it (ITU-T V.42, the reflected polynomial 0xedb88320).
 struct Checksum {
@@ -17,7 +18,9 @@ struct Checksum {
     mutating func add(_ bytes: RawSpan) { bytes.withUnsafeBytes { add($0) } }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return }
-        value = UInt32(crc32_z(UInt(value), start.assumingMemoryBound(to: UInt8.self), bytes.count))
+        BackgroundWork.steps(bytes) { step in
+            guard let start = step.baseAddress else { return }
+            value = UInt32(crc32_z(UInt(value), start.assumingMemoryBound(to: UInt8.self), step.count))
+        }
     }
 }

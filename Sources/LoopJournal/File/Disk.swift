@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import LoopCluster
+internal import LoopLock
 
 /// The changes that a journal makes to files and folders beside those that SQLite makes, one system call each.
 package struct Disk: Sendable {
@@ -18,7 +19,7 @@ package struct Disk: Sendable {
     private let observe: (@Sendable (Change) -> Void)?
 
     /// How much of a large file is on its way to the disk at once: an append that is synced meanwhile waits behind it.
-    private static var stepBytes: Int { 1 << 20 }
+    private static var stepBytes: Int { 256 << 10 }
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
@@ -55,6 +56,7 @@ package struct Disk: Sendable {
                 guard error == 0 else { throw .system("write \(path)", error) }
             }
             done += count
+            BackgroundWork.giveWay()
         }
         observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
         guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }

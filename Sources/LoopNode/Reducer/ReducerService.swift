@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+internal import LoopLock
 import LoopWire
 
 /// A reducer machine, its journal, and the worker of its own process: what is thrown away as a whole when the journal
@@ -123,7 +124,11 @@ struct ReducerService<Definition: LoopDefinition> {
     private func send(out errand: Errand) {
         do {
             let post = post
-            _ = try NodeThread("loop-errand") { post(.errandDone(errand.run())) }
+            _ = try NodeThread("loop-errand") {
+                // Nobody waits for a hash.
+                let result = errand.isDigest ? BackgroundWork.run { errand.run() } : errand.run()
+                post(.errandDone(result))
+            }
         } catch {
             // Rather a pause than no answer.
             log.once(a: "errand", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+internal import LoopLock
 
 /// Decides when a snapshot is due, and has it encoded and written on a thread of its own while the loop goes on.
 struct SnapshotKeeper {
@@ -40,7 +41,9 @@ struct SnapshotKeeper {
         isWriting = true
         let (copy, post) = (copy core, post)
         do {
-            _ = try NodeThread("loop-snapshot") { post(.snapshotWritten(Self.write(copy, writer))) }
+            _ = try NodeThread("loop-snapshot") {
+                post(.snapshotWritten(BackgroundWork.run { Self.write(copy, writer) }))
+            }
         } catch {
             isWriting = false
             log.once(a: "snapshot", "no snapshot was made: \(error)")

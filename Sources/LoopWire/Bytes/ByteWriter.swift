@@ -1,3 +1,5 @@
+internal import LoopLock
+
 /// A growing buffer that numbers and bytes are appended to; integers are little-endian.
 public struct ByteWriter: Sendable, Equatable {
     @usableFromInline
@@ -53,7 +55,16 @@ public struct ByteWriter: Sendable, Equatable {
 
     /// Appends bytes as they are, from memory that the caller keeps alive during the call.
     @inlinable
-    public mutating func append(raw: UnsafeRawBufferPointer) { storage.append(contentsOf: raw) }
+    public mutating func append(raw: UnsafeRawBufferPointer) {
+        if raw.count <= 1 << 20 { storage.append(contentsOf: raw) } else { append(large: raw) }
+    }
+
+    /// New memory for much takes long; background work gives way in between.
+    @usableFromInline
+    mutating func append(large raw: UnsafeRawBufferPointer) {
+        reserve(raw.count)
+        BackgroundWork.steps(raw) { storage.append(contentsOf: $0) }
+    }
 
     /// Appends the count as 4 bytes, then the bytes.
     ///

@@ -1,3 +1,5 @@
+internal import LoopLock
+
 /// The fixed-width name of a loop in topics and headers: the first 8 bytes of a 64-bit FNV-1a hash of its name.
 public struct LoopID: Hashable, Sendable, CustomStringConvertible {
     public var value: UInt64
@@ -31,7 +33,9 @@ public enum StableHash {
     /// The same, of bytes in one place: a nanosecond for each.
     public static func fnv1a(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = seed
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        BackgroundWork.steps(bytes) { step in
+            for byte in step { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        }
         return hash
     }
 }
