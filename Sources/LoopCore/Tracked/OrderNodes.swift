@@ -77,9 +77,13 @@ struct OrderLeafHeader {
 
     @inlinable var count: Int { bitmap.nonzeroBitCount }
 
-    /// How many entries are before this slot.
+    /// How many entries are before this slot. Mostly all are there: the processor guesses so, and reads the entry while the
+    /// bitmap is still under way.
     @inlinable
-    func rank(_ slot: Int) -> Int { (bitmap & (1 << UInt16(slot) &- 1)).nonzeroBitCount }
+    func rank(_ slot: Int) -> Int {
+        let before: UInt16 = 1 << UInt16(slot) &- 1
+        return _fastPath(bitmap & before == before) ? slot : (bitmap & before).nonzeroBitCount
+    }
 
 }
 
