@@ -11,8 +11,11 @@ final class LinkCollector {
         case none, open, known
     }
 
+    /// Whether no title has begun yet.
+    var lacksTitle: Bool { titleState == .none }
+
     /// An element begins.
-    func start(_ name: Word, _ attributes: Attributes) {
+    func start(_ name: Word, _ attributes: [Attribute]) {
         for attribute in attributes where attribute.name == "id" { addAnchor(attribute.value) }
         switch name {
         case "a":
@@ -86,27 +89,27 @@ final class LinkCollector {
 
     // MARK: Attributes
 
-    private func addAll(_ attributes: Attributes, _ name: Word) {
+    private func addAll(_ attributes: [Attribute], _ name: Word) {
         for attribute in attributes where attribute.name == name { add(attribute.value) }
     }
 
-    private func add(_ value: UnsafePointer<UInt8>) { add(String(cString: value)) }
+    private func add(_ value: UnsafeBufferPointer<UInt8>) { add(String(decoding: value, as: UTF8.self)) }
 
     private func add(_ reference: String) {
         if seen.insert(reference).inserted { references.append(reference) }
     }
 
     /// A name is kept with and without its percent-encoding: a fragment may be written either way.
-    private func addAnchor(_ value: UnsafePointer<UInt8>) {
-        let name = String(cString: value)
+    private func addAnchor(_ value: UnsafeBufferPointer<UInt8>) {
+        let name = String(decoding: value, as: UTF8.self)
         guard !name.isEmpty else { return }
         anchors.insert(name)
         if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
     }
 
     /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
-    private func addSourceSet(_ value: UnsafePointer<UInt8>) {
-        var rest = String(cString: value).utf8[...]
+    private func addSourceSet(_ value: UnsafeBufferPointer<UInt8>) {
+        var rest = String(decoding: value, as: UTF8.self).utf8[...]
         func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
         while true {
             rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
@@ -128,7 +131,7 @@ final class LinkCollector {
     }
 
     /// `<meta http-equiv="refresh" content="5; url=next.html">`.
-    private func addRefresh(_ attributes: Attributes) {
+    private func addRefresh(_ attributes: [Attribute]) {
         guard attributes.value("http-equiv")?.lowercased() == "refresh", let content = attributes.value("content")
         else {
             return
