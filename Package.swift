@@ -76,7 +76,7 @@ let package = Package(
             ]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
-        // Fetching by libcurl, links and anchors by libxml2.
+        // Fetching by libcurl, links and anchors by a scan or libxml2.
         library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),

@@ -40,6 +40,13 @@ extension ParsedPage.Link {
         #expect(try links(html) == ["/docs/b", "/docs/a", "/docs/b#x"])
     }
 
+    @Test func `each place in a target is a link of its own`() throws {
+        let html = "<a href='b #x'>1</a><a href=b#x>2</a><a href=b#y>3</a><a href=./b#%79>4</a><a href=b#x#y>5</a>"
+        #expect(try links(html) == ["/docs/b%20#x", "/docs/b#x", "/docs/b#y", "/docs/b#x#y"])
+        // The same letter, written in two ways: two URLs.
+        #expect(try links("<a href=\u{E9}>1</a><a href=e\u{301}>2</a>") == ["/docs/%C3%A9", "/docs/e%CC%81"])
+    }
+
     @Test func `a frameset leads to its frames`() throws {
         #expect(
             try links("<frameset><frame src=left.html><frame src=right.html></frameset>") == [

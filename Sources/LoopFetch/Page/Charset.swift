@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Finds out how a page is encoded, and turns it into UTF-8.
 enum Charset {
     /// The charset in a `Content-Type`, such as `UTF-8` in `text/html; charset="UTF-8"`.
@@ -15,7 +17,7 @@ enum Charset {
     ///
     /// A byte order mark decides before the server, the server before the page's own `<meta>`, as in the HTML standard.
     static func decode(_ bytes: [UInt8], named charset: String?) -> [UInt8] {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return utf8(bytes.dropFirst(3)) }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return utf8(Array(bytes.dropFirst(3))) }
         if bytes.starts(with: [0xFE, 0xFF]) { return utf16(bytes, isBigEndian: true) }
         if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, isBigEndian: false) }
         if let name = charset.map(normalise) {
@@ -29,8 +31,8 @@ enum Charset {
         if let name = declared(bytes).map(normalise), !name.hasPrefix("utf-16"), let decoded = decode(bytes, by: name) {
             return decoded
         }
-        if isUTF8(bytes) { return utf8(bytes[...]) }
-        return decode(bytes, by: "windows-1252") ?? utf8(bytes[...])
+        if !isUTF8(bytes), let decoded = decode(bytes, by: "windows-1252") { return decoded }
+        return utf8(bytes)
     }
 
     private static func normalise(_ name: String) -> String {
@@ -43,7 +45,7 @@ enum Charset {
     }
 
     private static func decode(_ bytes: [UInt8], by name: String) -> [UInt8]? {
-        name == "utf-8" ? utf8(bytes[...]) : SystemCharset.convert(bytes, from: name).map { utf8($0[...]) }
+        name == "utf-8" ? utf8(bytes) : SystemCharset.convert(bytes, from: name).map { utf8($0) }
     }
 
     /// The charset that a `<meta>` in the first bytes of a page names.
@@ -78,11 +80,12 @@ enum Charset {
     }
 
     /// Zero bytes, which end a text for libxml2, become spaces, and what is no UTF-8 becomes U+FFFD.
-    private static func utf8(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var text = Array(bytes)
-        if !isUTF8(text) { text = Array(String(decoding: text, as: UTF8.self).utf8) }
-        if text.contains(0) { text = text.map { $0 == 0 ? 0x20 : $0 } }
-        return text
+    private static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+        let text = isUTF8(bytes) ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
+        let hasZero = text.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        }
+        return hasZero ? text.map { $0 == 0 ? 0x20 : $0 } : text
     }
 
     private static func utf16(_ bytes: [UInt8], isBigEndian: Bool) -> [UInt8] {
@@ -95,6 +98,6 @@ enum Charset {
             index += 2
         }
         if units.first == 0xFEFF { units.removeFirst() }
-        return utf8(Array(String(decoding: units, as: UTF16.self).utf8)[...])
+        return utf8(Array(String(decoding: units, as: UTF16.self).utf8))
     }
 }

@@ -1,20 +1,43 @@
 internal import CXML2
 
-/// libxml2's HTML parser as a stream of elements: it builds no tree, loads nothing, and prints nothing.
+/// Reads pages as streams of elements. No tree is built, nothing is loaded or printed.
+///
+/// Most pages are read by `TagScanner`; those whose markup is not plain, by libxml2's HTML parser.
 enum HTMLReader {
-    /// Tells `collector` about all elements of a page, however broken it is.
+    /// All elements of a page, however broken it is.
     ///
     /// - Parameter page: Valid UTF-8 without zero bytes.
-    /// - Returns: Whether the page was read to its end; not so where its markup would take unreasonably long.
-    static func read(_ page: [UInt8], into collector: LinkCollector) -> Bool {
+    /// - Returns: What was collected, and whether the page was read to its end; not so where its markup would take
+    ///   unreasonably long.
+    static func read(_ page: [UInt8]) -> (collector: LinkCollector, isWhole: Bool) {
+        let scanned = LinkCollector()
+        if scan(page, into: scanned) { return (scanned, true) }
+        let collector = LinkCollector()
+        return (collector, readByLibrary(page, into: collector))
+    }
+
+    /// Reads a page without libxml2.
+    ///
+    /// - Returns: False where it is not plain; `collector` then knows only a part of it.
+    static func scan(_ page: [UInt8], into collector: LinkCollector) -> Bool {
         // Of a tag that is cut off at the end of the page, half an attribute could be told.
+        guard let lastTag = page.lastIndex(of: UInt8(ascii: ">")) else { return true }
+        return page.withUnsafeBufferPointer { bytes in
+            TagScanner.read(UnsafeBufferPointer(rebasing: bytes[...lastTag]), into: collector)
+        }
+    }
+
+    /// Reads a page with libxml2.
+    ///
+    /// - Returns: Whether it was read to its end.
+    static func readByLibrary(_ page: [UInt8], into collector: LinkCollector) -> Bool {
         guard let lastTag = page.lastIndex(of: UInt8(ascii: ">")) else { return true }
         _ = isLibrarySetUp
         guard let parser = htmlNewParserCtxt() else { return false }
         defer { htmlFreeParserCtxt(parser) }
         var callbacks = htmlSAXHandler()
         callbacks.startElement = { context, name, attributes in
-            HTMLReader.tell(context) { $0.start(Word(name), Attributes(attributes)) }
+            HTMLReader.tell(context) { $0.start(Word(name), HTMLReader.attributes(attributes)) }
         }
         callbacks.endElement = { context, name in HTMLReader.tell(context) { $0.end(Word(name)) } }
         callbacks.characters = { context, bytes, count in
@@ -70,24 +93,17 @@ enum HTMLReader {
     private static func tell(_ context: UnsafeMutableRawPointer?, _ body: (LinkCollector) -> Void) {
         Unmanaged<LinkCollector>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
     }
-}
 
-/// The attributes of an element: names and values in turn, ended by nil. Those without a value are skipped.
-struct Attributes: Sequence, IteratorProtocol {
-    private var rest: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
-
-    init(_ list: UnsafeMutablePointer<UnsafePointer<UInt8>?>?) { rest = list }
-
-    mutating func next() -> (name: Word, value: UnsafePointer<UInt8>)? {
+    /// - Parameter list: Names and values in turn, ended by nil. Those without a value are skipped.
+    private static func attributes(_ list: UnsafeMutablePointer<UnsafePointer<UInt8>?>?) -> [Attribute] {
+        var attributes: [Attribute] = []
+        var rest = list
         while let pair = rest, let name = pair[0] {
             rest = pair + 2
-            if let value = pair[1] { return (Word(name), value) }
+            guard let value = pair[1] else { continue }
+            let bytes = UnsafeBufferPointer(start: value, count: Int(xmlStrlen(value)))
+            attributes.append(Attribute(name: Word(name), value: bytes))
         }
-        return nil
-    }
-
-    /// The value of the attribute with this name.
-    func value(_ wanted: Word) -> String? {
-        first { $0.name == wanted }.map { String(cString: $0.value) }
+        return attributes
     }
 }

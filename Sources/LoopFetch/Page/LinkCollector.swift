@@ -1,7 +1,6 @@
 /// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
 final class LinkCollector {
-    private var references: [String] = []
-    private var seen: Set<String> = []
+    private var references = ByteTable()
     private var anchors: Set<String> = []
     private var base: String?
     private var title: [UInt8] = []
@@ -11,8 +10,11 @@ final class LinkCollector {
         case none, open, known
     }
 
+    /// Whether no title has begun yet.
+    var lacksTitle: Bool { titleState == .none }
+
     /// An element begins.
-    func start(_ name: Word, _ attributes: Attributes) {
+    func start(_ name: Word, _ attributes: [Attribute]) {
         for attribute in attributes where attribute.name == "id" { addAnchor(attribute.value) }
         switch name {
         case "a":
@@ -64,49 +66,37 @@ final class LinkCollector {
         let words = String(decoding: self.title, as: UTF8.self).split { $0.isWhitespace }
         parsed.title = title ?? words.joined(separator: " ")
         parsed.anchors = anchors
-        var known: Set<ParsedPage.Link> = []
-        for reference in references {
-            if reference.utf8.first == UInt8(ascii: "#"), reference.utf8.allSatisfy({ $0 > 0x20 }) {
-                let link = ParsedPage.Link(target: base.string, fragment: Self.place(String(reference.dropFirst())))
-                if known.insert(link).inserted { parsed.links.append(link) }
-                continue
-            }
-            do throws(WebURLError) {
-                let target = try base.resolve(reference)
-                let link = ParsedPage.Link(target: target.string, fragment: Self.place(target.fragment))
-                if known.insert(link).inserted { parsed.links.append(link) }
-            } catch .otherScheme {
-                parsed.otherSchemesCount += 1
-            } catch {
-                parsed.malformedLinks.append(.init(reference: reference, reason: error.description))
-            }
+        var resolver = LinkResolver(base: base)
+        for number in 0..<references.count {
+            references.withBytes(of: number) { resolver.resolve($0, into: &parsed) }
         }
         return parsed
     }
 
     // MARK: Attributes
 
-    private func addAll(_ attributes: Attributes, _ name: Word) {
+    private func addAll(_ attributes: [Attribute], _ name: Word) {
         for attribute in attributes where attribute.name == name { add(attribute.value) }
     }
 
-    private func add(_ value: UnsafePointer<UInt8>) { add(String(cString: value)) }
+    private func add(_ reference: UnsafeBufferPointer<UInt8>) { _ = references.intern(reference) }
 
-    private func add(_ reference: String) {
-        if seen.insert(reference).inserted { references.append(reference) }
+    private func add(_ reference: some StringProtocol) {
+        var text = String(reference)
+        text.withUTF8 { add($0) }
     }
 
     /// A name is kept with and without its percent-encoding: a fragment may be written either way.
-    private func addAnchor(_ value: UnsafePointer<UInt8>) {
-        let name = String(cString: value)
+    private func addAnchor(_ value: UnsafeBufferPointer<UInt8>) {
+        let name = String(decoding: value, as: UTF8.self)
         guard !name.isEmpty else { return }
         anchors.insert(name)
         if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
     }
 
     /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
-    private func addSourceSet(_ value: UnsafePointer<UInt8>) {
-        var rest = String(cString: value).utf8[...]
+    private func addSourceSet(_ value: UnsafeBufferPointer<UInt8>) {
+        var rest = String(decoding: value, as: UTF8.self).utf8[...]
         func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
         while true {
             rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
@@ -123,12 +113,12 @@ final class LinkCollector {
                     return byte != UInt8(ascii: ",") || depth > 0
                 }
             }
-            add(String(Substring(candidate)))
+            add(Substring(candidate))
         }
     }
 
     /// `<meta http-equiv="refresh" content="5; url=next.html">`.
-    private func addRefresh(_ attributes: Attributes) {
+    private func addRefresh(_ attributes: [Attribute]) {
         guard attributes.value("http-equiv")?.lowercased() == "refresh", let content = attributes.value("content")
         else {
             return
@@ -141,22 +131,12 @@ final class LinkCollector {
         if let quote = rest.first, quote == "\"" || quote == "'" {
             rest = rest.dropFirst().prefix { $0 != quote }
         }
-        if !rest.isEmpty { add(String(rest)) }
+        if !rest.isEmpty { add(rest) }
     }
 
     /// Whether a `<link>` names only a host to connect to early.
     private static func isHint(_ rel: String) -> Bool {
         let kinds = rel.lowercased().split { $0.isWhitespace }
         return kinds.contains("preconnect") || kinds.contains("dns-prefetch")
-    }
-
-    /// The name that a fragment means, without the directive (`:~:text=…`) that is for the browser only.
-    private static func place(_ fragment: String?) -> String? {
-        guard var fragment, !fragment.isEmpty else { return nil }
-        if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {
-            fragment = String(fragment[..<directive.lowerBound])
-        }
-        let name = Percent.decode(fragment)
-        return ParsedPage.isOnEveryPage(name) ? nil : name
     }
 }

@@ -7,6 +7,12 @@ enum MarkupLimits {
     /// Attributes of one tag; pages have dozens.
     static let attributesMax = 2000
 
+    /// Whether a page whose elements are nested so deeply is far from taking unreasonably long.
+    static func isShallow(_ depth: Int, bytesCount: Int) -> Bool {
+        let (work, isTooMuch) = depth.multipliedReportingOverflow(by: bytesCount / 4)
+        return !isTooMuch && work < workMax / 2
+    }
+
     /// The end of the page, or the beginning of the first tag with too many attributes.
     static func readableEnd(of page: ArraySlice<UInt8>) -> Int {
         page.withUnsafeBufferPointer { bytes in

@@ -29,8 +29,7 @@ public enum PageParser {
     ///     the bytes are that, else windows-1252.
     ///   - url: The URL of the page.
     public static func html(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
-        let collector = LinkCollector()
-        let isWhole = HTMLReader.read(Charset.decode(bytes, named: charset), into: collector)
+        let (collector, isWhole) = HTMLReader.read(Charset.decode(bytes, named: charset))
         var page = collector.page(at: url)
         page.isCut = !isWhole
         return page
@@ -45,8 +44,7 @@ public enum PageParser {
     public static func markdown(_ text: String, url: WebURL) -> ParsedPage {
         var reduction = MarkdownReduction()
         let html = reduction.html(of: Array(text.utf8))
-        let collector = LinkCollector()
-        let isWhole = HTMLReader.read(html, into: collector)
+        let (collector, isWhole) = HTMLReader.read(html)
         var page = collector.page(at: url, title: reduction.title)
         page.isCut = !isWhole
         return page

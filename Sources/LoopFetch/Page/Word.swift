@@ -6,15 +6,37 @@ struct Word: Hashable, ExpressibleByStringLiteral {
 
     /// A name that ends with a zero byte.
     init(_ name: UnsafePointer<UInt8>?) {
-        var packed: UInt64 = 0
-        var count: UInt64 = 0
-        if let name {
-            while name[Int(count)] != 0 {
-                if count < 7 { packed |= UInt64(name[Int(count)]) << (8 * count) }
-                count += 1
+        var builder = Builder()
+        if var rest = name {
+            while rest.pointee != 0 {
+                builder.append(rest.pointee)
+                rest += 1
             }
         }
-        self.packed = packed | min(count, 255) << 56
+        self = builder.word
+    }
+
+    private init(packed: UInt64) { self.packed = packed }
+
+    /// Puts a name together, byte after byte, with its letters in lower case.
+    struct Builder {
+        private var packed: UInt64 = 0
+        private(set) var count: UInt64 = 0
+
+        @inline(__always)
+        mutating func append(_ byte: UInt8) {
+            let isCapital = byte &- UInt8(ascii: "A") < 26
+            if count < 7 { packed |= UInt64(isCapital ? byte | 0x20 : byte) << (8 * count) }
+            count += 1
+        }
+
+        var word: Word { Word(packed: packed | min(count, 255) << 56) }
+    }
+
+    /// Whether a name of at most seven bytes is the beginning of this one.
+    func hasPrefix(_ other: Word) -> Bool {
+        let mask = UInt64(1) << (8 * (other.packed >> 56)) - 1
+        return packed & mask == other.packed & mask
     }
 
     @inline(__always)

@@ -15,6 +15,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private let durability: Durability
     private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
+    private var pace = TurnPace()
 
     /// How one turn ended.
     struct TurnEnd {
@@ -89,7 +90,7 @@ struct ReducerService<Definition: LoopDefinition> {
             inbox: { machine.noticeSubscription(of: $0) }, stream: { begun.append($0) })
         if machine.subscriptions != sockets.subscriptions { machine.subscriptions = sockets.subscriptions }
         for stream in begun { machine.publishAgain(stream) }
-        try sockets.drainBatches { machine.receive($0, at: arrived) }
+        try sockets.drainBatches(for: pace.drainDuration) { machine.receive($0, at: arrived) }
         let malformed = sockets.takeMalformedCount()
         if malformed > 0 { machine.count(.malformedFrame, malformed) }
         local?.turn(&machine, at: arrived)
@@ -98,6 +99,7 @@ struct ReducerService<Definition: LoopDefinition> {
         let ready = machine.ready()
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let receipt = try journal.append(ready.records, through: ready.position)
+        pace.note(closing: SystemClock.monotonic - now.monotonic)
         machine.turnIsDurable()
         for outbound in ready.release(receipt) { try send(outbound, &sockets, at: now.monotonic) }
         try keepUp(at: now.monotonic, &end)

@@ -30,8 +30,6 @@ struct ReducerSockets: ~Copyable {
     /// How much one turn takes from the collector, so that control is never far away.
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
-    /// Some ten times what a sync takes.
-    private static var drainDuration: Duration { .milliseconds(5) }
     /// How many streams of updates are known, served or not.
     private static var streamsMax: Int { 1024 }
 
@@ -124,15 +122,12 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// Batches, up to what one turn takes, and until it has taken long enough.
-    ///
-    /// Nothing leaves before its turn has ended: a turn that took all that thousands of effects have to say would keep their
-    /// workers idle until it is done, and be idle itself until they are.
-    mutating func drainBatches(_ body: (Batch) -> Void) throws {
+    /// Batches, up to what one turn takes, and for so long.
+    mutating func drainBatches(for duration: Duration, _ body: (Batch) -> Void) throws {
         guard polls.isReadable(items.collector) else { return }
         var messages = 0
         var bytes = 0
-        let ends = SystemClock.monotonic + Self.drainDuration
+        let ends = SystemClock.monotonic + duration
         while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, messages == 0 || SystemClock.monotonic < ends,
             try collector.receive(into: &message)
         {

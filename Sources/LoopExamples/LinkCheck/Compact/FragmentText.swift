@@ -40,13 +40,10 @@ enum FragmentText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Letters, digits and `-._~!$&'()*+,;=:@/?`.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            return true
-        default:
-            return "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
-        }
+        let low: UInt64 = 0xAFFF_FFD2_0000_0000
+        let high: UInt64 = 0x47FF_FFFE_87FF_FFFF
+        return byte < 0x80 && (byte < 0x40 ? low : high) >> UInt64(byte & 0x3F) & 1 == 1
     }
 }

@@ -19,12 +19,11 @@ struct PageLines {
                 others.append(Self.marked(LinkLines.overlong, link.target))
                 continue
             }
-            let name = LinkCheckState.name(of: link.target, base: base)
-            if let number = numbers[name] {
+            if let number = numbers[link.target] {
                 targets[number].fragments.append(fragment)
             } else {
-                numbers[name] = targets.count
-                targets.append((name, [fragment]))
+                numbers[link.target] = targets.count
+                targets.append((LinkCheckState.name(of: link.target, base: base), [fragment]))
             }
         }
         for link in page.malformedLinks { others.append(Self.marked(LinkLines.malformed, link.reference)) }

@@ -1,0 +1,48 @@
+/// Texts as bytes, each once, numbered in the order in which they first came.
+///
+/// They lie end to end, found by open addressing: no allocation for each, and one hash.
+struct ByteTable {
+    private var bytes: [UInt8] = []
+    /// Where each text ends, and the next begins.
+    private var ends: [Int] = []
+    private var hashes: [Int] = []
+    /// The number of a text plus one; 0 is an empty slot. Their count is a power of two.
+    private var slots: [UInt32] = []
+
+    var count: Int { ends.count }
+
+    /// Hands over the text with this number.
+    func withBytes<Result>(of number: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range(of: number)])) }
+    }
+
+    /// The number of this text, which is new if it has not been here before.
+    mutating func intern(_ text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
+        if 4 * count >= 3 * slots.count { grow() }
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(text))
+        let hash = hasher.finalize()
+        var slot = hash & (slots.count - 1)
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            if hashes[number] == hash, withBytes(of: number, { $0.elementsEqual(text) }) { return (number, false) }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        bytes.append(contentsOf: text)
+        ends.append(bytes.count)
+        hashes.append(hash)
+        slots[slot] = UInt32(count)
+        return (count - 1, true)
+    }
+
+    private func range(of number: Int) -> Range<Int> { (number == 0 ? 0 : ends[number - 1])..<ends[number] }
+
+    private mutating func grow() {
+        slots = Array(repeating: 0, count: max(64, 2 * slots.count))
+        for number in 0..<count {
+            var slot = hashes[number] & (slots.count - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = UInt32(number + 1)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// Says what the references of one page mean: each part before a `#` is resolved once, however many places in it are
+/// linked.
+struct LinkResolver {
+    private let base: WebURL
+    private var parts = ByteTable()
+    /// What the parts mean; nil where they are no URL to be fetched.
+    private var meanings: [Int?] = []
+    private var targetNumbers: [String: Int] = [:]
+    private var targets: [String] = []
+    private var links = ByteTable()
+    private var key: [UInt8] = []
+
+    /// - Parameter base: What relative references are relative to, without a fragment.
+    init(base: WebURL) { self.base = base }
+
+    /// Adds what a reference means to what the page says.
+    mutating func resolve(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
+        // Spaces at the ends mean nothing, so that a part before `#` is not by itself what it is in the whole.
+        if reference.contains(where: { $0 <= 0x20 }) { return resolveWhole(reference, into: &page) }
+        let hash = reference.firstIndex(of: UInt8(ascii: "#")) ?? reference.count
+        guard let target = meaning(of: UnsafeBufferPointer(rebasing: reference[..<hash])) else {
+            return resolveWhole(reference, into: &page)
+        }
+        let fragment = reference[min(hash + 1, reference.count)...]
+        add(target, fragment.isEmpty ? nil : String(decoding: fragment, as: UTF8.self), to: &page)
+    }
+
+    private mutating func resolveWhole(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
+        let text = String(decoding: reference, as: UTF8.self)
+        do throws(WebURLError) {
+            let url = try base.resolve(text)
+            add(number(of: url.string), url.fragment, to: &page)
+        } catch .otherScheme {
+            page.otherSchemesCount += 1
+        } catch {
+            page.malformedLinks.append(.init(reference: text, reason: error.description))
+        }
+    }
+
+    private mutating func meaning(of part: UnsafeBufferPointer<UInt8>) -> Int? {
+        let (number, isNew) = parts.intern(part)
+        if isNew {
+            let url = try? base.resolve(String(decoding: part, as: UTF8.self))
+            meanings.append(url.map { self.number(of: $0.string) })
+        }
+        return meanings[number]
+    }
+
+    private mutating func number(of target: String) -> Int {
+        if let number = targetNumbers[target] { return number }
+        targets.append(target)
+        targetNumbers[target] = targets.count - 1
+        return targets.count - 1
+    }
+
+    private mutating func add(_ target: Int, _ fragment: String?, to page: inout ParsedPage) {
+        let fragment = Self.place(fragment)
+        key.removeAll(keepingCapacity: true)
+        withUnsafeBytes(of: UInt32(target)) { key.append(contentsOf: $0) }
+        if let fragment { key.append(contentsOf: fragment.utf8) }
+        guard key.withUnsafeBufferPointer({ links.intern($0).isNew }) else { return }
+        page.links.append(ParsedPage.Link(target: targets[target], fragment: fragment))
+    }
+
+    /// The name that a fragment means, without the directive (`:~:text=…`) that is for the browser only.
+    private static func place(_ fragment: String?) -> String? {
+        guard var fragment, !fragment.isEmpty else { return nil }
+        if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {
+            fragment = String(fragment[..<directive.lowerBound])
+        }
+        let name = Percent.decode(fragment)
+        return ParsedPage.isOnEveryPage(name) ? nil : name
+    }
+}

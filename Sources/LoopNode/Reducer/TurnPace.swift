@@ -1,0 +1,18 @@
+import LoopCore
+
+/// For how long a turn of the reducer takes what peers push.
+///
+/// Nothing leaves before its turn has ended. Would a turn take all that has come, then senders whose outboxes are full
+/// waited until it is done, and the reducer until they have sent again. So turns are short, and all work at the same time;
+/// but not so short that what each costs once, above all the sync of its append, becomes most of the work.
+struct TurnPace: Equatable {
+    private(set) var drainDuration = TurnPace.shortest
+
+    private static var shortest: Duration { .microseconds(250) }
+    private static var longest: Duration { .milliseconds(5) }
+
+    /// - Parameter closing: how long the last turn took from the last batch until its records were appended.
+    mutating func note(closing: Duration) {
+        drainDuration = min(max(closing * 4, Self.shortest), Self.longest)
+    }
+}
