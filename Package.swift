@@ -111,7 +111,8 @@ let package = Package(
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
-            name: "LoopFuzzing", dependencies: ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"],
+            name: "LoopFuzzing",
+            dependencies: ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFetch", "SQLite"],
             path: "Fuzzing/LoopFuzzing", swiftSettings: settings),
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: settings),

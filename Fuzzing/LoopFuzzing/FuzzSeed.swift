@@ -28,6 +28,7 @@ extension FuzzTarget {
         case "deltas":
             try Shelf.later.map { FuzzSeed($0.name, try Delta.encode(from: Shelf.sample, to: $0.shelf)) }
         case "pieces": try Self.pieceSeeds()
+        case "pages": Self.pageSeeds()
         case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
         case "replay": try Self.history().map { FuzzSeed($0.name, Samples.bytes($0.records)) }
         case "snapshots":

@@ -29,7 +29,8 @@ public struct FuzzTarget: Sendable {
     /// Every target, in the order in which they are run.
     public static var all: [FuzzTarget] {
         [
-            .cborValues, .cborText, .json, .peerMessages, .batches, .reducerMessages, .deltas, .pieces, .documents,
+            .cborValues, .cborText, .json, .pages, .peerMessages, .batches, .reducerMessages, .deltas, .pieces,
+            .documents,
             .records, .replay, .snapshots, .notes, .logs, .rows, .reducer, .peer, .observer,
         ]
     }

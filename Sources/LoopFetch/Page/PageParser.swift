@@ -49,4 +49,17 @@ public enum PageParser {
         page.isCut = !isWhole
         return page
     }
+
+    /// What either reader says of an HTML page, for who compares them.
+    ///
+    /// - Returns: `scanned` is nil where the markup is not plain.
+    package static func readings(of bytes: [UInt8], url: WebURL) -> (scanned: ParsedPage?, byLibrary: ParsedPage) {
+        let text = Charset.decode(bytes, named: nil)
+        let (scanned, read) = (LinkCollector(), LinkCollector())
+        let isPlain = HTMLReader.scan(text, into: scanned)
+        let isWhole = HTMLReader.readByLibrary(text, into: read)
+        var byLibrary = read.page(at: url)
+        byLibrary.isCut = !isWhole
+        return (isPlain ? scanned.page(at: url) : nil, byLibrary)
+    }
 }
