@@ -25,7 +25,7 @@ struct Member: Sendable {
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
     /// The effects it holds.
-    var effects = MixedSet<EffectID>()
+    var holding = Holding()
     /// What is to be told to it, in order, until the window lets it through.
     var pending: [Command] = []
     /// How many of them are starts.
@@ -90,16 +90,12 @@ struct Member: Sendable {
     }
 }
 
-/// Who may commit an effect's entries.
-struct Ownership: Equatable, Sendable {
-    let session: SessionID
-    let attempt: Attempt
-}
-
 /// When an attempt has taken too long; stale once the effect's attempt is another.
 struct AttemptDeadline: Comparable, Sendable {
     let time: MonotonicTime
     let effect: EffectID
+    /// Of the effect, among the live ones.
+    let place: Int
     let attempt: Attempt
 
     static func < (a: AttemptDeadline, b: AttemptDeadline) -> Bool { a.time < b.time }

@@ -63,9 +63,9 @@ extension ReducerCore {
         }
         var parts: [[Grant]] = [[]]
         var bytes = 0
-        for effect in member.effects.sorted() {
-            guard let owner = owners[effect], let live = core.effects[effect] else { continue }
-            let grant = grantMessage(effect, owner.attempt, live)
+        for effect in effects(heldBy: member) {
+            guard let place = core.effects.index(forKey: effect), let owner = owners[place] else { continue }
+            let grant = grantMessage(effect, owner.attempt, core.effects[at: place])
             if bytes + grant.byteCount > payloadBytesMax {
                 parts.append([])
                 bytes = 0

@@ -129,24 +129,26 @@ extension JournaledCore {
                     request: feedback?.encode(request, loop.coder), version: seq, group: group,
                     floor: brokenRules.contains(.newEffectsHaveAFloor)
                         ? .none : Attempt(epoch: epoch.number, count: 0))
-                effects.updateValue(effect, forKey: id)
-                live.append(.started(id))
+                live.append(LiveChange(.started, id, at: effects.updateValue(effect, forKey: id)))
             case .update(let id, let request):
+                let place = effects.index(forKey: id)
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
-                    effects[id]?.status = .parked(LiveEffect.unsendable)
-                    live.append(.cancelled(id))
+                    if let place { effects[at: place].status = .parked(LiveEffect.unsendable) }
+                    live.append(LiveChange(.cancelled, id, at: place ?? -1))
                     continue
                 }
-                // A query that cannot know what it asked for before says everything anew.
-                if effects[id]?.request == bytes { continue }
-                if let index = effects.index(forKey: id) {
-                    effects[at: index].request = bytes
-                    effects[at: index].version = seq
+                if let place {
+                    // A query that cannot know what it asked for before says everything anew.
+                    if effects[at: place].request == bytes { continue }
+                    effects[at: place].request = bytes
+                    effects[at: place].version = seq
                 }
-                live.append(.updated(id))
+                live.append(LiveChange(.updated, id, at: place ?? -1))
             case .cancel(let id):
-                effects.removeValue(forKey: id)
-                live.append(.cancelled(id))
+                let hash = id.mixed
+                let place = effects.find(id, hash)
+                if let place { effects.remove(at: place, hash) }
+                live.append(LiveChange(.cancelled, id, at: place ?? -1))
             }
         }
         return live
