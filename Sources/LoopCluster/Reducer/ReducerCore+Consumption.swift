@@ -69,8 +69,8 @@ extension ReducerCore {
         if let suspect = suspect(entry, number, of: session) { poison.survivors.append(suspect) }
         switch suspicion {
         case .none, .alone: consume(entry, number, of: session, judgement)
-        case .poison(let suspect): setAside(entry, number, of: session, suspect)
-        case .known: refuse(entry, number, of: session, .quarantined)
+        case .poison(let suspect): setAside(entry, number, of: session, at: judgement.place, suspect)
+        case .known: refuse(entry, number, of: session, .quarantined, at: judgement.place)
         }
         return true
     }
@@ -110,8 +110,9 @@ extension ReducerCore {
             // The end takes effect before the next event, also before one of the same batch.
             noticeOutcome()
         case .completed:
-            countCompleted(by: session)
-            complete(entry, number, of: session, at: judgement.place)
+            guard let effect = entry.effect else { return }
+            write(.completed(session, number: number, effect, entry.attempt))
+            hasCompleted(judgement.place, by: session)
         case .failed:
             let failure =
                 (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
@@ -124,8 +125,9 @@ extension ReducerCore {
         }
     }
 
+    /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
     private mutating func refuse(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason, at place: Int = -1
     ) {
         switch reason {
         case .stale: count(.refusedStale)
@@ -148,23 +150,32 @@ extension ReducerCore {
             .refused(
                 RefusalRecord(
                     session: session, number: number, reason: reason, effect: entry.effect,
-                    attempt: voids ? entry.attempt : .none)))
+                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
+        if entry.isLast, place >= 0 { hasCompleted(place, by: session) }
     }
 
     /// - Parameter place: of the entry's effect.
     private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
-        if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
+        if entry.payload.count > configuration.eventBytesMax {
+            return refuse(entry, number, of: session, .tooLarge, at: place)
+        }
         core.note?.enter(session, number, entry.effect, entry.payload)
         defer { core.note?.leave() }
         guard let bytes = presentEvent(entry.payload, from: session) else {
-            return refuse(entry, number, of: session, .undecodable)
+            return refuse(entry, number, of: session, .undecodable, at: place)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
-        guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
-        // An effect whose own event ended it is done: its completion comes too late, if it comes.
-        if let effect = entry.effect, !core.effects.has(effect, at: place) { countCompleted(by: session) }
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
+            bytes: bytes)
+        guard apply(record) else { return refuse(entry, number, of: session, .undecodable, at: place) }
+        guard let effect = entry.effect else { return }
+        if !core.effects.has(effect, at: place) {
+            // An effect whose own event ended it is done: its completion comes too late, if it comes.
+            countCompleted(by: session)
+        } else if entry.isLast {
+            hasCompleted(place, by: session)
+        }
     }
 
     /// The end of an attempt whose effect is live no more. A cancellation that waits to be sent is not needed where the
@@ -182,14 +193,14 @@ extension ReducerCore {
     mutating func apply(_ record: EventRecord) -> Bool {
         guard let changes = core.take(record) else { return false }
         records.append(record)
-        for change in changes { follow(change) }
+        for change in changes { follow(change, ended: record.isLast ? record.attempt : .none) }
         if updates.keepsNotes { note(record) }
         return true
     }
 
-    private mutating func complete(_ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
-        guard let effect = entry.effect else { return }
-        write(.completed(session, number: number, effect, entry.attempt))
+    /// The body of the effect at a place has returned, and the record that says so is written.
+    mutating func hasCompleted(_ place: Int, by session: SessionID) {
+        countCompleted(by: session)
         letGo(place)
         scheduler.remove(at: place)
     }
@@ -205,7 +216,8 @@ extension ReducerCore {
     }
 
     /// What a transition changed among the live effects becomes work, or ends it.
-    private mutating func follow(_ change: LiveChange) {
+    /// - Parameter ended: the attempt that has ended with the transition's event; nobody needs to cancel it.
+    private mutating func follow(_ change: LiveChange, ended: Attempt) {
         let (effect, place) = (change.effect, change.place)
         switch change.kind {
         case .started: schedule(effect, at: place)
@@ -216,7 +228,7 @@ extension ReducerCore {
         case .cancelled:
             if !unclaimed.isEmpty { unclaimed.remove(effect) }
             scheduler.remove(at: place)
-            guard let owner = letGo(place) else { return }
+            guard let owner = letGo(place), owner.attempt != ended else { return }
             command(.cancel(effect, owner.attempt), to: owner.session)
         }
     }

@@ -17,9 +17,10 @@ extension JournaledCore {
         case .refused(let record):
             consume(record.session, record.number, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
+            if record.isLast, let effect = record.effect { complete(effect) }
         case .completed(let session, let number, let effect, _):
             consume(session, number, notable: nil)
-            effects[effect]?.status = .completed
+            complete(effect)
         case .skipped(let session, let number):
             consume(session, number, notable: nil)
         case .attemptEnded(let end):
@@ -50,7 +51,10 @@ extension JournaledCore {
             }
         case .quarantined(let record):
             consume(record.session, record.number, notable: .refused(.quarantined))
-            quarantine[record.id] = record
+            if record.isLast, let effect = record.effect { complete(effect) }
+            var kept = record
+            kept.isLast = false
+            quarantine[record.id] = kept
             quarantinedCount = max(quarantinedCount, record.id)
         case .operatorAction(let action):
             apply(action)
@@ -101,8 +105,17 @@ extension JournaledCore {
         time = record.time
         startsCount = 0
         consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
-        if let effect = record.effect { void(effect, before: record.attempt) }
-        return changes.isEmpty ? [] : takeChanges()
+        guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
+        void(effect, before: record.attempt)
+        let live = changes.isEmpty ? [] : takeChanges()
+        if record.isLast { complete(effect) }
+        return live
+    }
+
+    /// Its body has returned.
+    private mutating func complete(_ effect: EffectID) {
+        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
+        effects[at: place].status = .completed
     }
 
     /// A record that was made from this very state, and changes nothing: counted without being applied.

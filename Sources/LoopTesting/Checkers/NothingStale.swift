@@ -23,7 +23,13 @@ struct NothingStale: Counting {
     private mutating func journal(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
         switch record {
         case .event(let record):
-            if let effect = record.effect { try demand(effect, record.session, record.number, isLive(effect)) }
+            guard let effect = record.effect else { return }
+            try demand(effect, record.session, record.number, isLive(effect))
+            if record.isLast { over.insert(effect) }
+        case .refused(let record):
+            if record.isLast, let effect = record.effect { over.insert(effect) }
+        case .quarantined(let record):
+            if record.isLast, let effect = record.effect { over.insert(effect) }
         case .completed(let session, let number, let effect, _):
             try demand(effect, session, number, isLive(effect))
             over.insert(effect)
