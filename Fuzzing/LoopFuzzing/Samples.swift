@@ -20,7 +20,7 @@ enum Samples {
             eventBytesMax: 1024))
     static let welcome = ToPeer.welcome(
         watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["beds", "weather"])
-    static let commands: [Command] = [
+    static let commands: CommandRun = [
         .start(grant), .update(effect, attempt, version: Seq(9), request: [4]), .cancel(effect, attempt),
     ]
     static let acknowledgement = Acknowledgement(

@@ -5,7 +5,7 @@ public import LoopWire
 extension PeerMachine {
     // MARK: From the reducer
 
-    mutating func apply(_ number: UInt64, _ commands: [Command]) {
+    mutating func apply(_ number: UInt64, _ commands: CommandRun) {
         guard number > applied else { return }
         let isNext = number == applied + 1 && !needsAssignments
         guard stage == .joined, isNext || breaks(.inboxGapsAreRepaired) else {

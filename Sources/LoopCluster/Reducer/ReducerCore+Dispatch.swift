@@ -44,11 +44,9 @@ extension ReducerCore {
             owners.give(
                 live, to: Ownership(session: taker.session, attempt: attempt), &members.values[taker.index].holding)
             // Field by field, so that nothing else of it is held.
-            let grant = Grant(
-                effect: effect, attempt: attempt, version: core.effects[at: live].version,
-                failures: core.effects[at: live].failures, isResumed: core.effects[at: live].wasGranted,
-                request: core.effects[at: live].request)
-            members.values[taker.index].take(.start(grant))
+            members.values[taker.index].start(
+                effect, attempt, version: core.effects[at: live].version, failures: core.effects[at: live].failures,
+                isResumed: core.effects[at: live].wasGranted, request: core.effects[at: live].request)
             watchTimeout(of: effect, at: live, attempt)
         }
     }

@@ -130,10 +130,8 @@ extension JournaledCore {
     mutating func takeChanges() -> [LiveChange] {
         // The room of the last time, if nobody holds it any more.
         live.removeAll(keepingCapacity: true)
-        // Each is taken out, so that its request is not held twice.
-        if changes.count > 1 { changes.reverse() }
-        while let change = changes.popLast() {
-            switch change {
+        for index in changes.indices {
+            switch changes[index] {
             case .start(let id, let request):
                 startsCount &+= 1
                 let feedback = table[id.feedback]
@@ -164,6 +162,7 @@ extension JournaledCore {
                 live.append(LiveChange(.cancelled, id, at: place ?? -1))
             }
         }
+        changes.removeLast(changes.count)
         return live
     }
 

@@ -58,7 +58,7 @@ struct NothingStale: Counting {
     }
 
     /// An effect that was once over never starts again.
-    private mutating func demandWanted(_ commands: [Command]) throws(Violation) {
+    private mutating func demandWanted(_ commands: CommandRun) throws(Violation) {
         for case .start(let grant) in commands {
             checkCount += 1
             if over.contains(grant.effect) {

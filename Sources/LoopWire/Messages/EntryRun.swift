@@ -141,17 +141,14 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
         let size = (effect == nil ? 6 : 38) + payload.count
         storage.append(addingCapacity: size) { (output: inout OutputSpan<UInt8>) in
-            output.append(kind.rawValue)
-            output.append(EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast))
-            if let effect {
-                output.word(effect.id.feedback)
-                output.word(effect.id.seq.value)
-                output.word(effect.id.index)
-                output.word(effect.attempt.epoch)
-                output.word(effect.attempt.count)
+            output.fill(size) { room in
+                room[0] = kind.rawValue
+                room[1] = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
+                if let effect { room.store(effect.id, effect.attempt, at: 2) }
+                let head = size - payload.count
+                room.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: head - 4, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: room[head...]).copyMemory(from: payload)
             }
-            output.word(UInt32(payload.count))
-            output.append(raw: payload)
         }
         endIndex += 1
         bounds.append(storage.count)
@@ -289,11 +286,15 @@ extension Entry {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a number, the lowest byte first.
+    /// Appends so many bytes, all of which `fill` writes.
     @inline(__always)
-    mutating func word<N: FixedWidthInteger & BitwiseCopyable>(_ value: N) {
-        var value = value.littleEndian
-        withUnsafeBytes(of: &value) { append(raw: $0) }
+    mutating func fill(_ byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            fill(
+                UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<count + byteCount]))
+            count += byteCount
+        }
     }
 
     /// Appends bytes as they are.
