@@ -40,6 +40,8 @@ extension ReducerCore {
                     putOff(batch, from: offset)
                     break
                 }
+            } else if judgement.refusal == nil && head.kind == .event {
+                apply(batch.entries.entry(head), number, of: batch.session, at: judgement.place)
             } else if judgement.refusal == .stale && head.kind != .event {
                 skip(head.effect, head.attempt, number, of: batch.session)
             } else {
@@ -106,9 +108,7 @@ extension ReducerCore {
         if let refusal = judgement.refusal { return refuse(entry, number, of: session, refusal) }
         switch entry.kind {
         case .event:
-            applyEvent(entry, number, of: session, at: judgement.place)
-            // The end takes effect before the next event, also before one of the same batch.
-            noticeOutcome()
+            apply(entry, number, of: session, at: judgement.place)
         case .completed:
             guard let effect = entry.effect else { return }
             write(.completed(session, number: number, effect, entry.attempt))
@@ -152,6 +152,13 @@ extension ReducerCore {
                     session: session, number: number, reason: reason, effect: entry.effect,
                     attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
         if entry.isLast, place >= 0 { hasCompleted(place, by: session) }
+    }
+
+    /// - Parameter place: of the event's effect.
+    private mutating func apply(_ event: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
+        applyEvent(event, number, of: session, at: place)
+        // The end takes effect before the next event, also before one of the same batch.
+        noticeOutcome()
     }
 
     /// - Parameter place: of the entry's effect.
