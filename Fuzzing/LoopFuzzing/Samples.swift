@@ -20,7 +20,7 @@ enum Samples {
             eventBytesMax: 1024))
     static let welcome = ToPeer.welcome(
         watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["beds", "weather"])
-    static let commands: [Command] = [
+    static let commands: CommandRun = [
         .start(grant), .update(effect, attempt, version: Seq(9), request: [4]), .cancel(effect, attempt),
     ]
     static let acknowledgement = Acknowledgement(
@@ -38,6 +38,7 @@ enum Samples {
         entries: [
             Entry(kind: .event, payload: [0x01, 0x02], wantsSeq: true),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x04], isLast: true),
             Entry(kind: .completed, effect: effect, attempt: attempt),
             Entry(kind: .failed, effect: effect, attempt: attempt, payload: failure.bytes[...]),
             Entry(kind: .released, effect: effect, attempt: attempt),

@@ -70,8 +70,9 @@ public struct Budget: Sendable {
                             let bytes = try? CBOR.encode(Fan.Event.done(number))
                         else { return }
                         run.append(
-                            Entry(kind: .event, effect: grant.effect, attempt: grant.attempt, payload: bytes[...]))
-                        run.append(Entry(kind: .completed, effect: grant.effect, attempt: grant.attempt))
+                            Entry(
+                                kind: .event, effect: grant.effect, attempt: grant.attempt, payload: bytes[...],
+                                isLast: true))
                     }
                     precondition(peer.take(run, from: 0) { _, _ in } == run.count, "the machine has not taken all")
                 }

@@ -228,6 +228,48 @@ import Testing
         #expect(bench.machine.status().peers.map(\.completed) == [2, 0])
     }
 
+    @Test func `until its last event, behind which nobody has to cancel it`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
+        var last = try bench.event(.darken("hall"), of: (grant.effect, grant.attempt))
+        last.isLast = true
+        let out = bench.push(bench.batch(worker, from: 1, [last]))
+        #expect(out.messages(to: alice) == [acknowledged(0, 1)])
+        #expect(bench.machine.core.effects.isEmpty)
+        #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
+        #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
+    }
+
+    @Test func `until its last event, behind which it stays completed while it is wanted`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
+        var last = try bench.event(.light("stairs", 2), of: (grant.effect, grant.attempt))
+        last.isLast = true
+        let late = try bench.event(.darken("hall"), of: (grant.effect, grant.attempt))
+        let out = bench.push(bench.batch(worker, from: 1, [last, late]))
+        #expect(out.grants.map(\.effect.seq) == [Seq(2)])
+        #expect(out.messages(to: alice).contains(acknowledged(0, 2, refused(2, .stale))))
+        #expect(bench.machine.core.effects[grant.effect]?.status == .completed)
+        #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
+    }
+
+    @Test func `until its last event, also where that is refused for its own sake`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
+        let last = Entry(
+            kind: .event, effect: grant.effect, attempt: grant.attempt, payload: [0xff], isLast: true)
+        let out = bench.push(bench.batch(worker, from: 1, [last]))
+        #expect(out.messages(to: alice) == [acknowledged(0, 1, refused(1, .undecodable))])
+        #expect(bench.machine.core.effects[grant.effect]?.status == .completed)
+        #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
+    }
+
     @Test func `of a silent worker to another, and refuses what the first still sends`() throws {
         var bench = try ReducerBench()
         let first = bench.join(alice)

@@ -8,6 +8,10 @@ struct RecordFlags {
     static let effect: UInt8 = 1
     static let attempt: UInt8 = 2
     static let wantsSeq: UInt8 = 4
+    /// Of an event.
+    static let isLastEvent: UInt8 = 8
+    /// Of an entry that was refused or set aside.
+    static let isLast: UInt8 = 4
     static let entry: UInt8 = 1
     static let parked: UInt8 = 2
 
@@ -20,7 +24,9 @@ extension EventRecord {
     func write(to output: inout [UInt8]) {
         bytes.withUnsafeBytes { event in
             output.fields(.event, and: event.count) {
-                $0.append(RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0))
+                $0.append(
+                    RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
+                        | (isLast ? RecordFlags.isLastEvent : 0))
                 $0.varint(seq.value)
                 $0.time(time)
                 $0.varint(session.value)
@@ -33,13 +39,14 @@ extension EventRecord {
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 7)
+        let flags = try reader.flags(max: 15)
         seq = Seq(try reader.varint())
         time = try reader.time()
         session = try reader.session()
         number = try reader.varint()
         (effect, attempt) = try reader.owner(flags)
         wantsSeq = flags & RecordFlags.wantsSeq != 0
+        isLast = flags & RecordFlags.isLastEvent != 0
         bytes = try reader.shortPrefixed()
     }
 }
@@ -47,7 +54,7 @@ extension EventRecord {
 extension RefusalRecord {
     func write(to output: inout [UInt8]) {
         output.fields(.refused) {
-            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(RecordFlags.of(effect, attempt) | (isLast ? RecordFlags.isLast : 0))
             $0.append(reason.rawValue)
             $0.varint(session.value)
             $0.varint(number)
@@ -56,7 +63,8 @@ extension RefusalRecord {
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 3)
+        let flags = try reader.flags(max: 7)
+        isLast = flags & RecordFlags.isLast != 0
         let code = try reader.u8("reason")
         guard let reason = SendRefusal.Reason(rawValue: code) else {
             throw .malformed(what: "reason \(code)", offset: reader.position - 1)
@@ -104,7 +112,7 @@ extension AttemptEnd {
 extension QuarantineRecord {
     func write(to output: inout [UInt8]) {
         output.fields(.quarantined) {
-            $0.append(RecordFlags.of(effect, attempt))
+            $0.append(RecordFlags.of(effect, attempt) | (isLast ? RecordFlags.isLast : 0))
             $0.append(phase.rawValue)
             $0.varint(id)
             $0.time(time)
@@ -118,7 +126,8 @@ extension QuarantineRecord {
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 3)
+        let flags = try reader.flags(max: 7)
+        isLast = flags & RecordFlags.isLast != 0
         let code = try reader.u8("phase")
         guard let phase = Phase(rawValue: code) else {
             throw .malformed(what: "phase \(code)", offset: reader.position - 1)

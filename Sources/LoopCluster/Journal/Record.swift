@@ -95,12 +95,15 @@ public struct QuarantineRecord: Equatable, Sendable {
     public var phase: Phase
     /// How often it ended the process.
     public var crashes: UInt32
+    /// Whether the effect's body has ended with the entry: the effect is completed. Of no interest later.
+    public var isLast: Bool
     public var bytes: ArraySlice<UInt8>
 
     public init(
         id: UInt64, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
-        phase: Phase, crashes: UInt32, bytes: ArraySlice<UInt8>
+        phase: Phase, crashes: UInt32, isLast: Bool = false, bytes: ArraySlice<UInt8>
     ) {
+        self.isLast = isLast
         self.id = id
         self.time = time
         self.session = session
@@ -147,12 +150,15 @@ public struct EventRecord: Equatable, Sendable {
     public var attempt: Attempt
     /// Whether the sender asked for the seq.
     public var wantsSeq: Bool
+    /// Whether the effect's body has ended with it: the effect is completed, where it is still live behind the event.
+    public var isLast: Bool
     public var bytes: ArraySlice<UInt8>
 
     public init(
         seq: Seq, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
-        wantsSeq: Bool, bytes: ArraySlice<UInt8>
+        wantsSeq: Bool, isLast: Bool = false, bytes: ArraySlice<UInt8>
     ) {
+        self.isLast = isLast
         self.seq = seq
         self.time = time
         self.session = session
@@ -171,10 +177,14 @@ public struct RefusalRecord: Equatable, Sendable {
     public var effect: EffectID?
     /// The attempt that is void from here on, where the refusal is for it; `.none` voids nothing.
     public var attempt: Attempt
+    /// Whether the effect's body has ended with the entry, which was refused for its own sake: the effect is completed.
+    public var isLast: Bool
 
     public init(
-        session: SessionID, number: UInt64, reason: SendRefusal.Reason, effect: EffectID?, attempt: Attempt
+        session: SessionID, number: UInt64, reason: SendRefusal.Reason, effect: EffectID?, attempt: Attempt,
+        isLast: Bool = false
     ) {
+        self.isLast = isLast
         self.session = session
         self.number = number
         self.reason = reason

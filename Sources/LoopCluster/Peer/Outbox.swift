@@ -140,7 +140,7 @@ package struct Outbox: Equatable, Sendable {
                     let number = first + UInt64(index - start)
                     while nextTold < told.count, told[nextTold] < number { nextTold += 1 }
                     let wasTold = nextTold < told.count && told[nextTold] == number
-                    if entry.kind != .event || entry.wantsSeq || wasTold { done.append((number, entry)) }
+                    if entry.endsTheBody || entry.wantsSeq || wasTold { done.append((number, entry)) }
                     return true
                 }
             }

@@ -5,7 +5,7 @@ public import LoopWire
 extension PeerMachine {
     // MARK: From the reducer
 
-    mutating func apply(_ number: UInt64, _ commands: [Command]) {
+    mutating func apply(_ number: UInt64, _ commands: CommandRun) {
         guard number > applied else { return }
         let isNext = number == applied + 1 && !needsAssignments
         guard stage == .joined, isNext || breaks(.inboxGapsAreRepaired) else {
@@ -107,8 +107,10 @@ extension PeerMachine {
     // MARK: From the effects and the process
 
     /// An event of a client, or of an effect that runs here.
+    /// - Parameter isLast: the effect's body has ended with it; it has, where the event is accepted.
     public mutating func send(
-        _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool
+        _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
+        isLast: Bool = false
     ) -> SendResult {
         if stage == .over || ending != nil { return .refused(SendRefusal(.ended)) }
         if let effect, running[effect.id]?.attempt != effect.attempt { return .refused(SendRefusal(.stale)) }
@@ -122,7 +124,11 @@ extension PeerMachine {
         }
         let entry = Entry(
             kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
-            wantsSeq: wantsSeq)
+            wantsSeq: wantsSeq, isLast: isLast)
+        if isLast, let effect {
+            running.removeValue(forKey: effect.id)
+            finished.insert(FinishedAttempt(effect: effect.id, attempt: effect.attempt))
+        }
         return .accepted(number: accept(entry))
     }
 
@@ -159,7 +165,7 @@ extension PeerMachine {
                 guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else {
                     return false
                 }
-                if entry.kind != .event {
+                if entry.endsTheBody {
                     running.remove(at: place, entry.effect.mixed)
                     place = -1
                     finished.insert(FinishedAttempt(effect: entry.effect, attempt: entry.attempt))

@@ -29,7 +29,7 @@ extension PeerMachine {
     private mutating func settle(_ number: UInt64, _ entry: EntryHead, _ outcome: EntryOutcome) {
         if entry.hasEffect {
             let effect = entry.effect
-            if entry.kind != .event { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
+            if entry.endsTheBody { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
             // A refusal for its effect ends the attempt here too. One for the entry's own sake (its bytes) does not:
             // the reducer still counts on this attempt.
             if outcome.endsTheAttempt, running[effect]?.attempt == entry.attempt {

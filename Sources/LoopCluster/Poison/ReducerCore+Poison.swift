@@ -98,14 +98,18 @@ extension ReducerCore {
         poison.suspects.first { $0.isSame(as: entry, number, of: session) }
     }
 
-    mutating func setAside(_ entry: Entry, _ number: UInt64, of session: SessionID, _ suspect: Suspect) {
+    /// - Parameter place: of the entry's effect.
+    mutating func setAside(
+        _ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int, _ suspect: Suspect
+    ) {
         count(.quarantined)
         // The bytes are a part of a whole message, which is not kept for them.
         let record = QuarantineRecord(
             id: core.quarantinedCount + 1, time: max(core.time, now.wall), session: session, number: number,
             effect: entry.effect, attempt: entry.attempt, phase: suspect.phase, crashes: suspect.crashes,
-            bytes: Array(entry.payload)[...])
+            isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))
+        if entry.isLast { hasCompleted(place, by: session) }
         watchQuarantine()
         let sender = entry.effect.map { "effect \($0), \(core.feedbackName(of: $0))" } ?? "no effect"
         poison.alarms.append(

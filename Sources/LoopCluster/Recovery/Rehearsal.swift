@@ -83,7 +83,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
             let recovery = try Recovery(definition, from: journal, coder: coder, ignoresArguments: true)
             var core = recovery.core
             for change in try core.apply(.definition(core.ownDefinition)) {
-                switch change {
+                switch change.kind {
                 case .started: report.started += 1
                 case .updated: report.updated += 1
                 case .cancelled: report.cancelled += 1

@@ -25,9 +25,9 @@ struct Member: Sendable {
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
     /// The effects it holds.
-    var effects = MixedSet<EffectID>()
+    var holding = Holding()
     /// What is to be told to it, in order, until the window lets it through.
-    var pending: [Command] = []
+    var pending = CommandRun()
     /// How many of them are starts.
     var pendingStarts = 0
     /// Commands were dropped to keep the queue bounded: the whole assignment goes out instead.
@@ -41,37 +41,43 @@ struct Member: Sendable {
     /// It says that it has applied the numbered messages up to this one.
     mutating func hasApplied(_ number: UInt64) { applied = max(applied, min(number, self.number)) }
 
-    /// A command waits until the window lets it through; a queue too long becomes an assignment.
+    /// An update or a cancellation waits until the window lets it through.
     mutating func take(_ command: Command) {
-        switch command {
-        case .cancel(let effect, let attempt) where pendingStarts > 0:
-            let unsent = pending.firstIndex {
-                if case .start(let grant) = $0 { grant.effect == effect && grant.attempt == attempt } else { false }
-            }
-            if let unsent {
-                // A start that the same batch cancels again is never sent.
-                pending.remove(at: unsent)
-                pendingStarts -= 1
-                return
-            }
-        case .start: pendingStarts += 1
-        case .cancel, .update: break
+        if case .cancel(let effect, let attempt) = command, pendingStarts > 0,
+            let unsent = pending.indices.first(where: { pending.does(.start, effect, attempt, at: $0) })
+        {
+            // A start that the same batch cancels again is never sent.
+            pending.remove(at: unsent)
+            pendingStarts -= 1
+            return
         }
+        if hasPlaceForOneMore() { pending.append(command) }
+    }
+
+    /// It is to start an attempt, of what a `Grant` has.
+    mutating func start(
+        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+    ) {
+        guard hasPlaceForOneMore() else { return }
+        pendingStarts += 1
+        pending.appendStart(
+            of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
+    }
+
+    /// A queue too long becomes an assignment.
+    private mutating func hasPlaceForOneMore() -> Bool {
         if pending.count >= 4 * capacity + 64 {
             dropPending()
             needsAssignments = true
-        } else if needsAssignments {
-            pendingStarts = 0
-        } else {
-            pending.append(command)
         }
+        return !needsAssignments
     }
 
     /// Takes back the cancellation of an attempt, if it is one of the last that wait: most effects end with the event that
     /// ends their request, and their end is the next entry, or a near one.
     mutating func dropCancel(_ effect: EffectID, _ attempt: Attempt) {
         for position in pending.indices.suffix(16).reversed() {
-            if case .cancel(effect, attempt) = pending[position] {
+            if pending.does(.cancel, effect, attempt, at: position) {
                 pending.remove(at: position)
                 return
             }
@@ -79,7 +85,10 @@ struct Member: Sendable {
     }
 
     mutating func dropPending() {
-        pending.removeAll()
+        // The next turn's are about as many.
+        let room = min(pending.byteCount, 256 << 10)
+        pending = CommandRun()
+        pending.reserve(room)
         pendingStarts = 0
     }
 
@@ -90,16 +99,12 @@ struct Member: Sendable {
     }
 }
 
-/// Who may commit an effect's entries.
-struct Ownership: Equatable, Sendable {
-    let session: SessionID
-    let attempt: Attempt
-}
-
 /// When an attempt has taken too long; stale once the effect's attempt is another.
 struct AttemptDeadline: Comparable, Sendable {
     let time: MonotonicTime
     let effect: EffectID
+    /// Of the effect, among the live ones.
+    let place: Int
     let attempt: Attempt
 
     static func < (a: AttemptDeadline, b: AttemptDeadline) -> Bool { a.time < b.time }

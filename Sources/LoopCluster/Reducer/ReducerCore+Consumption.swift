@@ -20,7 +20,7 @@ extension ReducerCore {
 
         let early =
             breaks(.fenceIsAskedPerEntry)
-            ? batch.entries.indices.map { verdict(on: batch.entries.head(at: $0), of: batch.session) } : []
+            ? batch.entries.indices.map { judge(batch.entries.head(at: $0), of: batch.session) } : []
         var consumed = watermark
         for offset in 0..<batch.entries.count {
             let head = batch.entries.head(at: batch.entries.startIndex + offset)
@@ -34,16 +34,18 @@ extension ReducerCore {
                 askToResend(batch.session)
                 break
             }
-            let verdict = early.isEmpty ? verdict(on: head, of: batch.session) : early[offset]
+            let judgement = early.isEmpty ? judge(head, of: batch.session) : early[offset]
             if poison.isWatching {
-                guard consumeWatched(batch.entries.entry(head), number, of: batch.session, verdict) else {
+                guard consumeWatched(batch.entries.entry(head), number, of: batch.session, judgement) else {
                     putOff(batch, from: offset)
                     break
                 }
-            } else if verdict == .stale && head.kind != .event {
+            } else if judgement.refusal == nil && head.kind == .event {
+                apply(batch.entries.entry(head), number, of: batch.session, at: judgement.place)
+            } else if judgement.refusal == .stale && head.kind != .event {
                 skip(head.effect, head.attempt, number, of: batch.session)
             } else {
-                consume(batch.entries.entry(head), number, of: batch.session, verdict)
+                consume(batch.entries.entry(head), number, of: batch.session, judgement)
             }
             consumed = number
             if poison.isAlone {
@@ -57,9 +59,10 @@ extension ReducerCore {
 
     /// Consumes an entry, unless it is a suspect that must wait for a turn of its own.
     private mutating func consumeWatched(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ judgement: Judgement
     ) -> Bool {
-        let suspicion = verdict == nil && entry.kind == .event ? suspicion(of: entry, number, of: session) : .none
+        let suspicion =
+            judgement.refusal == nil && entry.kind == .event ? suspicion(of: entry, number, of: session) : .none
         if case .alone = suspicion {
             guard records.isEmpty else { return false }
             count(.reducedAlone)
@@ -67,42 +70,49 @@ extension ReducerCore {
         }
         if let suspect = suspect(entry, number, of: session) { poison.survivors.append(suspect) }
         switch suspicion {
-        case .none, .alone: consume(entry, number, of: session, verdict)
-        case .poison(let suspect): setAside(entry, number, of: session, suspect)
-        case .known: refuse(entry, number, of: session, .quarantined)
+        case .none, .alone: consume(entry, number, of: session, judgement)
+        case .poison(let suspect): setAside(entry, number, of: session, at: judgement.place, suspect)
+        case .known: refuse(entry, number, of: session, .quarantined, at: judgement.place)
         }
         return true
     }
 
-    /// Why an entry may not be applied, judged against everything applied before it; nil: it may.
-    private func verdict(on entry: EntryHead, of session: SessionID) -> SendRefusal.Reason? {
-        guard entry.hasEffect else { return outcome == nil ? nil : .ended }
-        let effect = entry.effect
-        guard let live = core.effects.index(forKey: effect), core.effects[at: live].isOpen, outcome == nil else {
-            return .stale
+    /// Whether an entry may be applied.
+    private struct Judgement {
+        /// Why it may not; nil: it may.
+        var refusal: SendRefusal.Reason?
+        /// The place of its effect among the live ones; -1: it has none.
+        var place = -1
+    }
+
+    /// Judges an entry against everything applied before it.
+    private func judge(_ entry: EntryHead, of session: SessionID) -> Judgement {
+        guard entry.hasEffect else { return Judgement(refusal: outcome == nil ? nil : .ended) }
+        guard let place = core.effects.index(forKey: entry.effect), core.effects[at: place].isOpen, outcome == nil
+        else {
+            return Judgement(refusal: .stale)
         }
-        if breaks(.entriesAreFenced) { return nil }
-        guard let owner = owners.index(forKey: effect), owners[at: owner].attempt == entry.attempt,
-            owners[at: owner].session == session
-        else { return .attempt }
-        return nil
+        if breaks(.entriesAreFenced) { return Judgement(place: place) }
+        guard let owner = owners[place], owner.attempt == entry.attempt, owner.session == session else {
+            return Judgement(refusal: .attempt, place: place)
+        }
+        return Judgement(place: place)
     }
 
     private mutating func consume(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ verdict: SendRefusal.Reason?
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ judgement: Judgement
     ) {
-        if verdict == .stale && entry.kind != .event, let effect = entry.effect {
+        if judgement.refusal == .stale && entry.kind != .event, let effect = entry.effect {
             return skip(effect, entry.attempt, number, of: session)
         }
-        if let verdict { return refuse(entry, number, of: session, verdict) }
+        if let refusal = judgement.refusal { return refuse(entry, number, of: session, refusal) }
         switch entry.kind {
         case .event:
-            applyEvent(entry, number, of: session)
-            // The end takes effect before the next event, also before one of the same batch.
-            noticeOutcome()
+            apply(entry, number, of: session, at: judgement.place)
         case .completed:
-            countCompleted(by: session)
-            complete(entry, number, of: session)
+            guard let effect = entry.effect else { return }
+            write(.completed(session, number: number, effect, entry.attempt))
+            hasCompleted(judgement.place, by: session)
         case .failed:
             let failure =
                 (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
@@ -115,8 +125,9 @@ extension ReducerCore {
         }
     }
 
+    /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
     private mutating func refuse(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason
+        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason, at place: Int = -1
     ) {
         switch reason {
         case .stale: count(.refusedStale)
@@ -128,7 +139,8 @@ extension ReducerCore {
         }
         // Only an attempt that this reducer can have granted is voided, and none that another session holds.
         let wasGranted = entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount)
-        let isHeld = entry.effect.flatMap { owners[$0] }?.attempt == entry.attempt
+        let isHeld =
+            entry.effect.flatMap { core.effects.index(forKey: $0) }.flatMap { owners[$0] }?.attempt == entry.attempt
         let voids = reason == .attempt && wasGranted && !isHeld && !breaks(.refusalVoidsTheAttempt)
         if breaks(.refusalsAreDurable) {
             core.consumeWithoutRecord(session, number, .refused(reason))
@@ -138,22 +150,39 @@ extension ReducerCore {
             .refused(
                 RefusalRecord(
                     session: session, number: number, reason: reason, effect: entry.effect,
-                    attempt: voids ? entry.attempt : .none)))
+                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
+        if entry.isLast, place >= 0 { hasCompleted(place, by: session) }
     }
 
-    private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID) {
-        if entry.payload.count > configuration.eventBytesMax { return refuse(entry, number, of: session, .tooLarge) }
+    /// - Parameter place: of the event's effect.
+    private mutating func apply(_ event: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
+        applyEvent(event, number, of: session, at: place)
+        // The end takes effect before the next event, also before one of the same batch.
+        noticeOutcome()
+    }
+
+    /// - Parameter place: of the entry's effect.
+    private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
+        if entry.payload.count > configuration.eventBytesMax {
+            return refuse(entry, number, of: session, .tooLarge, at: place)
+        }
         core.note?.enter(session, number, entry.effect, entry.payload)
         defer { core.note?.leave() }
         guard let bytes = presentEvent(entry.payload, from: session) else {
-            return refuse(entry, number, of: session, .undecodable)
+            return refuse(entry, number, of: session, .undecodable, at: place)
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, bytes: bytes)
-        guard apply(record) else { return refuse(entry, number, of: session, .undecodable) }
-        // An effect whose own event ended it is done: its completion comes too late, if it comes.
-        if let effect = entry.effect, !core.effects.contains(effect) { countCompleted(by: session) }
+            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
+            bytes: bytes)
+        guard apply(record) else { return refuse(entry, number, of: session, .undecodable, at: place) }
+        guard let effect = entry.effect else { return }
+        if !core.effects.has(effect, at: place) {
+            // An effect whose own event ended it is done: its completion comes too late, if it comes.
+            countCompleted(by: session)
+        } else if entry.isLast {
+            hasCompleted(place, by: session)
+        }
     }
 
     /// The end of an attempt whose effect is live no more. A cancellation that waits to be sent is not needed where the
@@ -171,16 +200,16 @@ extension ReducerCore {
     mutating func apply(_ record: EventRecord) -> Bool {
         guard let changes = core.take(record) else { return false }
         records.append(record)
-        for change in changes { follow(change) }
+        for change in changes { follow(change, ended: record.isLast ? record.attempt : .none) }
         if updates.keepsNotes { note(record) }
         return true
     }
 
-    private mutating func complete(_ entry: Entry, _ number: UInt64, of session: SessionID) {
-        guard let effect = entry.effect else { return }
-        write(.completed(session, number: number, effect, entry.attempt))
-        letGo(effect)
-        scheduler.remove(effect)
+    /// The body of the effect at a place has returned, and the record that says so is written.
+    mutating func hasCompleted(_ place: Int, by session: SessionID) {
+        countCompleted(by: session)
+        letGo(place)
+        scheduler.remove(at: place)
     }
 
     private mutating func fail(_ entry: Entry, _ number: EntryNumber, _ failure: Failure) {
@@ -194,17 +223,19 @@ extension ReducerCore {
     }
 
     /// What a transition changed among the live effects becomes work, or ends it.
-    private mutating func follow(_ change: LiveChange) {
-        switch change {
-        case .started(let effect): schedule(effect)
-        case .updated(let effect):
-            guard let owner = owners[effect], let live = core.effects[effect] else { return }
-            command(
-                .update(effect, owner.attempt, version: live.version, request: live.request), to: owner.session)
-        case .cancelled(let effect):
+    /// - Parameter ended: the attempt that has ended with the transition's event; nobody needs to cancel it.
+    private mutating func follow(_ change: LiveChange, ended: Attempt) {
+        let (effect, place) = (change.effect, change.place)
+        switch change.kind {
+        case .started: schedule(effect, at: place)
+        case .updated:
+            guard let owner = owners[place], core.effects.has(effect, at: place) else { return }
+            let (version, request) = (core.effects[at: place].version, core.effects[at: place].request)
+            command(.update(effect, owner.attempt, version: version, request: request), to: owner.session)
+        case .cancelled:
             if !unclaimed.isEmpty { unclaimed.remove(effect) }
-            scheduler.remove(effect)
-            guard let owner = letGo(effect) else { return }
+            scheduler.remove(at: place)
+            guard let owner = letGo(place), owner.attempt != ended else { return }
             command(.cancel(effect, owner.attempt), to: owner.session)
         }
     }

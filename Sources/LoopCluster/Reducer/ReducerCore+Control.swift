@@ -136,14 +136,15 @@ extension ReducerCore {
 
     /// An attempt that runs since before this epoch goes on where it runs.
     private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
-        guard unclaimed.contains(claim.effect), owners[claim.effect] == nil,
-            let effect = core.effects[claim.effect], effect.status == .open, claim.attempt > effect.floor
+        guard unclaimed.contains(claim.effect), let place = core.effects.index(forKey: claim.effect),
+            owners[place] == nil, core.effects[at: place].isOpen, claim.attempt > core.effects[at: place].floor,
+            let holder = members.index(forKey: session)
         else { return }
         unclaimed.remove(claim.effect)
-        owners[claim.effect] = Ownership(session: session, attempt: claim.attempt)
-        members[session]?.effects.insert(claim.effect)
-        scheduler.adopt(claim.effect, group: effect.group)
-        watchTimeout(of: claim.effect, claim.attempt)
+        owners.give(
+            place, to: Ownership(session: session, attempt: claim.attempt), &members.values[holder].holding)
+        scheduler.adopt(at: place, of: claim.effect.feedback, group: core.effects[at: place].group)
+        watchTimeout(of: claim.effect, at: place, claim.attempt)
     }
 
     private mutating func hear(_ heartbeat: Heartbeat) {
@@ -170,7 +171,7 @@ extension ReducerCore {
 
     private mutating func retire(_ session: SessionID) {
         guard let member = members[session] else { return }
-        for effect in member.effects.sorted() { end(effect, .released, retryIn: .zero, message: "", failed: false) }
+        for effect in effects(heldBy: member) { end(effect, .released, retryIn: .zero, message: "", failed: false) }
         members[session] = nil
         awaited.remove(session)
         write(.sessionRetired(session))

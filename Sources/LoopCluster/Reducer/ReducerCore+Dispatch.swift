@@ -5,9 +5,16 @@ import LoopWire
 extension ReducerCore {
     /// An effect waits for a worker, unless it is parked from the start.
     mutating func schedule(_ effect: EffectID) {
-        guard let index = core.effects.index(forKey: effect), core.effects[at: index].isOpen else { return }
-        let retryAt = core.effects[at: index].retryAt
-        scheduler.add(effect, group: core.effects[at: index].group, notBefore: retryAt.flatMap { notBefore($0) })
+        if let place = core.effects.index(forKey: effect) { schedule(effect, at: place) }
+    }
+
+    /// The same for an effect whose place is known.
+    mutating func schedule(_ effect: EffectID, at place: Int) {
+        guard core.effects[at: place].isOpen else { return }
+        let retryAt = core.effects[at: place].retryAt
+        scheduler.add(
+            at: place, of: effect.feedback, group: core.effects[at: place].group,
+            notBefore: retryAt.flatMap { notBefore($0) })
     }
 
     private func notBefore(_ time: WallTime) -> MonotonicTime? {
@@ -22,9 +29,11 @@ extension ReducerCore {
         // Most of what waits, waits for time: who has room is worked out only where something may start.
         guard scheduler.waitingCount > 0, scheduler.mayStart(at: now.monotonic) else { return }
         var room = Room(members: members, window: inboxWindow, table: core.table, at: now.monotonic)
-        while let effect = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0) }) {
-            guard let taker = room.take(effect.feedback), let live = core.effects.index(forKey: effect) else {
-                scheduler.remove(effect)
+        while let live = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0) }) {
+            guard let effect = core.effects.keyIfTaken(at: live), owners[live] == nil,
+                let taker = room.take(effect.feedback)
+            else {
+                scheduler.remove(at: live)
                 continue
             }
             grantsCount += 1
@@ -32,15 +41,13 @@ extension ReducerCore {
                 breaks(.attemptsAreUnique)
                 ? Attempt(epoch: 1, count: core.effects[at: live].floor.count &+ 1)
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
-            owners.updateValue(Ownership(session: taker.session, attempt: attempt), forKey: effect)
-            members.values[taker.index].effects.insert(effect)
+            owners.give(
+                live, to: Ownership(session: taker.session, attempt: attempt), &members.values[taker.index].holding)
             // Field by field, so that nothing else of it is held.
-            let grant = Grant(
-                effect: effect, attempt: attempt, version: core.effects[at: live].version,
-                failures: core.effects[at: live].failures, isResumed: core.effects[at: live].wasGranted,
-                request: core.effects[at: live].request)
-            members.values[taker.index].take(.start(grant))
-            watchTimeout(of: effect, attempt)
+            members.values[taker.index].start(
+                effect, attempt, version: core.effects[at: live].version, failures: core.effects[at: live].failures,
+                isResumed: core.effects[at: live].wasGranted, request: core.effects[at: live].request)
+            watchTimeout(of: effect, at: live, attempt)
         }
     }
 
@@ -50,22 +57,28 @@ extension ReducerCore {
             isResumed: live.wasGranted, request: live.request)
     }
 
-    mutating func watchTimeout(of effect: EffectID, _ attempt: Attempt) {
+    mutating func watchTimeout(of effect: EffectID, at place: Int, _ attempt: Attempt) {
         guard let timeout = core.feedback(of: effect)?.policy.timeout else { return }
         if timeouts.isBloated(live: owners.count) {
             let owners = owners
-            timeouts.compact { owners[$0.effect]?.attempt == $0.attempt }
+            timeouts.compact { owners[$0.place]?.attempt == $0.attempt }
         }
-        timeouts.push(AttemptDeadline(time: now.monotonic + timeout, effect: effect, attempt: attempt))
+        timeouts.push(
+            AttemptDeadline(time: now.monotonic + timeout, effect: effect, place: place, attempt: attempt))
     }
 
-    /// Nobody owns the effect any more.
+    /// Nobody owns the effect at a place any more.
     /// - Returns: who did.
     @discardableResult
-    mutating func letGo(_ effect: EffectID) -> Ownership? {
-        guard let owner = owners.removeValue(forKey: effect) else { return nil }
-        if let index = members.index(forKey: owner.session) { members.values[index].effects.remove(effect) }
+    mutating func letGo(_ place: Int) -> Ownership? {
+        guard let owner = owners[place], let holder = members.index(forKey: owner.session) else { return nil }
+        owners.take(place, &members.values[holder].holding)
         return owner
+    }
+
+    /// What a member holds, in the order of the effects.
+    func effects(heldBy member: Member) -> [EffectID] {
+        owners.places(of: member.holding).compactMap { core.effects.keyIfTaken(at: $0) }.sorted()
     }
 
     /// Ends the current attempt of an effect, by record, and lets it wait again or parks it.
@@ -74,8 +87,7 @@ extension ReducerCore {
         _ effect: EffectID, _ cause: AttemptEnd.Cause, retryIn delay: Duration?, message: String, failed: Bool,
         entry: EntryNumber? = nil
     ) {
-        guard let attempt = owners[effect]?.attempt else { return }
-        letGo(effect)
+        guard let place = core.effects.index(forKey: effect), let attempt = letGo(place)?.attempt else { return }
         if breaks(.voidsAreDurable) && entry == nil {
             core.voidWithoutRecord(effect, upTo: attempt)
         } else {
@@ -87,10 +99,10 @@ extension ReducerCore {
                         entry: entry)))
         }
         if let delay {
-            scheduler.requeue(effect, notBefore: delay > .zero ? now.monotonic + delay : nil)
+            scheduler.requeue(at: place, notBefore: delay > .zero ? now.monotonic + delay : nil)
         } else {
             count(.effectParked)
-            scheduler.remove(effect)
+            scheduler.remove(at: place)
         }
     }
 
@@ -98,12 +110,12 @@ extension ReducerCore {
         while let first = timeouts.top, first.time <= now.monotonic {
             timeouts.pop()
             let (effect, attempt) = (first.effect, first.attempt)
-            guard let owner = owners[effect], owner.attempt == attempt, let live = core.effects[effect] else {
-                continue
-            }
+            guard let owner = owners[first.place], owner.attempt == attempt, core.effects.has(effect, at: first.place)
+            else { continue }
             count(.effectTimedOut)
             let policy = policy(of: effect)
-            let delay = policy.retry.delay(afterFailures: Int(live.failures) + 1, random: &random)
+            let failures = Int(core.effects[at: first.place].failures) + 1
+            let delay = policy.retry.delay(afterFailures: failures, random: &random)
             let limit = policy.timeout.map { "\($0)" } ?? ""
             end(effect, .timedOut, retryIn: delay, message: "no end within \(limit)", failed: true)
             command(.cancel(effect, attempt), to: owner.session)
@@ -133,14 +145,14 @@ extension ReducerCore {
     /// old attempt stays valid.
     mutating func takeFromTheSilent() {
         let time = now.monotonic
-        guard members.values.contains(where: { !$0.effects.isEmpty && $0.leaseEnds <= time }) else { return }
+        guard members.values.contains(where: { !$0.holding.isEmpty && $0.leaseEnds <= time }) else { return }
         for session in members.keys.sorted() {
-            guard let member = members[session], !member.effects.isEmpty, member.leaseEnds <= time else {
+            guard let member = members[session], !member.holding.isEmpty, member.leaseEnds <= time else {
                 continue
             }
-            for effect in member.effects.sorted() {
+            for effect in effects(heldBy: member) {
                 let group = core.table.group(effect.feedback)
-                guard let attempt = owners[effect]?.attempt,
+                guard let attempt = core.effects.index(forKey: effect).flatMap({ owners[$0] })?.attempt,
                     members.contains(where: {
                         $0.key != session && $0.value.canHold(effect.feedback, in: group, at: time)
                     })
@@ -168,7 +180,7 @@ extension ReducerCore {
         guard now.monotonic - startedAt > retention else { return }
         for session in core.sessions.keys.sorted() {
             let member = members[session]
-            guard now.monotonic - (member?.heardAt ?? startedAt) > retention, member?.effects.isEmpty ?? true else {
+            guard now.monotonic - (member?.heardAt ?? startedAt) > retention, member?.holding.isEmpty ?? true else {
                 continue
             }
             members[session] = nil
@@ -209,14 +221,14 @@ private struct Room {
         for session in members.keys.sorted() {
             guard let index = members.index(forKey: session) else { continue }
             let member = members.values[index]
-            guard member.hasJoined, member.leaseEnds > now, member.effects.count < member.capacity,
+            guard member.hasJoined, member.leaseEnds > now, member.holding.count < member.capacity,
                 member.number - member.applied < window, !member.needsAssignments
             else { continue }
             places.append(
                 Place(
                     taker: (session, index), groups: member.groups, feedbacks: member.feedbacks,
                     capacity: member.capacity,
-                    used: member.effects.count, share: Double(member.effects.count) / Double(member.capacity)))
+                    used: member.holding.count, share: Double(member.holding.count) / Double(member.capacity)))
         }
     }
 

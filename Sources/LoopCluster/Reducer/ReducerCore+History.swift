@@ -60,7 +60,7 @@ extension ReducerCore {
         write(.historyBegun(history, self.now.wall))
         // Grants of the new history must be above the floors that this has set.
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: history.value), self.now.wall))
-        for effect in core.effects.keys.sorted() { scheduler.remove(effect) }
+        for (place, _) in core.effects.places { scheduler.remove(at: place) }
         members.removeAll()
         owners.removeAll()
         unclaimed.removeAll()

@@ -30,23 +30,16 @@ extension ReducerCore {
         }
     }
 
-    private mutating func sendCommands(_ commands: [Command], to session: SessionID) {
-        if commands.reduce(0, { $0 + $1.byteCount }) <= payloadBytesMax { return sendNumbered(commands, to: session) }
-        var chunk: [Command] = []
-        var bytes = 0
-        for command in commands {
-            if bytes + command.byteCount > payloadBytesMax, !chunk.isEmpty {
-                sendNumbered(chunk, to: session)
-                chunk = []
-                bytes = 0
-            }
-            chunk.append(command)
-            bytes += command.byteCount
+    private mutating func sendCommands(_ commands: CommandRun, to session: SessionID) {
+        var start = commands.startIndex
+        while start < commands.endIndex {
+            let end = start + commands.count(from: start, bytesMax: payloadBytesMax)
+            sendNumbered(commands[start..<end], to: session)
+            start = end
         }
-        sendNumbered(chunk, to: session)
     }
 
-    private mutating func sendNumbered(_ commands: [Command], to session: SessionID) {
+    private mutating func sendNumbered(_ commands: CommandRun, to session: SessionID) {
         guard let number = members[session]?.number else { return }
         members[session]?.number = number + 1
         send(.commands(number: number + 1, commands), to: session)
@@ -63,9 +56,9 @@ extension ReducerCore {
         }
         var parts: [[Grant]] = [[]]
         var bytes = 0
-        for effect in member.effects.sorted() {
-            guard let owner = owners[effect], let live = core.effects[effect] else { continue }
-            let grant = grantMessage(effect, owner.attempt, live)
+        for effect in effects(heldBy: member) {
+            guard let place = core.effects.index(forKey: effect), let owner = owners[place] else { continue }
+            let grant = grantMessage(effect, owner.attempt, core.effects[at: place])
             if bytes + grant.byteCount > payloadBytesMax {
                 parts.append([])
                 bytes = 0
@@ -138,16 +131,5 @@ extension ReducerCore {
         messages.append(
             .publish(
                 topic, PeerFrame(history: core.history, epoch: core.epoch, session: .none, message: message)))
-    }
-}
-
-extension Command {
-    /// The bytes this command takes on the wire, at most.
-    var byteCount: Int {
-        switch self {
-        case .start(let grant): 1 + grant.byteCount
-        case .update(_, _, _, let request): 45 + request.count
-        case .cancel: 33
-        }
     }
 }

@@ -33,7 +33,7 @@ extension ReducerCore {
         guard let member = members[session] else { return nil }
         var peer = StatusReport.Peer(
             name: member.name, peer: member.peer, session: session, groups: member.groups, capacity: member.capacity)
-        peer.leases = member.effects.count
+        peer.leases = member.holding.count
         peer.leaseMilliseconds = (member.leaseEnds - now.monotonic).wholeNanoseconds / 1_000_000
         peer.lag = member.number - member.applied
         peer.completed = member.completedCount
@@ -45,10 +45,10 @@ extension ReducerCore {
         var counts = core.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
         var positions: [UInt32: Int] = [:]
         for (position, number) in core.table.numbers.enumerated() { positions[number] = position }
-        for (id, effect) in core.effects {
+        for (place, id) in core.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
-            switch effect.status {
-            case .open where owners[id] != nil: counts[feedback].running += 1
+            switch core.effects[at: place].status {
+            case .open where owners[place] != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
             case .completed: counts[feedback].completed += 1
             case .parked: counts[feedback].parked += 1

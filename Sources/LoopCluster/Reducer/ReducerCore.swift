@@ -23,8 +23,9 @@ struct ReducerCore: Sendable {
 
     // Dispatch.
     var members: [SessionID: Member] = [:]
-    var owners = HashTable<EffectID, Ownership>()
-    var scheduler: EffectScheduler
+    /// By the places of `core.effects`, as the scheduler.
+    var owners = OwnerTable()
+    var scheduler: PlacedScheduler
     var grantsCount: UInt64 = 0
     var timeouts = BinaryHeap<AttemptDeadline>()
     var unclaimed: Set<EffectID> = []
@@ -63,7 +64,7 @@ struct ReducerCore: Sendable {
         self.now = now
         self.core = core
         random = SeededRandom(seed: seed)
-        scheduler = EffectScheduler(policies: [:])
+        scheduler = PlacedScheduler(policies: [:])
         startedAt = now.monotonic
         advancedAt = now.monotonic
         graceEnds = now.monotonic
@@ -86,15 +87,15 @@ struct ReducerCore: Sendable {
         let isFirst = core.epoch == .none
         let earlierAttempts = JournaledCore.allAttempts(of: core.epoch)
         let changes = write(.definition(core.ownDefinition))
-        scheduler = EffectScheduler(policies: core.table.policies)
+        scheduler = PlacedScheduler(policies: core.table.policies)
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
         let open = Set(core.effects.lazy.filter { $0.value.status == .open }.map(\.key))
         // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
         let new = open.intersection(
             changes.compactMap { change in
-                switch change {
-                case .started(let id): id
-                case .updated(let id) where core.effects[id]?.floor == earlierAttempts: id
+                switch change.kind {
+                case .started: change.effect
+                case .updated where core.effects[change.effect]?.floor == earlierAttempts: change.effect
                 case .updated, .cancelled: nil
                 }
             })
@@ -184,7 +185,7 @@ struct ReducerCore: Sendable {
         self.outcome = outcome
         hasNewOutcome = true
         owners.removeAll()
-        for session in members.keys { members[session]?.effects.removeAll() }
+        for session in members.keys { members[session]?.holding = Holding() }
     }
 
     private mutating func publishNewEnd() {
@@ -200,7 +201,7 @@ struct ReducerCore: Sendable {
         if let time = timeouts.top?.time { earliest = min(earliest, time) }
         if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
         if let time = updates.deadline(core.seq) { earliest = min(earliest, time) }
-        for member in members.values where !member.effects.isEmpty && member.leaseEnds > now.monotonic {
+        for member in members.values where !member.holding.isEmpty && member.leaseEnds > now.monotonic {
             earliest = min(earliest, member.leaseEnds)
         }
         return earliest

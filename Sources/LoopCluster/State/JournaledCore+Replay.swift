@@ -17,9 +17,10 @@ extension JournaledCore {
         case .refused(let record):
             consume(record.session, record.number, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
+            if record.isLast, let effect = record.effect { complete(effect) }
         case .completed(let session, let number, let effect, _):
             consume(session, number, notable: nil)
-            effects[effect]?.status = .completed
+            complete(effect)
         case .skipped(let session, let number):
             consume(session, number, notable: nil)
         case .attemptEnded(let end):
@@ -50,7 +51,10 @@ extension JournaledCore {
             }
         case .quarantined(let record):
             consume(record.session, record.number, notable: .refused(.quarantined))
-            quarantine[record.id] = record
+            if record.isLast, let effect = record.effect { complete(effect) }
+            var kept = record
+            kept.isLast = false
+            quarantine[record.id] = kept
             quarantinedCount = max(quarantinedCount, record.id)
         case .operatorAction(let action):
             apply(action)
@@ -101,8 +105,17 @@ extension JournaledCore {
         time = record.time
         startsCount = 0
         consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
-        if let effect = record.effect { void(effect, before: record.attempt) }
-        return changes.isEmpty ? [] : takeChanges()
+        guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
+        void(effect, before: record.attempt)
+        let live = changes.isEmpty ? [] : takeChanges()
+        if record.isLast { complete(effect) }
+        return live
+    }
+
+    /// Its body has returned.
+    private mutating func complete(_ effect: EffectID) {
+        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
+        effects[at: place].status = .completed
     }
 
     /// A record that was made from this very state, and changes nothing: counted without being applied.
@@ -117,10 +130,8 @@ extension JournaledCore {
     mutating func takeChanges() -> [LiveChange] {
         // The room of the last time, if nobody holds it any more.
         live.removeAll(keepingCapacity: true)
-        // Each is taken out, so that its request is not held twice.
-        if changes.count > 1 { changes.reverse() }
-        while let change = changes.popLast() {
-            switch change {
+        for index in changes.indices {
+            switch changes[index] {
             case .start(let id, let request):
                 startsCount &+= 1
                 let feedback = table[id.feedback]
@@ -129,26 +140,29 @@ extension JournaledCore {
                     request: feedback?.encode(request, loop.coder), version: seq, group: group,
                     floor: brokenRules.contains(.newEffectsHaveAFloor)
                         ? .none : Attempt(epoch: epoch.number, count: 0))
-                effects.updateValue(effect, forKey: id)
-                live.append(.started(id))
+                live.append(LiveChange(.started, id, at: effects.updateValue(effect, forKey: id)))
             case .update(let id, let request):
+                let place = effects.index(forKey: id)
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
-                    effects[id]?.status = .parked(LiveEffect.unsendable)
-                    live.append(.cancelled(id))
+                    if let place { effects[at: place].status = .parked(LiveEffect.unsendable) }
+                    live.append(LiveChange(.cancelled, id, at: place ?? -1))
                     continue
                 }
-                // A query that cannot know what it asked for before says everything anew.
-                if effects[id]?.request == bytes { continue }
-                if let index = effects.index(forKey: id) {
-                    effects[at: index].request = bytes
-                    effects[at: index].version = seq
+                if let place {
+                    // A query that cannot know what it asked for before says everything anew.
+                    if effects[at: place].request == bytes { continue }
+                    effects[at: place].request = bytes
+                    effects[at: place].version = seq
                 }
-                live.append(.updated(id))
+                live.append(LiveChange(.updated, id, at: place ?? -1))
             case .cancel(let id):
-                effects.removeValue(forKey: id)
-                live.append(.cancelled(id))
+                let hash = id.mixed
+                let place = effects.find(id, hash)
+                if let place { effects.remove(at: place, hash) }
+                live.append(LiveChange(.cancelled, id, at: place ?? -1))
             }
         }
+        changes.removeLast(changes.count)
         return live
     }
 

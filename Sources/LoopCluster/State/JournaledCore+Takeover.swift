@@ -69,9 +69,9 @@ extension JournaledCore {
                 return id
             })
         let live = takeChanges()
-        for case .updated(let id) in live where ofThisSeq.contains(id) {
+        for change in live where change.kind == .updated && ofThisSeq.contains(change.effect) {
             // Who runs it cannot tell the new request from the old one by its version: it begins anew with a new attempt.
-            void(id, upTo: Self.allAttempts(of: epoch))
+            void(change.effect, upTo: Self.allAttempts(of: epoch))
         }
         return live
     }

@@ -43,8 +43,29 @@ package struct LiveEffect: Equatable, Sendable {
 }
 
 /// What a transition changed among the live effects.
-package enum LiveChange: Equatable, Sendable {
-    case started(EffectID)
-    case updated(EffectID)
-    case cancelled(EffectID)
+package struct LiveChange: Equatable, Sendable {
+    package enum Kind: Sendable {
+        case started
+        case updated
+        case cancelled
+    }
+
+    package let kind: Kind
+    package let effect: EffectID
+    /// Where the effect stands among the live ones, or stood; -1: nowhere. It is in order: a place that was given back by one
+    /// change may be taken by a later one.
+    let place: Int
+
+    package static func started(_ effect: EffectID) -> LiveChange { LiveChange(.started, effect) }
+    package static func updated(_ effect: EffectID) -> LiveChange { LiveChange(.updated, effect) }
+    package static func cancelled(_ effect: EffectID) -> LiveChange { LiveChange(.cancelled, effect) }
+
+    init(_ kind: Kind, _ effect: EffectID, at place: Int = -1) {
+        self.kind = kind
+        self.effect = effect
+        self.place = place
+    }
+
+    /// Whether they say the same, wherever the effects stand.
+    package static func == (a: LiveChange, b: LiveChange) -> Bool { a.kind == b.kind && a.effect == b.effect }
 }

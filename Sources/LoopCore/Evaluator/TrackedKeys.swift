@@ -60,13 +60,19 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
             // Its effect gets its number when all new keys are known.
             let wanted = Wanted(
                 id: EffectID(feedback: feedback, seq: .initial, index: 0), request: entry.pointee.value)
-            news.started.append(entry.pointee.key)
-            live.insert(entry.pointee.key, wanted, hash)
+            news.started.append(live.insert(entry.pointee.key, wanted, hash))
             return
         }
         if let request = live[at: place].request, request == entry.pointee.value { return }
         live[at: place].request = entry.pointee.value
         news.updated.append((live[at: place].id, entry.pointee.value))
+    }
+
+    /// Orders the new keys by their encoded bytes.
+    @usableFromInline
+    mutating func sortStarted() {
+        let keys = order.sorted(news.started.map { live.key(at: $0) }, coder: coder)
+        news.started = keys.compactMap { live.find($0, IndexWord.hash($0)) }
     }
 
     /// Compares what is live with all that is asked for now.
@@ -104,12 +110,10 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         for id in news.cancelled { changes.append(.cancel(id)) }
         if news.updated.count > 1 { news.updated.sort { $0.id < $1.id } }
         for update in news.updated { changes.append(.update(update.id, request: update.request)) }
-        if news.started.count > 1 { news.started = order.sorted(news.started, coder: coder) }
+        if news.started.count > 1 { sortStarted() }
         var index = firstIndex
-        for key in news.started {
-            guard let place = live.find(key, IndexWord.hash(key)), let request = live[at: place].request else {
-                continue
-            }
+        for place in news.started {
+            guard let request = live[at: place].request else { continue }
             let id = EffectID(feedback: feedback, seq: seq, index: index)
             index &+= 1
             live[at: place].id = id
@@ -124,7 +128,8 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
 struct TrackedNews<Key, Request> {
     @usableFromInline var cancelled: [EffectID] = []
     @usableFromInline var updated: [(id: EffectID, request: Request)] = []
-    @usableFromInline var started: [Key] = []
+    /// The places of new keys among the live ones.
+    @usableFromInline var started: [Int] = []
 
     @inlinable
     init() {}
@@ -135,9 +140,9 @@ struct TrackedNews<Key, Request> {
         if cancelled.count + updated.count + started.count > 64 {
             self = TrackedNews()
         } else {
-            cancelled.removeAll(keepingCapacity: true)
+            cancelled.removeLast(cancelled.count)
             if !updated.isEmpty { updated.removeAll(keepingCapacity: true) }
-            started.removeAll(keepingCapacity: true)
+            started.removeLast(started.count)
         }
     }
 }

@@ -61,7 +61,7 @@ struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable 
     init(_ requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>) {
         self.requests = requests
         advance = { transition, keys, changes in
-            let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
+            let now = lend(transition.state.assumingMemoryBound(to: State.self)) { requests($0) }
             keys.follow(now, seq: transition.seq, into: &changes)
         }
     }

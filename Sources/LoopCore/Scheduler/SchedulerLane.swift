@@ -8,21 +8,7 @@
 /// nobody. Heaps are cleaned lazily: an item counts only while the entry or the group still names it. Where groups have no
 /// limits all effects are of the one group without a name, and there is nothing to offer.
 struct SchedulerLane: Sendable {
-    private enum Phase {
-        /// Waits for its time, which the heap of delayed effects holds.
-        case delayed
-        /// Stands in its group's queue.
-        case queued
-        /// Counts against the limits.
-        case running
-    }
-
-    private struct Entry {
-        var ticket: UInt64
-        /// The position of its group.
-        var group: Int32
-        var phase: Phase
-    }
+    typealias Entry = SchedulerEntries.Entry
 
     /// Where a group stands.
     private enum Standing: Equatable {
@@ -73,7 +59,7 @@ struct SchedulerLane: Sendable {
     private let policy: EffectPolicy
     private let isGrouped: Bool
     private let concurrency: Int
-    private var entries = HashTable<EffectID, Entry>()
+    private var count = 0
     /// The first is the one without a name. Positions are given again.
     private var groups = [Group()]
     private var positions: [String: Int] = [:]
@@ -98,88 +84,102 @@ struct SchedulerLane: Sendable {
         bucket = policy.rate.map(TokenBucket.init)
     }
 
-    var waitingCount: Int { entries.count - runningCount }
+    var waitingCount: Int { count - runningCount }
 
     /// The number of groups that are remembered.
     var groupCount: Int { positions.count + (groups[0].count == 0 ? 0 : 1) }
 
     // MARK: Life of an effect
 
-    mutating func add(_ id: EffectID, group: String?, notBefore: MonotonicTime?, ticket: UInt64) {
-        guard entries.find(id, id.mixed) == nil else { return }
-        add(id, to: position(of: group), notBefore: notBefore, ticket: ticket)
+    /// The effect waits at a place where nothing is.
+    mutating func add(
+        at place: Int32, group: String?, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32,
+        _ entries: inout SchedulerEntries
+    ) {
+        add(at: place, to: position(of: group), notBefore: notBefore, ticket: ticket, lane: lane, &entries)
     }
 
-    private mutating func add(_ id: EffectID, to group: Int, notBefore: MonotonicTime?, ticket: UInt64) {
+    private mutating func add(
+        at place: Int32, to group: Int, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32,
+        _ entries: inout SchedulerEntries
+    ) {
         let isDelayed = notBefore.map { $0 > clock } ?? false
-        let entry = Entry(ticket: ticket, group: Int32(group), phase: isDelayed ? .delayed : .queued)
-        entries.insert(id, entry, id.mixed)
+        entries.put(
+            Entry(ticket: ticket, lane: lane, group: Int32(group), phase: isDelayed ? .delayed : .queued), at: place)
+        count += 1
         groups[group].count += 1
-        let ticket = Ticket(number: ticket, id: id)
+        let ticket = Ticket(number: ticket, place: place)
         if isDelayed, let notBefore {
             delayedCount += 1
             delays.push(Delay(until: notBefore, ticket: ticket))
         } else {
-            enqueue(ticket, group: group)
+            enqueue(ticket, group: group, entries)
         }
     }
 
-    mutating func requeue(_ id: EffectID, notBefore: MonotonicTime?, ticket: UInt64) {
-        guard let group = entries[id].map({ Int($0.group) }) else { return }
+    mutating func requeue(
+        at place: Int32, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32, _ entries: inout SchedulerEntries
+    ) {
+        guard let group = entries[place].map({ Int($0.group) }) else { return }
         // A known effect keeps its group while it changes its place.
         groups[group].count += 1
-        remove(id)
-        add(id, to: group, notBefore: notBefore, ticket: ticket)
+        remove(at: place, &entries)
+        add(at: place, to: group, notBefore: notBefore, ticket: ticket, lane: lane, &entries)
         groups[group].count -= 1
     }
 
-    mutating func adopt(_ id: EffectID, group: String?, ticket: UInt64) {
-        let known = entries[id]
+    mutating func adopt(
+        at place: Int32, group: String?, ticket: UInt64, lane: Int32, _ entries: inout SchedulerEntries
+    ) {
+        let known = entries[place]
         if let known, known.phase == .running { return }
         let group = known.map { Int($0.group) } ?? position(of: group)
         groups[group].count += 1
-        remove(id)
-        entries.insert(id, Entry(ticket: ticket, group: Int32(group), phase: .running), id.mixed)
+        remove(at: place, &entries)
+        entries.put(Entry(ticket: ticket, lane: lane, group: Int32(group), phase: .running), at: place)
+        count += 1
         runningCount += 1
         groups[group].runningCount += 1
-        review(group)
+        review(group, entries)
     }
 
-    mutating func remove(_ id: EffectID) {
-        guard let entry = entries.removeValue(forKey: id) else { return }
+    mutating func remove(at place: Int32, _ entries: inout SchedulerEntries) {
+        guard let entry = entries.take(place) else { return }
         let group = Int(entry.group)
+        count -= 1
         groups[group].count -= 1
         switch entry.phase {
         case .delayed:
             delayedCount -= 1
-            cleanDelays()
+            cleanDelays(entries)
         case .queued:
             groups[group].queuedCount -= 1
             // Its ticket stays in line until its turn comes, unless there are too many of these.
-            compactQueue(group)
+            compactQueue(group, entries)
         case .running:
             runningCount -= 1
             groups[group].runningCount -= 1
         }
-        review(group)
+        review(group, entries)
     }
 
     /// Starts the oldest effect that its limits let start now.
-    mutating func start(at now: MonotonicTime) -> EffectID? {
+    /// - Returns: its place.
+    mutating func start(at now: MonotonicTime, _ entries: inout SchedulerEntries) -> Int32? {
         guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0 else { return nil }
-        var found: (ticket: Ticket, place: Int)?
+        var found: Ticket?
         while found == nil, let ticket = groups[group].queue.pop() {
-            if let place = Self.place(ofQueued: ticket, entries) { found = (ticket, place) }
+            if entries.isQueued(ticket) { found = ticket }
         }
-        guard let (ticket, place) = found else { return nil }
-        entries[at: place].phase = .running
+        guard let found else { return nil }
+        entries.change(found.place, to: .running)
         runningCount += 1
         bucket?.take(at: now, begin: begin)
         groups[group].queuedCount -= 1
         groups[group].runningCount += 1
         groups[group].bucket?.take(at: now, begin: begin)
-        review(group)
-        return ticket.id
+        review(group, entries)
+        return found.place
     }
 
     /// Whether `start` would find an effect.
@@ -190,16 +190,16 @@ struct SchedulerLane: Sendable {
     // MARK: Time
 
     /// Lets what waited for time take its place.
-    mutating func advance(to now: MonotonicTime) {
+    mutating func advance(to now: MonotonicTime, _ entries: inout SchedulerEntries) {
         if begin == nil { begin = now }
         clock = max(clock, now)
-        if delays.count > 0 { endDelays() }
+        if delays.count > 0 { endDelays(&entries) }
         guard isGrouped else { return }
         while let item = short.top, item.time <= clock {
             short.pop()
             if isLive(short: item) {
                 groups[item.group].standing = .idle
-                review(item.group)
+                review(item.group, entries)
             }
         }
         while let item = idle.top, item.time <= clock {
@@ -209,16 +209,16 @@ struct SchedulerLane: Sendable {
         cleanGroups()
     }
 
-    private mutating func endDelays() {
+    private mutating func endDelays(_ entries: inout SchedulerEntries) {
         while let delay = delays.top, delay.until <= clock {
             delays.pop()
-            guard let entry = live(delay) else { continue }
+            guard let entry = entries.delayed(delay.ticket) else { continue }
             delayedCount -= 1
-            entries[delay.ticket.id]?.phase = .queued
-            enqueue(delay.ticket, group: Int(entry.group))
+            entries.change(delay.ticket.place, to: .queued)
+            enqueue(delay.ticket, group: Int(entry.group), entries)
         }
         // What is dead must not stand on top: the deadline would be that of nobody.
-        cleanDelays()
+        cleanDelays(entries)
     }
 
     /// When something that waits for time alone may start.
@@ -244,17 +244,17 @@ struct SchedulerLane: Sendable {
         return bucket.map { $0.readyAt(begin: begin) <= now } ?? true
     }
 
-    private mutating func enqueue(_ ticket: Ticket, group: Int) {
+    private mutating func enqueue(_ ticket: Ticket, group: Int, _ entries: borrowing SchedulerEntries) {
         groups[group].queue.push(ticket)
         groups[group].queuedCount += 1
-        review(group)
+        review(group, entries)
     }
 
     /// Finds out where a group stands after anything about it has changed.
-    private mutating func review(_ group: Int) {
+    private mutating func review(_ group: Int, _ entries: borrowing SchedulerEntries) {
         // A feedback's one line is looked at when somebody may start; only groups are compared by who is first.
         guard isGrouped else { return }
-        cleanQueue(group)
+        cleanQueue(group, entries)
         let standing = standing(of: groups[group])
         if standing != groups[group].standing {
             groups[group].standing = standing
@@ -314,14 +314,6 @@ struct SchedulerLane: Sendable {
         freePositions.append(group)
     }
 
-    private func live(_ delay: Delay) -> Entry? { Self.live(delay, entries) }
-
-    private static func live(_ delay: Delay, _ entries: HashTable<EffectID, Entry>) -> Entry? {
-        guard let entry = entries[delay.ticket.id], entry.phase == .delayed, entry.ticket == delay.ticket.number
-        else { return nil }
-        return entry
-    }
-
     private static func isLive(_ offer: Offer, _ groups: [Group]) -> Bool {
         groups[offer.group].standing == .offered(ticket: offer.ticket)
     }
@@ -332,34 +324,22 @@ struct SchedulerLane: Sendable {
         groups[item.group].standing == .short(until: item.time)
     }
 
-    /// The place of an effect that still waits by this ticket.
-    private static func place(ofQueued ticket: Ticket, _ entries: HashTable<EffectID, Entry>) -> Int? {
-        guard let place = entries.find(ticket.id, ticket.id.mixed), entries[at: place].phase == .queued,
-            entries[at: place].ticket == ticket.number
-        else { return nil }
-        return place
-    }
-
-    private static func isQueued(_ ticket: Ticket, _ entries: HashTable<EffectID, Entry>) -> Bool {
-        place(ofQueued: ticket, entries) != nil
-    }
-
-    private mutating func cleanDelays() {
-        while let top = delays.top, live(top) == nil { delays.pop() }
+    private mutating func cleanDelays(_ entries: borrowing SchedulerEntries) {
+        while let top = delays.top, entries.delayed(top.ticket) == nil { delays.pop() }
         guard delays.isBloated(live: delayedCount) else { return }
-        let entries = entries
-        delays.compact { Self.live($0, entries) != nil }
+        let entries = copy entries
+        delays.compact { entries.delayed($0.ticket) != nil }
     }
 
-    private mutating func cleanQueue(_ group: Int) {
-        while let top = groups[group].queue.top, !Self.isQueued(top, entries) { groups[group].queue.pop() }
-        compactQueue(group)
+    private mutating func cleanQueue(_ group: Int, _ entries: borrowing SchedulerEntries) {
+        while let top = groups[group].queue.top, !entries.isQueued(top) { groups[group].queue.pop() }
+        compactQueue(group, entries)
     }
 
-    private mutating func compactQueue(_ group: Int) {
+    private mutating func compactQueue(_ group: Int, _ entries: borrowing SchedulerEntries) {
         guard groups[group].queue.isBloated(live: groups[group].queuedCount) else { return }
-        let entries = entries
-        groups[group].queue.compact { Self.isQueued($0, entries) }
+        let entries = copy entries
+        groups[group].queue.compact { entries.isQueued($0) }
     }
 
     private mutating func cleanGroups() {

@@ -3,7 +3,8 @@
 struct TicketQueue: Sendable {
     struct Ticket: Comparable, Sendable {
         var number: UInt64
-        var id: EffectID
+        /// Where the effect stands among all.
+        var place: Int32
         static func < (a: Ticket, b: Ticket) -> Bool { a.number < b.number }
     }
 

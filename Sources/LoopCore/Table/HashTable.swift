@@ -27,6 +27,20 @@ package struct HashTable<Key: Equatable, Value> {
         return place < 0 ? nil : place
     }
 
+    /// Whether a key is at a place, which may be any number.
+    @inlinable
+    package func has(_ key: Key, at place: Int) -> Bool {
+        guard let storage, place >= 0, place < storage.high, storage.isTaken(place) else { return false }
+        return storage.entries[place].key == key
+    }
+
+    /// The key at a place, which may be any number; nil: nothing is there.
+    @inlinable
+    package func keyIfTaken(at place: Int) -> Key? {
+        guard let storage, place >= 0, place < storage.high, storage.isTaken(place) else { return nil }
+        return storage.entries[place].key
+    }
+
     /// The key at a place that is taken.
     @inlinable
     package func key(at place: Int) -> Key { taken.entries[place].key }
@@ -109,6 +123,18 @@ extension HashTable: Sequence {
     package func makeIterator() -> Iterator { Iterator(storage) }
 
     @inlinable package var underestimatedCount: Int { count }
+}
+
+extension HashTable {
+    /// The places that are taken, and their keys.
+    @inlinable
+    package var places: some Sequence<(place: Int, key: Key)> {
+        let storage = storage
+        return (0..<(storage?.high ?? 0)).lazy.compactMap { place in
+            guard let storage, storage.isTaken(place) else { return nil }
+            return (place, storage.entries[place].key)
+        }
+    }
 }
 
 // The storage is changed only by whoever alone holds it, so it may cross threads as its content may.

@@ -64,10 +64,13 @@ extension HashTable where Key: MixedKey {
         }
     }
 
-    @inlinable
-    package mutating func updateValue(_ value: consuming Value, forKey key: Key) {
+    /// - Returns: the key's place.
+    @inlinable @discardableResult
+    package mutating func updateValue(_ value: consuming Value, forKey key: Key) -> Int {
         let hash = key.mixed
-        if let place = find(key, hash) { self[at: place] = value } else { insert(key, value, hash) }
+        guard let place = find(key, hash) else { return insert(key, value, hash) }
+        self[at: place] = value
+        return place
     }
 
     @inlinable

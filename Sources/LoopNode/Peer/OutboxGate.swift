@@ -100,7 +100,7 @@ final class OutboxGate: Sendable {
     // MARK: Senders
 
     /// Hands an event over, if it can be done without waiting for anything.
-    /// - Parameter isLast: the effect's body has ended with it, which is handed over in the same step.
+    /// - Parameter isLast: the body of the effect, which there must be, has ended with it.
     /// - Returns: whether it was done; if not, `send` waits until it can be.
     /// - Throws: why nothing is accepted any more.
     func offer(
@@ -115,11 +115,7 @@ final class OutboxGate: Sendable {
             }
             guard state.order.isEmpty, hasRoom(state) else { return (false, false, false) }
             let (wasEmpty, isForOne) = (state.posted.isEmpty, isLast && state.isForOne)
-            Self.post(payload, of: effect, waiter: nil, &state.posted)
-            if isLast {
-                state.posted.run.append(
-                    .completed, of: effect, wantsSeq: false, payload: UnsafeRawBufferPointer(start: nil, count: 0))
-            }
+            Self.post(payload, of: effect, waiter: nil, isLast: isLast, &state.posted)
             return (true, wasEmpty, isForOne)
         }
         if let refusal { throw refusal }
@@ -188,12 +184,12 @@ final class OutboxGate: Sendable {
 
     private static func post(
         _ payload: UnsafeRawBufferPointer, of effect: (id: EffectID, attempt: Attempt)?, waiter: EventWaiter?,
-        _ posted: inout PostedEntries
+        isLast: Bool = false, _ posted: inout PostedEntries
     ) {
         var wantsSeq = false
         if case .outcome = waiter { wantsSeq = true }
         if let waiter { posted.waiters.append((posted.run.count, waiter)) }
-        posted.run.append(.event, of: effect, wantsSeq: wantsSeq, payload: payload)
+        posted.run.append(.event, of: effect, wantsSeq: wantsSeq, isLast: isLast, payload: payload)
         posted.eventsCount += 1
         posted.eventsBytes += payload.count
     }

@@ -138,12 +138,17 @@ struct PeerDriver {
     private mutating func take(_ entry: Entry, _ waiter: EventWaiter?) {
         guard entry.kind == .event else { return end(entry) }
         let effect = entry.effect.map { (id: $0, attempt: entry.attempt) }
-        switch machine.send(entry.payload, of: effect, wantsSeq: entry.wantsSeq) {
-        case .accepted(let number): note(waiter, of: number)
+        switch machine.send(entry.payload, of: effect, wantsSeq: entry.wantsSeq, isLast: entry.isLast) {
+        case .accepted(let number):
+            note(waiter, of: number)
+            if entry.isLast, let effect { bodies.end(effect.id, effect.attempt) }
+            return
         // The gate lets in no more than the outbox holds.
         case .full: refuse(waiter?.ticket, SendRefusal(.overloaded))
         case .refused(let refusal): refuse(waiter?.ticket, refusal)
         }
+        // Its body has ended nevertheless.
+        if entry.isLast { end(entry) }
     }
 
     private mutating func end(_ entry: Entry) {

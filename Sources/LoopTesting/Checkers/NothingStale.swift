@@ -23,7 +23,13 @@ struct NothingStale: Counting {
     private mutating func journal(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
         switch record {
         case .event(let record):
-            if let effect = record.effect { try demand(effect, record.session, record.number, isLive(effect)) }
+            guard let effect = record.effect else { return }
+            try demand(effect, record.session, record.number, isLive(effect))
+            if record.isLast { over.insert(effect) }
+        case .refused(let record):
+            if record.isLast, let effect = record.effect { over.insert(effect) }
+        case .quarantined(let record):
+            if record.isLast, let effect = record.effect { over.insert(effect) }
         case .completed(let session, let number, let effect, _):
             try demand(effect, session, number, isLive(effect))
             over.insert(effect)
@@ -52,7 +58,7 @@ struct NothingStale: Counting {
     }
 
     /// An effect that was once over never starts again.
-    private mutating func demandWanted(_ commands: [Command]) throws(Violation) {
+    private mutating func demandWanted(_ commands: CommandRun) throws(Violation) {
         for case .start(let grant) in commands {
             checkCount += 1
             if over.contains(grant.effect) {

@@ -121,6 +121,10 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         script.steps.popLast() ?? .rest
     }
 
+    func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool {
+        if case .end(nil) = script.steps.last { true } else { false }
+    }
+
     // MARK: Clients
 
     mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst {

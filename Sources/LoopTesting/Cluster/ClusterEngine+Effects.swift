@@ -52,7 +52,11 @@ extension ClusterEngine {
             }
             let step = try drawing(for: peer) { (work, draw) throws(Violation) in try work.next(&body.script, &draw) }
             switch step {
-            case .send(let payload): body.held = payload
+            case .send(let payload):
+                body.held = payload
+                body.endsWithHeld = try drawing(for: peer) { (work, draw) throws(Violation) in
+                    work.endsWithItsEvent(body.script, &draw)
+                }
             case .pause(let nanoseconds):
                 if nanoseconds > 0 {
                     peer.bodies[run] = body
@@ -83,7 +87,14 @@ extension ClusterEngine {
         let entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: body.effect, attempt: body.attempt,
             index: body.next, payload: payload[...], wantsSeq: wantsSeq)
-        switch peer.machine.send(payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq) {
+        let result = peer.machine.send(
+            payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld)
+        switch result {
+        case .accepted where body.endsWithHeld:
+            endBody(body.run, of: peer)
+            try settleAccounts(of: peer, entry)
+            wake(peer, at: now + 10_000)
+            return false
         case .accepted:
             peer.bodies.change(body.run) {
                 $0.held = nil

@@ -17,6 +17,8 @@ struct RunningBodies<Script> {
         var isAtRest = false
         /// An event that the outbox had no room for.
         var held: [UInt8]?
+        /// It ends with what it holds.
+        var endsWithHeld = false
 
         var effect: EffectID { grant.effect }
         var attempt: Attempt { grant.attempt }

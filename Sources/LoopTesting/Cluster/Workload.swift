@@ -20,6 +20,10 @@ package protocol Workload: Sendable {
     /// What a body does next.
     mutating func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep
 
+    /// Whether a body that was to send the script's event ends with that: it says so with the event, as bodies of a node do when
+    /// they can.
+    func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool
+
     /// What a client sends now, and when it is its turn again.
     mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst
 

@@ -68,6 +68,10 @@ package struct SlotWorkload: Workload {
         return .send(try payload(isLast ? .finish : .step, script.slot, &draw))
     }
 
+    package func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool {
+        script.stepsLeft == 0 && !script.fails && !script.isEndless && draw.chance(0.5)
+    }
+
     private static let wishes: [SlotEvent.Kind] = [.on, .on, .off, .bump]
     /// How many events a client sends at once.
     private static let bursts = [1, 1, 1, 4, 12]

@@ -55,7 +55,7 @@ struct Conversation<Work: Workload> {
     private func text(_ entry: Entry) -> String {
         let what: String =
             switch entry.kind {
-            case .event: event(entry.payload)
+            case .event: event(entry.payload) + (entry.isLast ? " and completed" : "")
             case .completed: "completed"
             case .failed: "failed"
             case .released: "released"

@@ -44,7 +44,7 @@ public struct Batch: Equatable, Sendable {
     }
 
     public var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 54 + entries.byteCount)
+        var writer = ByteWriter(capacity: 56 + entries.byteCount)
         writer.protocolVersion()
         writer.u64(loop.value)
         writer.u16(Wire.shard)

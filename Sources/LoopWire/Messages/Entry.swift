@@ -5,7 +5,7 @@ public import LoopCore
 /// | bytes | field |
 /// |---|---|
 /// | 1 | kind: 1 event, 2 completed, 3 failed, 4 released |
-/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq |
+/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq, 4 = the effect's body has ended with this event |
 /// | 16 | effect: feedback u32, seq u64, index u32 (only with flag 1) |
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
 /// | 4 + n | payload: count u32, bytes |
@@ -23,6 +23,8 @@ public struct Entry: Equatable, Sendable {
 
     public var kind: Kind
     public var wantsSeq: Bool
+    /// Whether the effect's body has ended with this event: it is an event and the `completed` behind it in one.
+    public var isLast: Bool
     /// The effect on whose behalf the entry is sent, and its attempt; nil for events of clients.
     public var effect: EffectID?
     public var attempt: Attempt
@@ -30,8 +32,10 @@ public struct Entry: Equatable, Sendable {
 
     public init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
-        wantsSeq: Bool = false
+        wantsSeq: Bool = false, isLast: Bool = false
     ) {
+        precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
+        self.isLast = isLast
         self.kind = kind
         self.effect = effect
         self.attempt = attempt
@@ -44,7 +48,7 @@ public struct Entry: Equatable, Sendable {
 
     package func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
-        writer.u8((effect == nil ? 0 : 1) | (wantsSeq ? 2 : 0))
+        writer.u8(EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast))
         if let effect {
             writer.effect(effect)
             writer.attempt(attempt)

@@ -126,29 +126,29 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
     public mutating func append(_ entry: Entry) {
         entry.payload.withUnsafeBytes {
-            append(entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, payload: $0)
+            append(
+                entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq,
+                isLast: entry.isLast, payload: $0)
         }
     }
 
     /// Appends an entry whose payload is copied.
     public mutating func append(
-        _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
+        _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
         payload: UnsafeRawBufferPointer
     ) {
+        precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
         precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
         let size = (effect == nil ? 6 : 38) + payload.count
         storage.append(addingCapacity: size) { (output: inout OutputSpan<UInt8>) in
-            output.append(kind.rawValue)
-            output.append((effect == nil ? 0 : 1) | (wantsSeq ? 2 : 0))
-            if let effect {
-                output.word(effect.id.feedback)
-                output.word(effect.id.seq.value)
-                output.word(effect.id.index)
-                output.word(effect.attempt.epoch)
-                output.word(effect.attempt.count)
+            output.fill(size) { room in
+                room[0] = kind.rawValue
+                room[1] = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
+                if let effect { room.store(effect.id, effect.attempt, at: 2) }
+                let head = size - payload.count
+                room.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: head - 4, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: room[head...]).copyMemory(from: payload)
             }
-            output.word(UInt32(payload.count))
-            output.append(raw: payload)
         }
         endIndex += 1
         bounds.append(storage.count)
@@ -194,7 +194,7 @@ extension EntryRun: ExpressibleByArrayLiteral {
 /// What stands before an entry's payload, and where that is.
 package struct EntryHead: Equatable, Sendable {
     package let kind: Entry.Kind
-    /// 1: has an effect; 2: the sender wants the seq.
+    /// 1: has an effect; 2: the sender wants the seq; 4: the effect's body has ended with this event.
     let flags: UInt8
     /// Where it has one.
     package let effect: EffectID
@@ -204,6 +204,20 @@ package struct EntryHead: Equatable, Sendable {
 
     package var hasEffect: Bool { flags & 1 != 0 }
     package var wantsSeq: Bool { flags & 2 != 0 }
+    /// Whether the effect's body has ended with this entry.
+    package var endsTheBody: Bool { kind != .event || flags & 4 != 0 }
+
+    @inline(__always)
+    static func flags(hasEffect: Bool, wantsSeq: Bool, isLast: Bool) -> UInt8 {
+        (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0)
+    }
+
+    /// Whether an entry of a kind may have these flags.
+    @inline(__always)
+    private static func areSound(_ flags: UInt8, of kind: Entry.Kind) -> Bool {
+        if flags & 1 == 0 { return flags <= 3 && kind == .event }
+        return flags <= 3 || flags <= 7 && kind == .event
+    }
 
     /// Reads a whole entry, and skips its payload.
     init(from reader: inout ByteReader) throws(WireError) {
@@ -212,16 +226,15 @@ package struct EntryHead: Equatable, Sendable {
             throw .malformed(what: "entry kind \(code)", offset: reader.position)
         }
         flags = try reader.u8()
-        guard flags <= 3 else { throw .malformed(what: "entry flags \(flags)", offset: reader.position) }
+        guard Self.areSound(flags, of: kind) else {
+            throw .malformed(what: "a \(kind) entry with flags \(flags)", offset: reader.position)
+        }
         self.kind = kind
         if flags & 1 != 0 {
             effect = try reader.effect()
             attempt = try reader.attempt()
         } else {
             (effect, attempt) = (EntryHead.noEffect, .none)
-            guard kind == .event else {
-                throw .malformed(what: "a \(kind) entry without an effect", offset: reader.position)
-            }
         }
         let size = Int(try reader.u32())
         let start = reader.position
@@ -236,7 +249,7 @@ package struct EntryHead: Equatable, Sendable {
         guard there >= 6, let kind = Entry.Kind(rawValue: bytes[offset]) else { return nil }
         let flags = bytes[offset + 1]
         let head = flags & 1 != 0 ? 38 : 6
-        guard flags <= 3, flags & 1 != 0 || kind == .event, there >= head else { return nil }
+        guard areSound(flags, of: kind), there >= head else { return nil }
         let size = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + head - 4, as: UInt32.self))
         guard Int(size) <= there - head else { return nil }
         return (flags, Int(size), head + Int(size))
@@ -268,16 +281,20 @@ extension Entry {
     init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
         self.init(
             kind: head.kind, effect: head.flags & 1 != 0 ? head.effect : nil, attempt: head.attempt, payload: payload,
-            wantsSeq: head.flags & 2 != 0)
+            wantsSeq: head.wantsSeq, isLast: head.flags & 4 != 0)
     }
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a number, the lowest byte first.
+    /// Appends so many bytes, all of which `fill` writes.
     @inline(__always)
-    mutating func word<N: FixedWidthInteger & BitwiseCopyable>(_ value: N) {
-        var value = value.littleEndian
-        withUnsafeBytes(of: &value) { append(raw: $0) }
+    mutating func fill(_ byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        withUnsafeMutableBufferPointer { buffer, count in
+            fill(
+                UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<count + byteCount]))
+            count += byteCount
+        }
     }
 
     /// Appends bytes as they are.

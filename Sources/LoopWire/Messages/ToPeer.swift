@@ -29,7 +29,7 @@ public enum ToPeer: Equatable, Sendable {
     /// in effect IDs, from 0 on.
     case welcome(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
     /// Numbered per inbox; after a gap nothing is applied until `assignments`.
-    case commands(number: UInt64, [Command])
+    case commands(number: UInt64, CommandRun)
     case acknowledgement(Acknowledgement)
     case tick(Tick)
     case assignments(Assignments)
@@ -78,7 +78,7 @@ public struct PeerFrame: Equatable, Sendable {
 
     /// - Parameter topic: nil over ROUTER.
     public func bytes(topic: Topic?) -> [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 96 + message.roomWanted)
         topic?.write(to: &writer)
         writer.protocolVersion()
         writer.u64(history.value)
@@ -112,6 +112,14 @@ public struct PeerFrame: Equatable, Sendable {
 }
 
 extension ToPeer {
+    /// How many bytes a large message takes, about.
+    fileprivate var roomWanted: Int {
+        switch self {
+        case .commands(_, let commands): commands.byteCount
+        default: 0
+        }
+    }
+
     func write(to writer: inout ByteWriter) {
         switch self {
         case .introduction(let introduction):
@@ -127,7 +135,7 @@ extension ToPeer {
             writer.u8(3)
             writer.u64(number)
             writer.u32(UInt32(commands.count))
-            for command in commands { command.write(to: &writer) }
+            writer.append(bytes: commands.bytes)
         case .acknowledgement(let acknowledgement):
             writer.u8(4)
             acknowledgement.write(to: &writer)
@@ -193,9 +201,7 @@ extension ToPeer {
                 tickInterval: try reader.milliseconds(), feedbacks: try reader.strings())
         case 3:
             let number = try reader.u64()
-            var commands: [Command] = []
-            for _ in 0..<(try reader.count(bytesEach: 33)) { commands.append(try Command(from: &reader)) }
-            self = .commands(number: number, commands)
+            self = .commands(number: number, try CommandRun(reader.count(bytesEach: 33), from: &reader))
         case 4: self = .acknowledgement(try Acknowledgement(from: &reader))
         case 5: self = .tick(try Tick(from: &reader))
         case 6: self = .assignments(try Assignments(from: &reader))

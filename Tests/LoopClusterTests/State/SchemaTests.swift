@@ -33,8 +33,8 @@ import Testing
         let changes = try new.apply(.definition(new.ownDefinition))
         #expect(new.table.names == ["tasks", "old news", "reviews"])
         #expect(new.effects.filter { $0.key.feedback == 0 } == tasks)
-        #expect(changes.filter { if case .cancelled(let id) = $0 { id.feedback == 1 } else { false } }.count == 2)
-        #expect(changes.filter { if case .started(let id) = $0 { id.feedback == 2 } else { false } }.count == 2)
+        #expect(changes.filter { $0.kind == .cancelled && $0.effect.feedback == 1 }.count == 2)
+        #expect(changes.filter { $0.kind == .started && $0.effect.feedback == 2 }.count == 2)
         #expect(changes.count == 4)
     }
 

@@ -75,4 +75,21 @@ import Testing
         }
         #expect(run.count(from: 4, bytesMax: 100) == 0)
     }
+
+    @Test func `are no entries with flags that their kind cannot have`() throws {
+        let effect = EffectID(feedback: 3, seq: Seq(700), index: 2)
+        for kind in 1...4 {
+            let entry = Entry(
+                kind: try #require(Entry.Kind(rawValue: UInt8(kind))), effect: effect,
+                attempt: Attempt(epoch: 1, count: 1))
+            var batch = MessageExamples.batch
+            batch.entries = [entry]
+            for flags: UInt8 in [1, 3, 5, 7, 9, 0xff] {
+                var bytes = batch.bytes
+                bytes[57] = flags
+                let isSound = flags <= 3 || flags <= 7 && kind == 1
+                #expect(((try? Batch(bytes: bytes)) != nil) == isSound, "kind \(kind), flags \(flags)")
+            }
+        }
+    }
 }

@@ -100,6 +100,7 @@ enum MessageExamples {
         entries: [
             Entry(kind: .event, payload: [0x01, 0x02], wantsSeq: true),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x04], isLast: true),
             Entry(kind: .completed, effect: effect, attempt: attempt),
             Entry(
                 kind: .failed, effect: effect, attempt: attempt,

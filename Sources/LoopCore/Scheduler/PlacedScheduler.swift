@@ -1,0 +1,119 @@
+/// Decides which waiting effect may start next, within the concurrency and rate limits of its feedback and its group.
+///
+/// A pure value: time comes in as an argument, and whether there is a place to run comes in as `canPlace`. Within a
+/// feedback effects start in the order in which they were added, a retried one goes to the back, and a group at its
+/// limit holds up nobody else. Between feedbacks the turn rotates. Rate limits are token buckets, all empty when the
+/// scheduler begins, which is at its first `next`: a restart gives no burst.
+///
+/// Effects are known by their places in a table that their owner has, one effect at a place: so that who has found an effect
+/// there finds it here without a search. Every operation costs O(log n) in the waiting effects, amortized, and O(f) in the
+/// feedbacks for `next`.
+package struct PlacedScheduler: Sendable {
+    private var lanes: [SchedulerLane] = []
+    private var numbers: [UInt32] = []
+    /// Of the lane of each feedback number, which is its own hash.
+    private var positions = HashTable<UInt32, Int>()
+    private var entries = SchedulerEntries()
+    /// The lane that is asked first.
+    private var turn = 0
+    /// Numbers the additions, so that order does not depend on time.
+    private var ticket: UInt64 = 0
+
+    /// - Parameter policies: by feedback number. A feedback without one has no limits.
+    package init(policies: [UInt32: EffectPolicy]) {
+        for number in policies.keys.sorted() { makeLane(number, policies[number] ?? EffectPolicy()) }
+    }
+
+    /// The number of effects that wait to be started.
+    package var waitingCount: Int { lanes.reduce(0) { $0 + $1.waitingCount } }
+
+    /// The number of effects that run.
+    package var runningCount: Int { lanes.reduce(0) { $0 + $1.runningCount } }
+
+    /// The number of groups that are remembered: those with effects, and those whose buckets are still filling.
+    package var groupCount: Int { lanes.reduce(0) { $0 + $1.groupCount } }
+
+    /// The effect waits to be started. Ignored when it waits or runs already.
+    /// - Parameters:
+    ///   - feedback: the number of its feedback.
+    ///   - group: the group whose limits it shares; nil: no group limits it.
+    ///   - notBefore: the earliest start; nil: at once.
+    package mutating func add(at place: Int, of feedback: UInt32, group: String?, notBefore: MonotonicTime? = nil) {
+        let place = Int32(place)
+        guard entries[place] == nil else { return }
+        let lane = lane(of: feedback)
+        lanes[lane].add(
+            at: place, group: group, notBefore: notBefore, ticket: nextTicket(), lane: Int32(lane), &entries)
+    }
+
+    /// Whether `next` would find an effect, were there places for all.
+    package mutating func mayStart(at now: MonotonicTime) -> Bool {
+        var mayStart = false
+        for position in lanes.indices {
+            lanes[position].advance(to: now, &entries)
+            if lanes[position].canStart(at: now) { mayStart = true }
+        }
+        return mayStart
+    }
+
+    /// The place of the next effect that may start now, which counts as running from here on; nil: none may.
+    /// - Parameter canPlace: whether there is a place for an effect of this feedback number; asked at most once for
+    ///   each feedback, and only for one that has an effect to start.
+    package mutating func next(at now: MonotonicTime, where canPlace: (UInt32) -> Bool) -> Int? {
+        for position in lanes.indices { lanes[position].advance(to: now, &entries) }
+        var position = turn
+        for _ in lanes.indices {
+            if position >= lanes.count { position = 0 }
+            defer { position += 1 }
+            guard lanes[position].canStart(at: now), canPlace(numbers[position]) else { continue }
+            guard let place = lanes[position].start(at: now, &entries) else { continue }
+            turn = position + 1 < lanes.count ? position + 1 : 0
+            return Int(place)
+        }
+        return nil
+    }
+
+    /// An effect is no more, whether it waited or ran: completed, cancelled or parked. Unknown ones are ignored.
+    package mutating func remove(at place: Int) {
+        let place = Int32(place)
+        guard let lane = entries[place]?.lane else { return }
+        lanes[Int(lane)].remove(at: place, &entries)
+    }
+
+    /// An effect's attempt has ended and it waits again, behind those that wait already. Unknown ones are ignored.
+    package mutating func requeue(at place: Int, notBefore: MonotonicTime?) {
+        let place = Int32(place)
+        guard let lane = entries[place]?.lane else { return }
+        lanes[Int(lane)].requeue(at: place, notBefore: notBefore, ticket: nextTicket(), lane: lane, &entries)
+    }
+
+    /// Adopts an effect that already runs: it counts against the limits from here on, also above them.
+    package mutating func adopt(at place: Int, of feedback: UInt32, group: String?) {
+        let lane = lane(of: feedback)
+        lanes[lane].adopt(at: Int32(place), group: group, ticket: nextTicket(), lane: Int32(lane), &entries)
+    }
+
+    /// The earliest time, not before `now`, at which `next` may find something that waits for time alone (a delay, a
+    /// rate); nil: nothing does. Holds after a `next` that found nothing.
+    package func deadline(after now: MonotonicTime) -> MonotonicTime? {
+        lanes.compactMap { $0.deadline(after: now) }.min()
+    }
+
+    private mutating func nextTicket() -> UInt64 {
+        ticket += 1
+        return ticket
+    }
+
+    private mutating func lane(of feedback: UInt32) -> Int {
+        if let known = positions.find(feedback, UInt64(feedback)) { return positions[at: known] }
+        return makeLane(feedback, EffectPolicy())
+    }
+
+    @discardableResult
+    private mutating func makeLane(_ number: UInt32, _ policy: EffectPolicy) -> Int {
+        positions.insert(number, lanes.count, UInt64(number))
+        numbers.append(number)
+        lanes.append(SchedulerLane(policy: policy))
+        return lanes.count - 1
+    }
+}

@@ -1,0 +1,203 @@
+package import LoopCore
+
+/// Commands one behind the other, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
+///
+///     bytes   ┌ command 0 ┬ command 1 ┬ command 2 ┐
+///     bounds  ┘           ┘           ┘           ┘
+///
+/// A slice shares the bytes and keeps its indices.
+public struct CommandRun: RandomAccessCollection, Sendable {
+    private var storage: [UInt8] = []
+    /// Where each command begins, and the last one ends.
+    private var bounds = [0]
+    public private(set) var startIndex = 0
+    public private(set) var endIndex = 0
+
+    public init() {}
+
+    public init(_ commands: some Sequence<Command>) {
+        for command in commands { append(command) }
+    }
+
+    /// Reads commands that may be anything.
+    init(_ count: Int, from reader: inout ByteReader) throws(WireError) {
+        storage = Array(reader.rest)
+        bounds.reserveCapacity(count + 1)
+        endIndex = count
+        for _ in 0..<quickly(count, &reader) {
+            let start = reader.position
+            _ = try Command(from: &reader)
+            bounds.append(bounds[bounds.count - 1] + reader.position - start)
+        }
+    }
+
+    /// Takes the commands with which nothing is wrong.
+    /// - Returns: how many are left from the first one with which something is, for the reader to say what.
+    private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
+        var offset = 0
+        var taken = 0
+        storage.withUnsafeBytes { bytes in
+            while taken < count, let size = Command.size(bytes, at: offset) {
+                offset += size
+                bounds.append(offset)
+                taken += 1
+            }
+        }
+        // Within what there is: it was just looked at.
+        try? reader.skip(offset)
+        return count - taken
+    }
+
+    /// How many bytes they take.
+    public var byteCount: Int { bounds[endIndex] - bounds[startIndex] }
+
+    /// Their bytes, as they travel.
+    public var bytes: ArraySlice<UInt8> { storage[bounds[startIndex]..<bounds[endIndex]] }
+
+    public subscript(position: Int) -> Command {
+        precondition(
+            position >= startIndex && position < endIndex, "command \(position) of \(startIndex)..<\(endIndex)")
+        return storage.withUnsafeBytes { Command(trusting: $0, at: bounds[position]) }
+    }
+
+    public subscript(range: Range<Int>) -> CommandRun {
+        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "commands \(range)")
+        var slice = self
+        slice.startIndex = range.lowerBound
+        slice.endIndex = range.upperBound
+        return slice
+    }
+
+    /// How many commands from an index on take at most so many bytes; one at least, if there is one.
+    public func count(from start: Int, bytesMax: Int) -> Int {
+        guard start < endIndex else { return 0 }
+        let limit = bounds[start] + bytesMax
+        return Swift.max(1, (bounds[start...endIndex].firstIndex { $0 > limit } ?? endIndex + 1) - 1 - start)
+    }
+
+    // MARK: Writing
+
+    public mutating func append(_ command: Command) {
+        switch command {
+        case .start(let grant):
+            appendStart(
+                of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
+                isResumed: grant.isResumed, request: grant.request)
+        case .update, .cancel:
+            var writer = ByteWriter()
+            command.write(to: &writer)
+            storage += writer.bytes
+            end()
+        }
+    }
+
+    /// Appends a start, from what a `Grant` has.
+    package mutating func appendStart(
+        of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+    ) {
+        request.withUnsafeBytes { request in
+            storage.append(addingCapacity: 50 + request.count) { (output: inout OutputSpan<UInt8>) in
+                output.fill(50 + request.count) { room in
+                    room[0] = Command.Kind.start.rawValue
+                    room.store(effect, attempt, at: 1)
+                    room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
+                    room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
+                    room[45] = isResumed ? 1 : 0
+                    room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
+                    UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
+                }
+            }
+        }
+        end()
+    }
+
+    private mutating func end() {
+        precondition(endIndex == bounds.count - 1 && startIndex == 0, "a slice of a run takes no commands")
+        bounds.append(storage.count)
+        endIndex += 1
+    }
+
+    /// Takes one of a whole run out.
+    package mutating func remove(at position: Int) {
+        precondition(endIndex == bounds.count - 1 && startIndex == 0, "a slice of a run loses no commands")
+        let size = bounds[position + 1] - bounds[position]
+        storage.removeSubrange(bounds[position]..<bounds[position + 1])
+        bounds.remove(at: position + 1)
+        for later in position + 1..<bounds.count { bounds[later] -= size }
+        endIndex -= 1
+    }
+
+    /// Whether a command starts, or cancels, an attempt of an effect.
+    package func does(_ kind: Command.Kind, _ effect: EffectID, _ attempt: Attempt, at position: Int) -> Bool {
+        storage.withUnsafeBytes { bytes in
+            let start = bounds[position]
+            return bytes[start] == kind.rawValue && bytes.attempt(at: start + 17) == attempt
+                && bytes.effect(at: start + 1) == effect
+        }
+    }
+
+    /// Makes room for so many bytes.
+    package mutating func reserve(_ byteCount: Int) { storage.reserveCapacity(byteCount) }
+}
+
+extension CommandRun: Equatable {
+    /// Whether they are the same commands.
+    public static func == (a: CommandRun, b: CommandRun) -> Bool { a.count == b.count && a.bytes == b.bytes }
+}
+
+extension CommandRun: ExpressibleByArrayLiteral {
+    public init(arrayLiteral commands: Command...) { self.init(commands) }
+}
+
+extension Command {
+    /// The first byte of a command.
+    package enum Kind: UInt8, Sendable {
+        case start = 1
+        case update = 2
+        case cancel = 3
+    }
+
+    /// How large a command is; nil: it is none, or not all of it is there.
+    fileprivate static func size(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int? {
+        let there = bytes.count - offset
+        guard there >= 33, let kind = Kind(rawValue: bytes[offset]) else { return nil }
+        // What stands before the request, with its count.
+        let head: Int
+        switch kind {
+        case .start:
+            guard there >= 50, bytes[offset + 45] <= 1 else { return nil }
+            head = 50
+        case .update:
+            guard there >= 45 else { return nil }
+            head = 45
+        case .cancel: return 33
+        }
+        let size = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + head - 4, as: UInt32.self))
+        guard Int(size) <= there - head else { return nil }
+        return head + Int(size)
+    }
+
+    /// Reads a command that was written or read before.
+    fileprivate init(trusting bytes: UnsafeRawBufferPointer, at offset: Int) {
+        func word(_ more: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + more, as: UInt64.self))
+        }
+        func half(_ more: Int) -> UInt32 {
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + more, as: UInt32.self))
+        }
+        let (effect, attempt) = (bytes.effect(at: offset + 1), bytes.attempt(at: offset + 17))
+        switch Kind(rawValue: bytes[offset]) {
+        case .start:
+            let request = offset + 50
+            self = .start(
+                Grant(
+                    effect: effect, attempt: attempt, version: Seq(word(33)), failures: half(41),
+                    isResumed: bytes[offset + 45] == 1, request: Array(bytes[request..<request + Int(half(46))])))
+        case .update:
+            let request = offset + 45
+            self = .update(
+                effect, attempt, version: Seq(word(33)), request: Array(bytes[request..<request + Int(half(41))]))
+        case .cancel, nil: self = .cancel(effect, attempt)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import LoopCore
+import Testing
+
+@testable import LoopWire
+
+@Suite struct `Commands that travel together` {
+    private let effect = EffectID(feedback: 3, seq: Seq(700), index: 2)
+    private let attempt = Attempt(epoch: 2, count: 1000)
+
+    private var commands: [Command] {
+        [
+            .start(
+                Grant(
+                    effect: effect, attempt: attempt, version: Seq(700), failures: 3, isResumed: true, request: [1, 2])),
+            .update(effect, attempt, version: Seq(701), request: [9]),
+            .cancel(effect, attempt),
+            .start(
+                Grant(effect: effect, attempt: attempt, version: Seq(8), failures: 0, isResumed: false, request: [])),
+        ]
+    }
+
+    @Test func `are read as they were made, all of them or a part`() throws {
+        let run = CommandRun(commands)
+        #expect(Array(run) == commands)
+        for start in 0...4 {
+            for end in start...4 {
+                let part = run[start..<end]
+                #expect(Array(part) == Array(commands[start..<end]))
+                var writer = ByteWriter()
+                for command in commands[start..<end] { command.write(to: &writer) }
+                #expect(Array(part.bytes) == writer.bytes)
+                var reader = ByteReader(part.bytes)
+                #expect(try CommandRun(end - start, from: &reader) == part)
+                #expect(reader.isAtEnd)
+            }
+        }
+    }
+
+    @Test func `are an error wherever they are cut`() throws {
+        let run = CommandRun(commands)
+        for end in 0..<run.byteCount {
+            var reader = ByteReader(run.bytes.prefix(end))
+            #expect(throws: WireError.self) { try CommandRun(4, from: &reader) }
+        }
+    }
+
+    @Test func `can lose one from among them`() throws {
+        for position in 0..<4 {
+            var (run, rest) = (CommandRun(commands), commands)
+            run.remove(at: position)
+            rest.remove(at: position)
+            #expect(Array(run) == rest)
+            run.append(commands[position])
+            #expect(Array(run) == rest + [commands[position]])
+        }
+    }
+
+    @Test func `are counted by the bytes that they take, one at least`() throws {
+        let run = CommandRun(commands)
+        #expect(run.count(from: 0, bytesMax: 0) == 1)
+        #expect(run.count(from: 0, bytesMax: 52 + 46) == 2)
+        #expect(run.count(from: 1, bytesMax: 1000) == 3)
+        #expect(run.count(from: 4, bytesMax: 1000) == 0)
+    }
+}
