@@ -198,7 +198,7 @@ extension FuzzTarget {
         script.byte(80)
         hear(.reply, .outcomes(Samples.acknowledgement))
         script.byte(PeerRun.Step.stop.rawValue)
-        hear(.published, .ended(exitCode: 0, text: "done"))
+        hear(.published, .ended(at: Seq(41), exitCode: 0, text: "done"))
 
         var resumed = FuzzScript()
         resumed.byte(1)
@@ -241,7 +241,7 @@ extension FuzzTarget {
         whole.byte(ObserverRun.Step.wait.rawValue)
         whole.byte(10)
         hear(.reply, .busy(retryAfter: .seconds(1)), &whole)
-        hear(.published, .ended(exitCode: 0, text: "done"), &whole)
+        hear(.published, .ended(at: Seq(41), exitCode: 0, text: "done"), &whole)
 
         var differences = FuzzScript()
         differences.byte(4)

@@ -62,7 +62,7 @@ enum Samples {
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1))),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .piece, bytes: [1, 2]))),
-        ("status", .status([0xa0])), ("ended", .ended(exitCode: 1, text: "3 broken links")),
+        ("status", .status([0xa0])), ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),
         ("transitions", .transitions(notes)), ("common tick", .commonTick(Seq(7))),
         ("answer", .answer(AnswerPart(request: 9, part: 0, parts: 1, bytes: [0xa0]))),

@@ -75,6 +75,27 @@ import Testing
         #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
     }
 
+    @Test mutating func `an observer that is behind hears of the end after it has fetched the last state`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(1), state: [1])), at: time(1))
+        observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(2), exitCode: 3, text: "done")), at: time(1))
+        #expect(observer.takeActions() == [.state(Seq(1), [1]), .send(.stateRequest(transfer: 0, part: 0))])
+        let last = StatePart(transfer: 1, seq: Seq(2), part: 0, end: .state, bytes: [2])
+        observer.receiveReply(frame(first, epoch: 1, .statePart(last)), at: time(1))
+        #expect(observer.takeActions() == [.state(Seq(2), [2])])
+        // Whoever made something of that state might have found that it does not fit.
+        #expect(observer.deadline == time(1))
+        #expect(observer.takeActions() == [.ended(exitCode: 3, text: "done")])
+        #expect(observer.takeActions() == [])
+    }
+
+    @Test mutating func `an observer whose last state cannot be had hears of the end a second later`() {
+        observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(2), exitCode: 0, text: "")), at: time(1))
+        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0))])
+        observer.advance(to: time(2))
+        #expect(
+            observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0)), .ended(exitCode: 0, text: "")])
+    }
+
     @Test mutating func `a late frame of a history that was left does not lead back to it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))

@@ -376,7 +376,7 @@ import Testing
         var bench = PeerBench()
         bench.join([bench.grant])
         #expect(
-            bench.publish(.ended(exitCode: 1, text: "done")) == [
+            bench.publish(.ended(at: Seq(9), exitCode: 1, text: "done")) == [
                 .stop(bench.grant.effect, bench.grant.attempt), .send(.goodbye(bench.session)),
                 .loopEnded(exitCode: 1, text: "done"),
             ])
@@ -386,7 +386,7 @@ import Testing
         var bench = PeerBench()
         bench.join()
         _ = bench.send(wantsSeq: true)
-        #expect(bench.publish(.ended(exitCode: 0, text: "")) == [])
+        #expect(bench.publish(.ended(at: Seq(9), exitCode: 0, text: "")) == [])
         #expect(bench.send() == .refused(SendRefusal(.ended)))
         #expect(bench.wait().contains(.send(.outcomesRequest(bench.session, after: 0))))
         let applied = NotableOutcome(number: 1, outcome: .applied(Seq(4)))
@@ -397,11 +397,30 @@ import Testing
             ])
     }
 
+    @Test func `stays until an observer beside it has the last state`() {
+        var bench = PeerBench()
+        bench.join()
+        var observer = ObserverMachine(.wholeStates, at: bench.now)
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(bench.publish(.ended(at: Seq(9), exitCode: 0, text: "done")) == [])
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0))])
+        observer.receivePublished(bench.frame(.update(Seq(9), state: [1])), at: bench.now)
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(observer.takeActions() == [.state(Seq(9), [1])])
+        #expect(observer.takeActions() == [.ended(exitCode: 0, text: "done")])
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(
+            bench.machine.takeActions() == [
+                .send(.goodbye(bench.session)), .loopEnded(exitCode: 0, text: "done"),
+            ])
+    }
+
     @Test func `gives up when the reducer is gone`() {
         var bench = PeerBench()
         bench.join()
         _ = bench.send()
-        _ = bench.publish(.ended(exitCode: 0, text: ""))
+        _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
         #expect(
             bench.wait(3001).suffix(3) == [
                 .settled(number: 1, .refused(.ended)), .send(.goodbye(bench.session)),

@@ -432,7 +432,7 @@ import Testing
         var bench = try ReducerBench()
         let sender = bench.join(client, capacity: 0)
         let out = try bench.send(sender, from: 1, .finish)
-        #expect(out.messages(to: client) == [acknowledged(0, 1), .ended(exitCode: 1, text: "done")])
+        #expect(out.messages(to: client) == [acknowledged(0, 1), .ended(at: Seq(1), exitCode: 1, text: "done")])
         #expect(bench.machine.end == Outcome(text: "done", exitCode: 1))
         let late = try bench.send(sender, from: 2, .note)
         #expect(late.messages(to: client) == [acknowledged(1, 2, refused(2, .ended))])

@@ -43,6 +43,10 @@ public struct ObserverMachine: Sendable {
     /// When what was handed out proved to be wrong.
     private var doubtedAt: MonotonicTime?
     private var lastTransition: Seq?
+    /// The loop has ended: what is handed out once the last state was, and when at the latest.
+    private var ending: (action: ObserverAction, by: MonotonicTime)?
+    /// Whether the end was handed out: nothing follows it.
+    private(set) var hasEnded = false
     private var now: MonotonicTime
     private var actions: [ObserverAction] = []
     package var brokenRules = BrokenRules()
@@ -62,6 +66,8 @@ public struct ObserverMachine: Sendable {
     /// A state that proves wrong twice within this time is not fetched at once.
     private let doubtLimit = Duration.seconds(10)
     private let doubtPause = Duration.seconds(5)
+    /// How long the end waits for the last state: less than the reducer of a loop that has ended waits for who leaves.
+    private let endLimit = Duration.seconds(1)
 
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
@@ -74,7 +80,16 @@ public struct ObserverMachine: Sendable {
     public func topics(of loop: LoopID) -> [Topic] { following.topics(of: loop) }
 
     /// Whether a newer state is known for longer than it should take to come.
-    private var isLate: Bool { behindSince.map { now >= $0 + patience + following.interval } ?? false }
+    private var isLate: Bool {
+        guard let behindSince else { return false }
+        // What was published before the end has come, or is lost.
+        return ending != nil || now >= behindSince + patience + following.interval
+    }
+
+    /// Whether the newest state that is known to exist was handed out.
+    private var isThere: Bool {
+        !following.hasStates || content.map { $0.upperBound >= newest } ?? false && lack == nil
+    }
 
     /// How the state that was handed out last stands to what is known.
     /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
@@ -83,11 +98,34 @@ public struct ObserverMachine: Sendable {
     }
 
     public mutating func takeActions() -> [ObserverAction] {
+        // Behind the last state, and only once nobody has found that it does not fit.
+        if let ending, !hasEnded, actions.isEmpty && isThere || now >= ending.by {
+            hasEnded = true
+            actions.append(ending.action)
+        }
         defer { actions.removeAll() }
         return actions
     }
 
+    /// The loop has ended. This is handed out behind its last state, where that can be had within a second.
+    mutating func end(at seq: Seq, exitCode: Int32, text: String, now: MonotonicTime) {
+        pass(to: now)
+        guard ending == nil else { return }
+        ending = (.ended(exitCode: exitCode, text: text), by: self.now + endLimit)
+        newest = max(newest, seq)
+        review()
+        advance(to: now)
+    }
+
+    /// Whether the end is handed out behind the last state only: its limit is not over.
+    package func waitsForTheEnd(at now: MonotonicTime) -> Bool { ending.map { now < $0.by } ?? false }
+
     public var deadline: MonotonicTime {
+        guard let ending, !hasEnded else { return fetchDeadline }
+        return isThere ? now : min(fetchDeadline, ending.by)
+    }
+
+    private var fetchDeadline: MonotonicTime {
         guard following.hasStates else { return MonotonicTime(nanoseconds: .max) }
         if fetch != nil || content == nil || lack != nil { return nextRequest }
         if let behindSince { return max(behindSince + patience + following.interval, nextRequest) }
@@ -157,7 +195,7 @@ public struct ObserverMachine: Sendable {
         case .unchanged(let seqs): keep(seqs)
         case .stateHash(let seq, let hash): compare(seq, hash)
         case .transitions(let notes): if following.fingerprint != nil { take(notes) } else { show(notes) }
-        case .ended(let exitCode, let text): actions.append(.ended(exitCode: exitCode, text: text))
+        case .ended(let seq, let exitCode, let text): end(at: seq, exitCode: exitCode, text: text, now: now)
         default: break
         }
     }
@@ -205,6 +243,7 @@ public struct ObserverMachine: Sendable {
             behindSince = nil
             begin()
             lastTransition = nil
+            if !hasEnded { ending = nil }
         }
         silence = .zero
         knock = nil

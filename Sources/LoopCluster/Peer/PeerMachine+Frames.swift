@@ -47,7 +47,7 @@ extension PeerMachine {
             settle(upTo: outcomes.watermark, outcomes.notable)
         case .commands(let number, let commands): apply(number, commands)
         case .assignments(let part): assemble(part)
-        case .ended(let exitCode, let text): end(exitCode, text)
+        case .ended(let seq, let exitCode, let text): end(Ending(seq: seq, exitCode: exitCode, text: text))
         case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer,
             .delta, .unchanged, .stateHash:
             break

@@ -1,4 +1,4 @@
-import LoopCore
+public import LoopCore
 import LoopWire
 
 /// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
@@ -83,20 +83,28 @@ extension PeerMachine {
                 && outbox.byteCount < configuration.outboxBytesMax
     }
 
-    mutating func end(_ exitCode: Int32, _ text: String) {
-        guard ending == nil else { return }
+    mutating func end(_ ending: Ending) {
+        guard self.ending == nil else { return }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        ending = Ending(exitCode: exitCode, text: text)
+        self.ending = ending
         needsOutcomes = !outbox.isEmpty
         endIfEmpty()
     }
 
-    /// A loop that has ended is left once every outcome is known.
+    /// A loop that has ended is left once every outcome is known, and its last state where somebody observes.
     mutating func endIfEmpty() {
-        guard let ending, outbox.isEmpty, stage != .over else { return }
+        guard let ending, outbox.isEmpty, !awaitsLastState, stage != .over else { return }
         if session != .none { actions.append(.send(.goodbye(session))) }
         actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
         stage = .over
+    }
+
+    /// What it knows of the end, an observer on the same connection knows too; and the loop is not left, nor its reducer let
+    /// go, before the observer has handed out the last state. To be called before its wishes are taken.
+    public mutating func share(with observer: inout ObserverMachine, at now: MonotonicTime) {
+        if let ending { observer.end(at: ending.seq, exitCode: ending.exitCode, text: ending.text, now: now) }
+        awaitsLastState = !observer.hasEnded
+        endIfEmpty()
     }
 
     /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.

@@ -68,8 +68,11 @@ public struct PeerMachine: Sendable {
     var isStopping = false
     /// The loop has ended; what is left is to learn what became of the outbox.
     var ending: Ending?
+    /// Whether an observer on the same connection is on its way to the last state.
+    var awaitsLastState = false
 
     struct Ending: Equatable, Sendable {
+        let seq: Seq
         let exitCode: Int32
         let text: String
     }

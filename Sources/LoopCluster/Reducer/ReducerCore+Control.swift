@@ -94,7 +94,7 @@ extension ReducerCore {
         members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
         welcome(to: session)
-        if outcome != nil { announceEnd(to: session) }
+        announceEnd(to: session)
     }
 
     private mutating func welcome(to session: SessionID) {

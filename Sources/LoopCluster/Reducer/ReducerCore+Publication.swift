@@ -97,10 +97,9 @@ extension ReducerCore {
         rate.sample(core.seq, at: now.monotonic)
         for session in members.keys.sorted() {
             send(tick(for: session, resend: false), to: session)
-            if outcome != nil { announceEnd(to: session) }
         }
-        if outcome != nil { publishEnd() }
         publish(.commonTick(core.seq), on: .tick(core.loop.id))
+        announceEnd()
         updates.announce(core.seq)
         publishHashes()
         transfers.removeAll { $0.isComplete && now.monotonic - $0.usedAt > .seconds(10) }
@@ -114,17 +113,19 @@ extension ReducerCore {
                 stamp: now.monotonic.nanoseconds, resend: resend))
     }
 
-    mutating func announceEnd(to session: SessionID) {
-        guard let outcome else { return }
-        send(.ended(exitCode: outcome.exitCode, text: String(outcome.text.prefix(4096))), to: session)
+    /// Tells everybody of the end, those who watch without a session too.
+    mutating func announceEnd() {
+        guard let announcement else { return }
+        for session in members.keys.sorted() { send(announcement, to: session) }
+        publish(announcement, on: .tick(core.loop.id))
     }
 
-    /// For those who watch without a session.
-    mutating func publishEnd() {
-        guard let outcome else { return }
-        publish(
-            .ended(exitCode: outcome.exitCode, text: String(outcome.text.prefix(4096))),
-            on: .tick(core.loop.id))
+    mutating func announceEnd(to session: SessionID) {
+        if let announcement { send(announcement, to: session) }
+    }
+
+    private var announcement: ToPeer? {
+        outcome.map { .ended(at: core.seq, exitCode: $0.exitCode, text: String($0.text.prefix(4096))) }
     }
 
     mutating func publish(_ message: ToPeer, on topic: Topic) {

@@ -129,13 +129,17 @@ struct ReducerCore: Sendable {
         if outcome == nil && loss == nil { grant() }
         flushCommands()
         flushAcknowledgements()
-        // Who follows the state sees the last one, however recent the one before.
-        if hasNewOutcome { updates.hurry() }
+        // Who follows the state sees the last one, or that it is the same, however recent the one before.
+        if hasNewOutcome {
+            updates.announce(core.seq)
+            updates.hurry()
+        }
         publishUpdates()
         answerJoining()
         publishTransitions()
         // Behind everything else: the sender of the event that ended the loop learns that it was applied.
-        if hasNewOutcome { publishNewEnd() }
+        if hasNewOutcome { announceEnd() }
+        hasNewOutcome = false
         if loss != nil { withholdMessages() }
         poison.isAlone = false
         defer {
@@ -186,12 +190,6 @@ struct ReducerCore: Sendable {
         hasNewOutcome = true
         owners.removeAll()
         for session in members.keys { members[session]?.holding = Holding() }
-    }
-
-    private mutating func publishNewEnd() {
-        hasNewOutcome = false
-        for session in members.keys.sorted() { announceEnd(to: session) }
-        publishEnd()
     }
 
     private var deadline: MonotonicTime {

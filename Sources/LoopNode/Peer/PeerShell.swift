@@ -118,12 +118,13 @@ struct PeerShell: ~Copyable {
         let actions = try pusher.withLock { pusher in
             pusher.own()
             try drain(into: &pusher.driver, at: now)
+            observer?.advance(to: now)
+            if observer != nil { pusher.driver.machine.share(with: &observer!, at: now) }
             pusher.driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
             let actions = pusher.driver.turn(at: now)
             try pusher.driver.keep(at: now)
             return actions
         }
-        observer?.advance(to: now)
         try performObserved()
         for action in actions {
             if let end = try perform(action) { return end }

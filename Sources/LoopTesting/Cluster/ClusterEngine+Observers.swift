@@ -95,11 +95,7 @@ extension ClusterEngine {
         for wish in peer.observer?.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
             switch wish {
             case .send(let message): try send(message, from: peer)
-            case .ended:
-                guard hasEnded else {
-                    throw Violation(
-                        .durableBeforeVisible, "observer \(peer.index) was told that the loop has ended")
-                }
+            case .ended: try observeEnd(peer)
             // How well it knows the state is for its shell to find out.
             case .standing: break
             case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
@@ -109,6 +105,18 @@ extension ClusterEngine {
                 if try follow(wish, history, peer) { hasDoubted = true }
             }
         }
+    }
+
+    /// An observer says that the loop has ended: only where that is so, and behind the last state.
+    private func observeEnd(_ peer: Peer) throws(Violation) {
+        guard let observer = peer.observer, let end = ends[observer.history] else {
+            throw Violation(.durableBeforeVisible, "observer \(peer.index) was told that the loop has ended")
+        }
+        guard observer.following.hasStates, observer.waitsForTheEnd(at: time(peer)) else { return }
+        let seq = observer.standing(isHeard: true).seq
+        guard seq ?? .initial < end else { return }
+        let place = seq.map { "\($0)" } ?? "no state"
+        throw Violation(.observersConverge, "observer \(peer.index), at \(place), hears of the end, which is at \(end)")
     }
 
     /// What comes of an action for who looks at the observer.

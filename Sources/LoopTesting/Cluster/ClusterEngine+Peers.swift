@@ -77,6 +77,7 @@ extension ClusterEngine {
         if peer.frozenUntil > now { return wake(peer, at: peer.frozenUntil) }
         try readAll(peer)
         guard peer.isAlive else { return }
+        if peer.observer != nil { peer.machine.share(with: &peer.observer!, at: time(peer)) }
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
         if peer.role == .observer { try advanceObserver(of: peer) }
@@ -224,7 +225,7 @@ extension ClusterEngine {
         case .hasRoom: try resume(peer)
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
-            guard hasEnded else {
+            guard !ends.isEmpty else {
                 throw Violation(.durableBeforeVisible, "peer \(peer.index) was told that the loop has ended")
             }
             peer.hasEnded = true

@@ -71,7 +71,7 @@ extension ClusterEngine {
         if let end = done.outcome, outcome == nil {
             say("the loop has ended: \(end.text.prefix(200))")
             outcome = end
-            hasEnded = true
+            ends[history] = reducer?.core.seq
             try observe(.ended)
         }
         try deliver(done.messages)

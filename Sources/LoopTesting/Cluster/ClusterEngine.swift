@@ -98,8 +98,8 @@ package final class ClusterEngine<Work: Workload> {
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
     @exclusivity(unchecked) package internal(set) var outcome: Outcome?
-    /// Whether some journal has known of an end, so that somebody may hear of it.
-    var hasEnded = false
+    /// The seq of the end in each history of which some journal has known it, so that somebody may hear of it.
+    var ends: [History: Seq] = [:]
     /// After this time bodies and clients do nothing more.
     var standsStill = false
 

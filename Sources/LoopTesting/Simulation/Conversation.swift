@@ -98,7 +98,7 @@ struct Conversation<Work: Workload> {
             "assignments as of #\(set.number), watermark \(set.watermark): "
                 + (set.grants.isEmpty
                     ? "nothing" : set.grants.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
-        case .ended(let code, let text): "ended with \(code): \(text)"
+        case .ended(let seq, let code, let text): "ended at \(seq) with \(code): \(text)"
         case .commonTick(let seq): news("seq is \(seq)", of: "seq")
         default: "\(message)"
         }

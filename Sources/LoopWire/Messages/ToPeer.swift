@@ -37,7 +37,8 @@ public enum ToPeer: Equatable, Sendable {
     case busy(retryAfter: Duration)
     case statePart(StatePart)
     case status([UInt8])
-    case ended(exitCode: Int32, text: String)
+    /// The loop has ended, with the state of this seq.
+    case ended(at: Seq, exitCode: Int32, text: String)
     case refused(Refused)
     case update(Seq, state: [UInt8])
     case transitions([TransitionNote])
@@ -157,8 +158,9 @@ extension ToPeer {
         case .status(let document):
             writer.u8(10)
             writer.prefixed(document[...])
-        case .ended(let exitCode, let text):
+        case .ended(let seq, let exitCode, let text):
             writer.u8(11)
+            writer.u64(seq.value)
             writer.u32(UInt32(bitPattern: exitCode))
             writer.string(text)
         case .refused(let refused):
@@ -209,7 +211,9 @@ extension ToPeer {
         case 8: self = .busy(retryAfter: try reader.milliseconds())
         case 9: self = .statePart(try StatePart(from: &reader))
         case 10: self = .status(Array(try reader.prefixed()))
-        case 11: self = .ended(exitCode: Int32(bitPattern: try reader.u32()), text: try reader.string())
+        case 11:
+            self = .ended(
+                at: Seq(try reader.u64()), exitCode: Int32(bitPattern: try reader.u32()), text: try reader.string())
         case 12: self = .refused(try Refused(from: &reader))
         case 13: self = .update(Seq(try reader.u64()), state: Array(try reader.prefixed()))
         case 14:

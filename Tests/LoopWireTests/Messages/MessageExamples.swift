@@ -35,7 +35,7 @@ enum MessageExamples {
         ("busy", .busy(retryAfter: .seconds(1))),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .piece, bytes: [1, 2]))),
         ("status", .status([0xa0])),
-        ("ended", .ended(exitCode: 1, text: "3 broken links")),
+        ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))),
         ("update", .update(Seq(7), state: [0xa0])),
         ("transitions", transitions),
