@@ -189,9 +189,12 @@ private struct Broken: Error {}
                     .passing("\($0)", log)
                 }
             ])
-        for event in [1, -1, 1] { try await stage.send(event) }
+        try await stage.send(1)
+        await log.wait(for: "start 1")
+        for event in [-1, 1] { try await stage.send(event) }
         await log.wait(for: "start 1", count: 2)
-        #expect(log.said("start") == ["0", "1", "1"])
+        // Effects of two keys start in any order.
+        #expect(log.said("start").sorted() == ["0", "1", "1"])
         try await stage.end()
     }
 
