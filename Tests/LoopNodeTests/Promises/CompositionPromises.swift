@@ -20,8 +20,10 @@ import Testing
         let stage = try Stage(
             runtime, log, [.skippingRepeated("value", state: { $0.value }) { .passing("\($0)", log) }], reducer: parts)
         await log.wait(for: "start 0")
-        for event in [101, 1, 50, 103, 2, 104] { try await stage.send(event) }
-        await log.wait(for: "start 70")
+        for (event, value) in [(101, -10), (1, -10), (50, 0), (103, 30), (2, 30), (104, 70)] {
+            try await stage.send(event)
+            await log.wait(for: "start \(value)", count: event == 50 ? 2 : 1)
+        }
         #expect(log.said("start") == ["0", "-10", "0", "30", "70"])
         #expect(stage.reduced == [101, 1, 50, 103, 2, 104])
         try await stage.end()

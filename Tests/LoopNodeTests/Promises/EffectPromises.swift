@@ -15,6 +15,8 @@ private struct Broken: Error {}
         let log = PromiseLog()
         let stage = try Stage(runtime, log, [.middleware("m") { .passing("\($1) \($0.value)", log) }])
         try await stage.send(1)
+        // What is cancelled before its body has begun need not begin.
+        await log.wait(for: "start 1 1")
         try await stage.send(2)
         await log.wait(for: "start 2 3")
         #expect(log.said("start") == ["1 1", "2 3"])
@@ -55,8 +57,9 @@ private struct Broken: Error {}
         // x, nil, x runs again.
         try await stage.send(-5)
         await log.wait(for: "start 1", count: 2)
+        await log.wait(for: "cancel 0")
         #expect(log.said("start") == ["0", "1", "1"])
-        #expect(log.said("cancel") == ["0", "1"])
+        #expect(log.said("cancel").sorted() == ["0", "1"])
         try await stage.end()
     }
 
@@ -93,8 +96,10 @@ private struct Broken: Error {}
         let log = PromiseLog()
         let stage = try Stage(
             runtime, log, [.lensing("l", state: { $0.value > 0 ? 7 : nil }) { (_: Int) in .lasting("it", log) }])
-        for event in [1, 0, 1] { try await stage.send(event) }
-        await log.wait(for: "start it", count: 3)
+        for (count, event) in [1, 0, 1].enumerated() {
+            try await stage.send(event)
+            await log.wait(for: "start it", count: count + 1)
+        }
         await log.wait(for: "cancel it", count: 2)
         try await stage.send(-2)
         await log.wait(for: "cancel it", count: 3)
@@ -111,11 +116,15 @@ private struct Broken: Error {}
                 .firstValueAfterNil("value", state: { $0.value > 0 ? $0.value : nil }) { .lasting("value \($0)", log) },
                 .whenBecomesTrue("true", state: { $0.value > 1 }) { .lasting("true \($0.value)", log) },
             ])
-        for event in [1, 1, -3, 2] { try await stage.send(event) }
-        await log.wait(for: "start value 2")
-        await log.wait(for: "start true 2", count: 2)
+        await log.wait(for: "start value 1")
+        try await stage.send(1)
+        await log.wait(for: "start true 2")
+        for event in [1, -3] { try await stage.send(event) }
         await log.wait(for: "cancel true 2")
         await log.wait(for: "cancel value 1")
+        try await stage.send(2)
+        await log.wait(for: "start value 2")
+        await log.wait(for: "start true 2", count: 2)
         let starts = ["value 1", "true 2", "value 2", "true 2"]
         #expect(runtime.begun(log.said("start"), at: [1, 1, 2]) == runtime.begun(starts, at: [1, 1, 2]))
         #expect(log.said("cancel").sorted() == ["true 2", "value 1"])
@@ -133,7 +142,11 @@ private struct Broken: Error {}
                 .skippingRepeated("s", events: odd) { .lasting("s\($0)", log) },
                 .skippingRepeatedAndKeeping("k", events: odd) { .lasting("k\($0)", log) },
             ])
-        for event in [1, 1, 2, 1] { try await stage.send(event) }
+        try await stage.send(1)
+        for start in ["start e1", "start s1", "start k1"] { await log.wait(for: start) }
+        try await stage.send(1)
+        await log.wait(for: "start e1", count: 2)
+        for event in [2, 1] { try await stage.send(event) }
         await log.wait(for: "start e1", count: 3)
         await log.wait(for: "start s1", count: 2)
         await log.wait(for: "cancel e1", count: 2)
@@ -163,9 +176,10 @@ private struct Broken: Error {}
                 },
                 .react("set", requests: { Set([$0.value / 2]) }) { .lasting("half \($0)", log) },
             ])
-        await log.wait(for: "first 2")
+        for line in ["first 2", "start key 0", "start key 1", "start half 1"] { await log.wait(for: line) }
         try await stage.send(1)
         await log.wait(for: "newer 3")
+        await log.wait(for: "start key 2")
         try await stage.send(-2)
         await log.wait(for: "newer 1")
         await log.wait(for: "cancel key 1")
@@ -189,6 +203,7 @@ private struct Broken: Error {}
                     .passing("\($0)", log)
                 }
             ])
+        await log.wait(for: "start 0")
         try await stage.send(1)
         await log.wait(for: "start 1")
         for event in [-1, 1] { try await stage.send(event) }
@@ -244,6 +259,7 @@ private struct Broken: Error {}
             ])
         try await stage.send(1)
         await log.wait(for: "reduce 51")
+        await log.wait(for: "start 1")
         try await stage.send(2)
         await log.wait(for: "reduce 52")
         await log.wait(for: "start 2")
@@ -264,7 +280,11 @@ private struct Broken: Error {}
                 Feedback<Int, Int>.skippingRepeated("tens", state: { $0 }) { .passing("tens \($0)", log) },
                 Feedback<Int, Int>.middleware("events") { part, event in
                     log.add("start event \(event) \(part)")
-                    return event == 2 ? .event(3) : .none
+                    guard event == 2 else { return .none }
+                    return .run { send in
+                        await log.wait(for: "start tens 2")
+                        try await send(3)
+                    }
                 },
             ].map {
                 $0.pullback(
@@ -296,6 +316,7 @@ private struct Broken: Error {}
                     optionalValue: { (whole: Tally.State) in whole.value < 5 ? whole.value : nil },
                     embedEvent: { $0 }, extractEvent: { $0 })
             ])
+        await log.wait(for: "start a2")
         await log.wait(for: "start b2")
         try await stage.send(5)
         await log.wait(for: "cancel a2")
