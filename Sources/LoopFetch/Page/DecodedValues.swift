@@ -22,7 +22,7 @@ struct DecodedValues: ~Copyable {
             if byte == UInt8(ascii: "&") {
                 let isNumber = index < value.count && value[index] == UInt8(ascii: "#")
                 let start = isNumber ? index + 1 : index
-                let end = value[start...].firstIndex { !Self.isInName($0) } ?? value.count
+                let end = value[start...].firstIndex { !$0.isInName } ?? value.count
                 let next = end < value.count ? value[end] : 0
                 if next == UInt8(ascii: ";") {
                     let name = value[start..<end]
@@ -56,15 +56,5 @@ struct DecodedValues: ~Copyable {
             number = 10 * number + Int(digit - UInt8(ascii: "0"))
         }
         return (0x21...0x7E).contains(number) ? UInt8(number) : nil
-    }
-
-    private static func isInName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: ":"):
-            true
-        default: false
-        }
     }
 }

@@ -252,7 +252,7 @@ struct TagScanner: ~Copyable {
     /// A name of letters, digits, `:`, `-`, `_` and `.`, its letters in lower case; nil where it is longer than names are.
     private mutating func readName() -> Word? {
         var name = Word.Builder()
-        while index < bytes.count, Self.isInName(bytes[index]) {
+        while index < bytes.count, bytes[index].isInName {
             name.append(bytes[index])
             index += 1
         }
@@ -279,13 +279,6 @@ struct TagScanner: ~Copyable {
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
-
-    private static func isInName(_ byte: UInt8) -> Bool {
-        // - . 0...9 : A...Z _ a...z
-        let low: UInt64 = 0x07FF_6000_0000_0000
-        let high: UInt64 = 0x07FF_FFFE_87FF_FFFE
-        return byte < 0x80 && (byte < 0x40 ? low : high) >> UInt64(byte & 0x3F) & 1 == 1
-    }
 
     /// Whether an attribute is one that `LinkCollector` looks at.
     private static func matters(_ name: Word) -> Bool {

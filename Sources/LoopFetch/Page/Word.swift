@@ -54,3 +54,14 @@ struct Word: Hashable, ExpressibleByStringLiteral {
         self.packed = packed | UInt64(count) << 56
     }
 }
+
+extension UInt8 {
+    /// Whether it is one of a plain name's: a letter, a digit, `:`, `-`, `_` or `.`.
+    @inline(__always)
+    var isInName: Bool {
+        // - . 0...9 : A...Z _ a...z
+        let low: UInt64 = 0x07FF_6000_0000_0000
+        let high: UInt64 = 0x07FF_FFFE_87FF_FFFE
+        return self < 0x80 && (self < 0x40 ? low : high) >> UInt64(self & 0x3F) & 1 == 1
+    }
+}

@@ -2,16 +2,9 @@ package import LoopCore
 
 /// Commands one behind the other, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
 ///
-///     bytes   ┌ command 0 ┬ command 1 ┬ command 2 ┐
-///     bounds  ┘           ┘           ┘           ┘
-///
 /// A slice shares the bytes and keeps its indices.
-public struct CommandRun: RandomAccessCollection, Sendable {
-    private var storage: [UInt8] = []
-    /// Where each command begins, and the last one ends.
-    private var bounds = [0]
-    public private(set) var startIndex = 0
-    public private(set) var endIndex = 0
+public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
+    private var run = RunBytes()
 
     public init() {}
 
@@ -21,59 +14,53 @@ public struct CommandRun: RandomAccessCollection, Sendable {
 
     /// Reads commands that may be anything.
     init(_ count: Int, from reader: inout ByteReader) throws(WireError) {
-        storage = Array(reader.rest)
-        bounds.reserveCapacity(count + 1)
-        endIndex = count
-        for _ in 0..<quickly(count, &reader) {
+        run = RunBytes(Array(reader.rest), from: 0, capacity: count)
+        var end = 0
+        for _ in 0..<quickly(count, &reader, &end) {
             let start = reader.position
             _ = try Command(from: &reader)
-            bounds.append(bounds[bounds.count - 1] + reader.position - start)
+            end += reader.position - start
+            run.accept(upTo: end)
         }
     }
 
     /// Takes the commands with which nothing is wrong.
     /// - Returns: how many are left from the first one with which something is, for the reader to say what.
-    private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
-        var offset = 0
-        var taken = 0
-        storage.withUnsafeBytes { bytes in
-            while taken < count, let size = Command.size(bytes, at: offset) {
-                offset += size
-                bounds.append(offset)
-                taken += 1
+    private mutating func quickly(_ count: Int, _ reader: inout ByteReader, _ end: inout Int) -> Int {
+        let bytes = run.storage
+        bytes.withUnsafeBytes { bytes in
+            while run.endIndex < count, let size = Command.size(bytes, at: end) {
+                end += size
+                run.accept(upTo: end)
             }
         }
         // Within what there is: it was just looked at.
-        try? reader.skip(offset)
-        return count - taken
+        try? reader.skip(end)
+        return count - run.endIndex
     }
 
+    public var startIndex: Int { run.startIndex }
+    public var endIndex: Int { run.endIndex }
+
     /// How many bytes they take.
-    public var byteCount: Int { bounds[endIndex] - bounds[startIndex] }
+    public var byteCount: Int { run.byteCount }
 
     /// Their bytes, as they travel.
-    public var bytes: ArraySlice<UInt8> { storage[bounds[startIndex]..<bounds[endIndex]] }
+    public var bytes: ArraySlice<UInt8> { run.bytes }
 
     public subscript(position: Int) -> Command {
-        precondition(
-            position >= startIndex && position < endIndex, "command \(position) of \(startIndex)..<\(endIndex)")
-        return storage.withUnsafeBytes { Command(trusting: $0, at: bounds[position]) }
+        let start = run.start(of: position)
+        return run.storage.withUnsafeBytes { Command(trusting: $0, at: start) }
     }
 
     public subscript(range: Range<Int>) -> CommandRun {
-        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "commands \(range)")
         var slice = self
-        slice.startIndex = range.lowerBound
-        slice.endIndex = range.upperBound
+        slice.run.slice(range)
         return slice
     }
 
     /// How many commands from an index on take at most so many bytes; one at least, if there is one.
-    public func count(from start: Int, bytesMax: Int) -> Int {
-        guard start < endIndex else { return 0 }
-        let limit = bounds[start] + bytesMax
-        return Swift.max(1, (bounds[start...endIndex].firstIndex { $0 > limit } ?? endIndex + 1) - 1 - start)
-    }
+    public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
@@ -86,8 +73,7 @@ public struct CommandRun: RandomAccessCollection, Sendable {
         case .update, .cancel:
             var writer = ByteWriter()
             command.write(to: &writer)
-            storage += writer.bytes
-            end()
+            writer.bytes.withUnsafeBytes { bytes in run.append(bytes.count) { $0.copyMemory(from: bytes) } }
         }
     }
 
@@ -96,53 +82,32 @@ public struct CommandRun: RandomAccessCollection, Sendable {
         of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
     ) {
         request.withUnsafeBytes { request in
-            storage.append(addingCapacity: 50 + request.count) { (output: inout OutputSpan<UInt8>) in
-                output.fill(50 + request.count) { room in
-                    room[0] = Command.Kind.start.rawValue
-                    room.store(effect, attempt, at: 1)
-                    room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
-                    room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
-                    room[45] = isResumed ? 1 : 0
-                    room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
-                    UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
-                }
+            run.append(50 + request.count) { room in
+                room[0] = Command.Kind.start.rawValue
+                room.store(effect, attempt, at: 1)
+                room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
+                room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
+                room[45] = isResumed ? 1 : 0
+                room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
             }
         }
-        end()
-    }
-
-    private mutating func end() {
-        precondition(endIndex == bounds.count - 1 && startIndex == 0, "a slice of a run takes no commands")
-        bounds.append(storage.count)
-        endIndex += 1
     }
 
     /// Takes one of a whole run out.
-    package mutating func remove(at position: Int) {
-        precondition(endIndex == bounds.count - 1 && startIndex == 0, "a slice of a run loses no commands")
-        let size = bounds[position + 1] - bounds[position]
-        storage.removeSubrange(bounds[position]..<bounds[position + 1])
-        bounds.remove(at: position + 1)
-        for later in position + 1..<bounds.count { bounds[later] -= size }
-        endIndex -= 1
-    }
+    package mutating func remove(at position: Int) { run.remove(at: position) }
 
     /// Whether a command starts, or cancels, an attempt of an effect.
     package func does(_ kind: Command.Kind, _ effect: EffectID, _ attempt: Attempt, at position: Int) -> Bool {
-        storage.withUnsafeBytes { bytes in
-            let start = bounds[position]
-            return bytes[start] == kind.rawValue && bytes.attempt(at: start + 17) == attempt
+        let start = run.start(of: position)
+        return run.storage.withUnsafeBytes { bytes in
+            bytes[start] == kind.rawValue && bytes.attempt(at: start + 17) == attempt
                 && bytes.effect(at: start + 1) == effect
         }
     }
 
     /// Makes room for so many bytes.
-    package mutating func reserve(_ byteCount: Int) { storage.reserveCapacity(byteCount) }
-}
-
-extension CommandRun: Equatable {
-    /// Whether they are the same commands.
-    public static func == (a: CommandRun, b: CommandRun) -> Bool { a.count == b.count && a.bytes == b.bytes }
+    package mutating func reserve(_ byteCount: Int) { run.reserve(byteCount) }
 }
 
 extension CommandRun: ExpressibleByArrayLiteral {

@@ -2,45 +2,30 @@ public import LoopCore
 
 /// Entries one behind the other, in the bytes in which they travel.
 ///
-///     bytes   … ┌ entry 0 ┬ entry 1 ┬ entry 2 ┐ …
-///     ends              ─┘         ─┘         ─┘
-///
 /// A sender writes each entry once; outbox and batches hold parts of what it wrote. A slice shares the bytes and keeps
 /// its indices; an entry taken out shares its payload.
 public struct EntryRun: RandomAccessCollection, Sendable {
-    private var storage: [UInt8]
-    /// Where the entries end in `storage`, and before the first one where it begins.
-    private var bounds: [Int]
-    public private(set) var startIndex = 0
-    public private(set) var endIndex: Int
+    private var run = RunBytes()
     /// The largest payload; of a slice, at least that.
     public private(set) var payloadBytesMax = 0
     /// Whether all are events of no effect, for whose seq nobody asks. A slice of others may say false although it could
     /// say true.
     public private(set) var isPlain = true
 
-    public init() {
-        storage = []
-        bounds = [0]
-        endIndex = 0
-    }
+    public init() {}
 
     public init(_ entries: some Sequence<Entry>) {
-        self.init()
         for entry in entries { append(entry) }
     }
 
     /// Reads entries that may be anything; they stay in these bytes, from whose first one the reader counts.
     init(_ count: Int, from reader: inout ByteReader, in bytes: [UInt8]) throws(WireError) {
-        storage = bytes
-        bounds = []
         // As many as there can be, whatever the count says: an entry has at least 6 bytes.
-        bounds.reserveCapacity(Swift.min(count, reader.remaining / 6 + 1) + 1)
-        bounds.append(reader.position)
-        endIndex = count
+        run = RunBytes(bytes, from: reader.position, capacity: Swift.min(count, reader.remaining / 6 + 1))
         for _ in 0..<quickly(count, &reader) {
-            note(try EntryHead(from: &reader))
-            bounds.append(reader.position)
+            let head = try EntryHead(from: &reader)
+            note(head.flags, head.payload.count)
+            run.accept(upTo: reader.position)
         }
     }
 
@@ -48,49 +33,44 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// - Returns: how many are left from the first one with which something is, for the reader to say what.
     private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
         var offset = reader.position
-        var taken = 0
-        storage.withUnsafeBytes { bytes in
-            while taken < count, let entry = EntryHead.sizes(bytes, at: offset) {
-                payloadBytesMax = Swift.max(payloadBytesMax, entry.payload)
-                if entry.flags != 0 { isPlain = false }
+        let bytes = run.storage
+        bytes.withUnsafeBytes { bytes in
+            while run.endIndex < count, let entry = EntryHead.sizes(bytes, at: offset) {
+                note(entry.flags, entry.payload)
                 offset += entry.all
-                bounds.append(offset)
-                taken += 1
+                run.accept(upTo: offset)
             }
         }
         // Within what there is: it was just looked at.
         try? reader.skip(offset - reader.position)
-        return count - taken
+        return count - run.endIndex
     }
+
+    public var startIndex: Int { run.startIndex }
+    public var endIndex: Int { run.endIndex }
 
     /// How many bytes they take.
-    public var byteCount: Int { bounds[endIndex] - bounds[startIndex] }
+    public var byteCount: Int { run.byteCount }
 
     /// Their bytes, as they travel.
-    public var bytes: ArraySlice<UInt8> { storage[bounds[startIndex]..<bounds[endIndex]] }
+    public var bytes: ArraySlice<UInt8> { run.bytes }
 
-    public subscript(position: Int) -> Entry {
-        precondition(position >= startIndex && position < endIndex, "entry \(position) of \(startIndex)..<\(endIndex)")
-        return storage.withUnsafeBytes { buffer in
-            let head = EntryHead(trusting: buffer, at: bounds[position])
-            return Entry(head, storage[head.payload])
-        }
-    }
+    public subscript(position: Int) -> Entry { entry(head(at: position)) }
 
     /// What stands before the payload of an entry.
     package func head(at position: Int) -> EntryHead {
-        precondition(position >= startIndex && position < endIndex, "entry \(position) of \(startIndex)..<\(endIndex)")
-        return storage.withUnsafeBytes { EntryHead(trusting: $0, at: bounds[position]) }
+        let start = run.start(of: position)
+        return run.storage.withUnsafeBytes { EntryHead(trusting: $0, at: start) }
     }
 
     /// The entry of a head that was read from this run.
-    package func entry(_ head: EntryHead) -> Entry { Entry(head, storage[head.payload]) }
+    package func entry(_ head: EntryHead) -> Entry { Entry(head, run.storage[head.payload]) }
 
     /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
     package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
-        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
-        storage.withUnsafeBytes { bytes in
-            bounds.withUnsafeBufferPointer { bounds in
+        run.check(range)
+        run.storage.withUnsafeBytes { bytes in
+            run.bounds.withUnsafeBufferPointer { bounds in
                 for position in range {
                     guard body(position, EntryHead(trusting: bytes, at: bounds[position])) else { return }
                 }
@@ -99,28 +79,16 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     }
 
     public subscript(range: Range<Int>) -> EntryRun {
-        precondition(range.lowerBound >= startIndex && range.upperBound <= endIndex, "entries \(range)")
         var slice = self
-        slice.startIndex = range.lowerBound
-        slice.endIndex = range.upperBound
+        slice.run.slice(range)
         return slice
     }
 
     /// How many bytes some of them take.
-    public func byteCount(of range: Range<Int>) -> Int { bounds[range.upperBound] - bounds[range.lowerBound] }
+    public func byteCount(of range: Range<Int>) -> Int { run.byteCount(of: range) }
 
     /// How many entries from an index on take at most so many bytes; one at least, if there is one.
-    public func count(from start: Int, bytesMax: Int) -> Int {
-        guard start < endIndex else { return 0 }
-        let limit = bounds[start] + bytesMax
-        if bounds[endIndex] <= limit { return endIndex - start }
-        var (low, high) = (start + 1, endIndex)
-        while low < high {
-            let middle = (low + high + 1) / 2
-            if bounds[middle] <= limit { low = middle } else { high = middle - 1 }
-        }
-        return low - start
-    }
+    public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
@@ -138,53 +106,40 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         payload: UnsafeRawBufferPointer
     ) {
         precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
-        precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
-        let size = (effect == nil ? 6 : 38) + payload.count
-        storage.append(addingCapacity: size) { (output: inout OutputSpan<UInt8>) in
-            output.fill(size) { room in
-                room[0] = kind.rawValue
-                room[1] = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
-                if let effect { room.store(effect.id, effect.attempt, at: 2) }
-                let head = size - payload.count
-                room.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: head - 4, as: UInt32.self)
-                UnsafeMutableRawBufferPointer(rebasing: room[head...]).copyMemory(from: payload)
-            }
+        let flags = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
+        let head = effect == nil ? 6 : 38
+        run.append(head + payload.count) { room in
+            room[0] = kind.rawValue
+            room[1] = flags
+            if let effect { room.store(effect.id, effect.attempt, at: 2) }
+            room.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: head - 4, as: UInt32.self)
+            UnsafeMutableRawBufferPointer(rebasing: room[head...]).copyMemory(from: payload)
         }
-        endIndex += 1
-        bounds.append(storage.count)
-        payloadBytesMax = Swift.max(payloadBytesMax, payload.count)
-        if effect != nil || wantsSeq { isPlain = false }
+        note(flags, payload.count)
     }
 
     /// Appends all entries of another run.
     public mutating func append(_ other: EntryRun) {
-        precondition(endIndex == bounds.count - 1, "a slice of a run takes no entries")
-        let shift = storage.count - other.bounds[other.startIndex]
-        storage += other.bytes
-        bounds.reserveCapacity(bounds.count + other.count)
-        for index in other.startIndex..<other.endIndex { bounds.append(other.bounds[index + 1] + shift) }
-        endIndex += other.count
+        run.append(other.run)
         payloadBytesMax = Swift.max(payloadBytesMax, other.payloadBytesMax)
         isPlain = isPlain && other.isPlain
     }
 
     /// Forgets all entries and keeps the memory, for the next ones.
     public mutating func removeAll() {
-        storage.removeAll(keepingCapacity: true)
-        bounds.removeAll(keepingCapacity: true)
-        bounds.append(0)
-        (startIndex, endIndex, payloadBytesMax, isPlain) = (0, 0, 0, true)
+        run.removeAll()
+        (payloadBytesMax, isPlain) = (0, true)
     }
 
-    private mutating func note(_ head: EntryHead) {
-        payloadBytesMax = Swift.max(payloadBytesMax, head.payload.count)
-        if head.flags != 0 { isPlain = false }
+    private mutating func note(_ flags: UInt8, _ payloadBytes: Int) {
+        payloadBytesMax = Swift.max(payloadBytesMax, payloadBytes)
+        if flags != 0 { isPlain = false }
     }
 }
 
 extension EntryRun: Equatable {
     /// Whether they are the same entries.
-    public static func == (a: EntryRun, b: EntryRun) -> Bool { a.count == b.count && a.bytes == b.bytes }
+    public static func == (a: EntryRun, b: EntryRun) -> Bool { a.run == b.run }
 }
 
 extension EntryRun: ExpressibleByArrayLiteral {
