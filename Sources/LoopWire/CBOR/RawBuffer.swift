@@ -1,4 +1,5 @@
 internal import CMemory
+internal import LoopLock
 
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
@@ -14,7 +15,18 @@ struct RawBuffer {
         base = Self.resized(nil, from: 0, to: self.capacity)
     }
 
-    func free() { loop_memory_free(base, capacity) }
+    func free() {
+        // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
+        var size = capacity
+        while size > 2 * Self.stepBytes {
+            _ = Self.resized(base, from: size, to: size - Self.stepBytes)
+            size -= Self.stepBytes
+            BackgroundWork.giveWay()
+        }
+        loop_memory_free(base, size)
+    }
+
+    private static var stepBytes: Int { 1 << 20 }
 
     /// Forgets everything, and takes less memory from now on.
     mutating func shrink(to capacity: Int) {
