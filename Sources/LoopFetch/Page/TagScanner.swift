@@ -136,6 +136,7 @@ struct TagScanner: ~Copyable {
             guard !isClosed, mayHaveAttributes(name) else { return false }
             part = name == "body" ? .body : part == .prologue ? .head : part
         case "script", "style":
+            if part == .prologue { part = .head }
             collector.start(name, attributes)
             return isClosed || passRawText(of: name)
         case "title" where collector.lacksTitle:
@@ -164,7 +165,6 @@ struct TagScanner: ~Copyable {
 
     /// Goes to the end tag of a script or a style sheet.
     private mutating func passRawText(of name: Word) -> Bool {
-        if part == .prologue { part = .head }
         // What is a tag at the very beginning is one for libxml2 here too.
         if byte(0) == UInt8(ascii: "<"), Self.isLetter(byte(1)) { return false }
         let start = index
