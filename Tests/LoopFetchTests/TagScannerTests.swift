@@ -47,6 +47,12 @@ import Testing
         #expect(try scanned(Array("<\(name)/><html id=a>".utf8)) == nil)
     }
 
+    @Test(arguments: ["\u{FFFE}", "\u{FFFF}", "\u{FFFD}"])
+    func `a title has the characters that it has for libxml2`(_ character: String) throws {
+        let page = Array("<title>a\(character)b</title>".utf8)
+        #expect(try scanned(page) == byLibrary(page))
+    }
+
     @Test func `deep nesting and very many attributes are not plain`() throws {
         #expect(try scanned(Array(String(repeating: "<b></i>", count: 200_000).utf8)) == nil)
         #expect(try scanned(Array("<p \(String(repeating: "a='>' ", count: 2001))>".utf8)) == nil)

@@ -191,8 +191,8 @@ struct TagScanner: ~Copyable {
         index = end + 2
         guard byte(-1) == UInt8(ascii: "/"), Self.isLetter(byte(0)), readName() == "title" else { return false }
         index = end
-        // References are for libxml2, and so are the pieces in which it tells a long text.
-        if text.count < 1000, !text.contains(where: { $0 == UInt8(ascii: "&") || $0 < 0x20 && !Self.isBlank($0) }) {
+        // References are for libxml2, and so are the pieces in which it tells a long text and what it leaves out.
+        if text.count < 1000, !text.contains(where: Self.isForLibrary) {
             collector.text(UnsafeBufferPointer(rebasing: text))
         } else {
             guard HTMLReader.readByLibrary(Array("<p>".utf8) + text + Array("</p>".utf8), into: collector) else {
@@ -276,6 +276,12 @@ struct TagScanner: ~Copyable {
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Whether a byte of a title begins a reference or is a part of a character that XML does not have: U+FFFE and U+FFFF
+    /// begin with EF.
+    private static func isForLibrary(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "&") || byte == 0xEF || byte < 0x20 && !isBlank(byte)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
