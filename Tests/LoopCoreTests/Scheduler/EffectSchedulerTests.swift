@@ -152,6 +152,14 @@ import Testing
         #expect(drain(&scheduler) == [])
     }
 
+    @Test func `a place where no effect can be is ignored`() {
+        var scheduler = PlacedScheduler(policies: [:])
+        scheduler.remove(at: -1)
+        scheduler.requeue(at: -1, notBefore: nil)
+        scheduler.remove(at: 7)
+        #expect(scheduler.next(at: .zero) { _ in true } == nil)
+    }
+
     @Test func `twenty thousand effects in half as many groups start and end`() {
         let policy = EffectPolicy(concurrency: 64, concurrencyPerGroup: 1)
         var scheduler = EffectScheduler(policies: [0: policy])
