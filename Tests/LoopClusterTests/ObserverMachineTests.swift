@@ -96,6 +96,19 @@ import Testing
             observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0)), .ended(exitCode: 0, text: "")])
     }
 
+    @Test func `an observer of rare updates asks for the last state as soon as it may`() {
+        func time(_ milliseconds: Int) -> MonotonicTime { .zero + .milliseconds(milliseconds) }
+        var observer = ObserverMachine(.updates(.full, interval: 5000), at: .zero)
+        observer.advance(to: time(900))
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(1), state: [1])), at: time(1000))
+        observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(2), exitCode: 0, text: "")), at: time(1000))
+        let request = ObserverAction.send(.stateRequest(transfer: 0, part: 0))
+        #expect(observer.takeActions() == [request, .state(Seq(1), [1])])
+        #expect(observer.deadline == time(1200))
+        observer.advance(to: time(1200))
+        #expect(observer.takeActions() == [request])
+    }
+
     @Test mutating func `a late frame of a history that was left does not lead back to it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))

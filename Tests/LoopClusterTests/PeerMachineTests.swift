@@ -409,7 +409,9 @@ import Testing
         bench.machine.share(with: &observer, at: bench.now)
         #expect(observer.takeActions() == [.state(Seq(9), [1])])
         #expect(observer.takeActions() == [.ended(exitCode: 0, text: "done")])
+        #expect(bench.machine.deadline(with: observer) == bench.now)
         bench.machine.share(with: &observer, at: bench.now)
+        #expect(bench.machine.deadline(with: observer) > bench.now)
         #expect(
             bench.machine.takeActions() == [
                 .send(.goodbye(bench.session)), .loopEnded(exitCode: 0, text: "done"),

@@ -42,6 +42,17 @@ import Testing
         #expect(try scanned(Array((html + "<a href=end>").utf8)) == nil)
     }
 
+    @Test(arguments: ["script", "style"])
+    func `an html element behind a script or a style sheet that is closed at once is not plain`(_ name: String) throws {
+        #expect(try scanned(Array("<\(name)/><html id=a>".utf8)) == nil)
+    }
+
+    @Test(arguments: ["\u{FFFE}", "\u{FFFF}", "\u{FFFD}"])
+    func `a title has the characters that it has for libxml2`(_ character: String) throws {
+        let page = Array("<title>a\(character)b</title>".utf8)
+        #expect(try scanned(page) == byLibrary(page))
+    }
+
     @Test func `deep nesting and very many attributes are not plain`() throws {
         #expect(try scanned(Array(String(repeating: "<b></i>", count: 200_000).utf8)) == nil)
         #expect(try scanned(Array("<p \(String(repeating: "a='>' ", count: 2001))>".utf8)) == nil)

@@ -128,7 +128,9 @@ public struct ObserverMachine: Sendable {
     private var fetchDeadline: MonotonicTime {
         guard following.hasStates else { return MonotonicTime(nanoseconds: .max) }
         if fetch != nil || content == nil || lack != nil { return nextRequest }
-        if let behindSince { return max(behindSince + patience + following.interval, nextRequest) }
+        if let behindSince {
+            return ending == nil ? max(behindSince + patience + following.interval, nextRequest) : nextRequest
+        }
         return MonotonicTime(nanoseconds: .max)
     }
 

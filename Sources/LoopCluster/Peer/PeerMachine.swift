@@ -162,6 +162,13 @@ public struct PeerMachine: Sendable {
         }
     }
 
+    /// The same for it and an observer on the same connection. Once the observer has handed out the end, the loop is left at
+    /// once.
+    public func deadline(with observer: ObserverMachine) -> MonotonicTime {
+        if ending != nil, awaitsLastState, observer.hasEnded { return now }
+        return min(deadline, observer.deadline)
+    }
+
     // MARK: Time
 
     /// Takes notice of time: repeats what was not answered, and notices silence.

@@ -21,9 +21,10 @@ struct SchedulerEntries: Sendable {
 
     private var entries: [Entry] = []
 
+    /// The effect at a place, which may be any number.
     subscript(place: Int32) -> Entry? {
         let place = Int(place)
-        guard place < entries.count, entries[place].ticket != 0 else { return nil }
+        guard place >= 0, place < entries.count, entries[place].ticket != 0 else { return nil }
         return entries[place]
     }
 

@@ -50,12 +50,6 @@ struct SchedulerLane: Sendable {
         }
     }
 
-    private struct GroupTime: Comparable {
-        var time: MonotonicTime
-        var group: Int
-        static func < (a: GroupTime, b: GroupTime) -> Bool { a.time < b.time }
-    }
-
     private let policy: EffectPolicy
     private let isGrouped: Bool
     private let concurrency: Int
@@ -66,9 +60,9 @@ struct SchedulerLane: Sendable {
     private var freePositions: [Int] = []
     private var delays = BinaryHeap<Delay>()
     private var offers = BinaryHeap<Offer>()
-    private var short = BinaryHeap<GroupTime>()
+    private var short = GroupTimes()
     /// Idle groups whose buckets are not yet full.
-    private var idle = BinaryHeap<GroupTime>()
+    private var idle = GroupTimes()
     private var bucket: TokenBucket?
     private var delayedCount = 0
     private(set) var runningCount = 0
@@ -88,6 +82,9 @@ struct SchedulerLane: Sendable {
 
     /// The number of groups that are remembered.
     var groupCount: Int { positions.count + (groups[0].count == 0 ? 0 : 1) }
+
+    /// The number of times that groups wait for, with those that nobody waits for any more.
+    var groupTimesCount: Int { short.count + idle.count }
 
     // MARK: Life of an effect
 
@@ -260,7 +257,7 @@ struct SchedulerLane: Sendable {
             groups[group].standing = standing
             switch standing {
             case .offered(let ticket): offers.push(Offer(ticket: ticket, group: group))
-            case .short(let until): short.push(GroupTime(time: until, group: group))
+            case .short(let until): short.push(until, group: group)
             case .idle, .full: break
             }
         }
@@ -296,10 +293,7 @@ struct SchedulerLane: Sendable {
     /// A group without effects is forgotten as soon as its bucket is as full as an untouched one.
     private mutating func retire(_ group: Int) {
         guard let bucket = groups[group].bucket, !bucket.isFresh, let begin else { return drop(group) }
-        idle.push(GroupTime(time: bucket.fullAt(begin: begin), group: group))
-        guard idle.isBloated(live: positions.count) else { return }
-        let groups = groups
-        idle.compact { groups[$0.group].name != nil && groups[$0.group].count == 0 }
+        idle.push(bucket.fullAt(begin: begin), group: group)
     }
 
     private mutating func forget(_ group: Int) {
@@ -318,9 +312,7 @@ struct SchedulerLane: Sendable {
         groups[offer.group].standing == .offered(ticket: offer.ticket)
     }
 
-    private func isLive(short item: GroupTime) -> Bool { Self.isLive(short: item, groups) }
-
-    private static func isLive(short item: GroupTime, _ groups: [Group]) -> Bool {
+    private func isLive(short item: GroupTimes.Item) -> Bool {
         groups[item.group].standing == .short(until: item.time)
     }
 
@@ -348,10 +340,6 @@ struct SchedulerLane: Sendable {
         if offers.isBloated(live: positions.count) {
             let groups = groups
             offers.compact { Self.isLive($0, groups) }
-        }
-        if short.isBloated(live: positions.count) {
-            let groups = groups
-            short.compact { Self.isLive(short: $0, groups) }
         }
     }
 }

@@ -136,6 +136,7 @@ struct TagScanner: ~Copyable {
             guard !isClosed, mayHaveAttributes(name) else { return false }
             part = name == "body" ? .body : part == .prologue ? .head : part
         case "script", "style":
+            if part == .prologue { part = .head }
             collector.start(name, attributes)
             return isClosed || passRawText(of: name)
         case "title" where collector.lacksTitle:
@@ -164,7 +165,6 @@ struct TagScanner: ~Copyable {
 
     /// Goes to the end tag of a script or a style sheet.
     private mutating func passRawText(of name: Word) -> Bool {
-        if part == .prologue { part = .head }
         // What is a tag at the very beginning is one for libxml2 here too.
         if byte(0) == UInt8(ascii: "<"), Self.isLetter(byte(1)) { return false }
         let start = index
@@ -191,8 +191,8 @@ struct TagScanner: ~Copyable {
         index = end + 2
         guard byte(-1) == UInt8(ascii: "/"), Self.isLetter(byte(0)), readName() == "title" else { return false }
         index = end
-        // References are for libxml2, and so are the pieces in which it tells a long text.
-        if text.count < 1000, !text.contains(where: { $0 == UInt8(ascii: "&") || $0 < 0x20 && !Self.isBlank($0) }) {
+        // References are for libxml2, and so are the pieces in which it tells a long text and what it leaves out.
+        if text.count < 1000, !text.contains(where: Self.isForLibrary) {
             collector.text(UnsafeBufferPointer(rebasing: text))
         } else {
             guard HTMLReader.readByLibrary(Array("<p>".utf8) + text + Array("</p>".utf8), into: collector) else {
@@ -276,6 +276,12 @@ struct TagScanner: ~Copyable {
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Whether a byte of a title begins a reference or is a part of a character that XML does not have: U+FFFE and U+FFFF
+    /// begin with EF.
+    private static func isForLibrary(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "&") || byte == 0xEF || byte < 0x20 && !isBlank(byte)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }

@@ -96,8 +96,10 @@ struct PeerShell: ~Copyable {
         while true {
             let maySleep = executor?.runJobs() ?? true
             let now = SystemClock.monotonic
-            var deadline = pusher.withLock { $0.driver.machine.deadline }
-            if let observer { deadline = min(deadline, observer.deadline) }
+            var deadline = pusher.withLock { pusher in
+                guard let observer else { return pusher.driver.machine.deadline }
+                return pusher.driver.machine.deadline(with: observer)
+            }
             if let stopping = isStopping() {
                 deadline = min(deadline, stopping + stopLimit)
                 if now >= stopping + stopLimit {

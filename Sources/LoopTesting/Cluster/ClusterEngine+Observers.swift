@@ -109,7 +109,8 @@ extension ClusterEngine {
 
     /// An observer says that the loop has ended: only where that is so, and behind the last state.
     private func observeEnd(_ peer: Peer) throws(Violation) {
-        guard let observer = peer.observer, let end = ends[observer.history] else {
+        // One that has heard nothing yet knows of the end by the peer.
+        guard let observer = peer.observer, let end = ends[observer.history] ?? ends[peer.machine.history] else {
             throw Violation(.durableBeforeVisible, "observer \(peer.index) was told that the loop has ended")
         }
         guard observer.following.hasStates, observer.waitsForTheEnd(at: time(peer)) else { return }

@@ -83,10 +83,8 @@ extension ClusterEngine {
         if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
-        var deadline = max(peer.machine.deadline.nanoseconds, peer.clockOffset) - peer.clockOffset
-        if let due = peer.observer?.deadline {
-            deadline = min(deadline, max(due.nanoseconds, peer.clockOffset) - peer.clockOffset)
-        }
+        let due = peer.observer.map { peer.machine.deadline(with: $0) } ?? peer.machine.deadline
+        let deadline = max(due.nanoseconds, peer.clockOffset) - peer.clockOffset
         var next = max(deadline, now + 100_000)
         for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
         next = min(next, max(peer.fromReducer.readableAt, now))

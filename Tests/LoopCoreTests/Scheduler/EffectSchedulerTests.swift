@@ -121,6 +121,31 @@ import Testing
         #expect(scheduler.groupCount == 0)
     }
 
+    @Test func `a group whose effects come and go while it waits for a token is noted once`() {
+        var scheduler = EffectScheduler(policies: [0: EffectPolicy(ratePerGroup: RateLimit(perSecond: 0.001))])
+        _ = drain(&scheduler)
+        for (index, group) in ["a", "b"].enumerated() {
+            scheduler.add(effect(0, index), group: group)
+            #expect(drain(&scheduler, at: .zero + .seconds(1000 + index)) == [effect(0, index)])
+            scheduler.remove(effect(0, index))
+        }
+        // The first in line stays there.
+        scheduler.add(effect(0, 2), group: "a")
+        for index in 3..<1000 {
+            scheduler.add(effect(0, index), group: "b")
+            scheduler.remove(effect(0, index))
+            scheduler.add(effect(0, index), group: "new")
+            scheduler.remove(effect(0, index))
+        }
+        #expect(scheduler.groupTimesCount < 50)
+        #expect(scheduler.deadline(after: .zero + .seconds(1001)) == .zero + .seconds(2000))
+        #expect(drain(&scheduler, at: .zero + .seconds(2000)) == [effect(0, 2)])
+        scheduler.remove(effect(0, 2))
+        #expect(drain(&scheduler, at: .zero + .seconds(9000)) == [])
+        #expect(scheduler.groupCount == 0)
+        #expect(scheduler.groupTimesCount == 0)
+    }
+
     @Test func `an adopted effect counts against the limits, above them too`() {
         var scheduler = EffectScheduler(policies: [0: EffectPolicy(concurrency: 1)])
         scheduler.adopt(effect(0, 0), group: nil)
@@ -150,6 +175,14 @@ import Testing
         #expect(drain(&scheduler) == [effect(0, 0)])
         scheduler.add(effect(0, 0), group: nil)
         #expect(drain(&scheduler) == [])
+    }
+
+    @Test func `a place where no effect can be is ignored`() {
+        var scheduler = PlacedScheduler(policies: [:])
+        scheduler.remove(at: -1)
+        scheduler.requeue(at: -1, notBefore: nil)
+        scheduler.remove(at: 7)
+        #expect(scheduler.next(at: .zero) { _ in true } == nil)
     }
 
     @Test func `twenty thousand effects in half as many groups start and end`() {
