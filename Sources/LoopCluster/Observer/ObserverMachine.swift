@@ -99,7 +99,8 @@ public struct ObserverMachine: Sendable {
 
     public mutating func takeActions() -> [ObserverAction] {
         // Behind the last state, and only once nobody has found that it does not fit.
-        if let ending, !hasEnded, actions.isEmpty && isThere || now >= ending.by {
+        let mayEnd = actions.isEmpty && (isThere || breaks(.endsFollowTheLastState))
+        if let ending, !hasEnded, mayEnd || now >= ending.by {
             hasEnded = true
             actions.append(.ended(exitCode: ending.heard.exitCode, text: ending.heard.text))
         }
