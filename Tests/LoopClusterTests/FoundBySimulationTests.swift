@@ -140,6 +140,64 @@ import Testing
         #expect(bench.machine.status().peers.map(\.leaseMilliseconds) == [3000])
     }
 
+    @Test func `a worker that claims in an epoch behind the end is assigned nothing`() throws {
+        var (bench, worker, grant) = try ended()
+        #expect(claim(grant, of: alice, worker, at: &bench) == [])
+        var again = try ReducerBench(replaying: bench.records)
+        #expect(claim(grant, of: alice, worker, at: &again) == [])
+        // Nor does the journal have to say of the rest who has not claimed it.
+        let count = again.records.count
+        again.turn(after: 10_000)
+        #expect(!again.records[count...].contains { if case .attemptEnded = $0 { true } else { false } })
+    }
+
+    @Test func `what was assigned in the turn in which a loop ends does not leave`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        #expect(try bench.send(sender, from: 1, .light("a", 1)).grants.count == 1)
+        let batch = bench.batch(sender, from: 2, [try bench.event(.finish)])
+        let ask = ToReducer.assignmentsRequest(worker, bench.machine.epoch)
+        let out = bench.turn { machine, now in
+            machine.receive(ask, from: ReducerBench.route(alice), at: now)
+            machine.receive(batch, at: now)
+        }
+        #expect(out.messages(to: alice) == [.ended(at: Seq(2), exitCode: 1, text: "done")])
+        #expect(
+            bench.say(ask, from: alice).messages(to: alice) == [
+                .assignments(Assignments(number: 1, watermark: 0, grants: []))
+            ])
+    }
+
+    @Test func `a reducer whose loop has ended does not wake for effects that wait for their next try`() throws {
+        let retry = Retry(attemptsMax: 9, firstDelay: .milliseconds(100), delayMax: .milliseconds(100), jitter: 0)
+        var bench = try ReducerBench(policy: EffectPolicy(retry: retry))
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        let failure = Failure(message: "no luck").bytes[...]
+        _ = bench.push(
+            bench.batch(
+                worker, from: 1,
+                [Entry(kind: .failed, effect: grant.effect, attempt: grant.attempt, payload: failure)]))
+        _ = try bench.send(sender, from: 2, .finish)
+        bench.turn(after: 200)
+        var machine = bench.machine
+        let now = ReducerBench.moment(bench.time)
+        machine.advance(to: now)
+        #expect(machine.ready().deadline > now.monotonic)
+    }
+
+    /// A loop that has ended, a worker that ran an effect of it, and that effect.
+    private func ended() throws -> (bench: ReducerBench, worker: SessionID, grant: Grant) {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        _ = try bench.send(sender, from: 2, .finish)
+        return (bench, worker, grant)
+    }
+
     /// A worker greets again and claims what it runs.
     /// - Returns: the attempts that it may go on with.
     private func claim(

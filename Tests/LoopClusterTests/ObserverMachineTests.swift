@@ -109,6 +109,21 @@ import Testing
         #expect(observer.takeActions() == [request])
     }
 
+    /// The journal may have lost it: a reducer that still has it says it again.
+    @Test mutating func `an end that is not handed out is forgotten in a newer epoch`() {
+        observer.receivePublished(frame(first, epoch: 1, .update(Seq(1), state: [1])), at: time(1))
+        observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(3), exitCode: 0, text: "")), at: time(1))
+        #expect(observer.takeActions().first == .state(Seq(1), [1]))
+        observer.receivePublished(frame(first, epoch: 2, .commonTick(Seq(1))), at: time(1))
+        #expect(observer.takeActions() == [])
+        observer.advance(to: time(3))
+        #expect(observer.takeActions() == [])
+        observer.receivePublished(frame(first, epoch: 2, .ended(at: Seq(2), exitCode: 1, text: "")), at: time(3))
+        observer.receivePublished(frame(first, epoch: 2, .update(Seq(2), state: [2])), at: time(3))
+        #expect(observer.takeActions().last == .state(Seq(2), [2]))
+        #expect(observer.takeActions() == [.ended(exitCode: 1, text: "")])
+    }
+
     @Test mutating func `a late frame of a history that was left does not lead back to it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))

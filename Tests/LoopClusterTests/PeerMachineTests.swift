@@ -418,6 +418,72 @@ import Testing
             ])
     }
 
+    @Test func `starts nothing more, and takes no more work`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        _ = bench.send(wantsSeq: true)
+        #expect(
+            bench.publish(.ended(at: Seq(9), exitCode: 0, text: "")) == [
+                .stop(bench.grant.effect, bench.grant.attempt)
+            ])
+        // An assignment that was made before the end comes late.
+        #expect(bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [bench.grant]))) == [])
+        let capacities = bench.wait(600).compactMap { action -> UInt32? in
+            if case .send(.heartbeat(let heartbeat)) = action { heartbeat.capacity } else { nil }
+        }
+        #expect(capacities == [0])
+    }
+
+    /// The journal may have lost the end with the epoch in which it came.
+    @Test func `goes on in a newer epoch, unless that says it again`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send(wantsSeq: true)
+        _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
+        bench.epoch = Epoch(number: 2, nonce: 6)
+        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        #expect(
+            bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [bench.grant]))) == [
+                .run(bench.grant)
+            ])
+        #expect(bench.send() == .accepted(number: 2))
+        _ = bench.acknowledge(0, 2)
+        #expect(
+            bench.publish(.ended(at: Seq(9), exitCode: 1, text: "again")) == [
+                .stop(bench.grant.effect, bench.grant.attempt), .send(.goodbye(bench.session)),
+                .loopEnded(exitCode: 1, text: "again"),
+            ])
+    }
+
+    @Test func `gives up also where it looks for the reducer`() {
+        var bench = PeerBench()
+        bench.join()
+        var observer = ObserverMachine(.wholeStates, at: bench.now)
+        bench.machine.share(with: &observer, at: bench.now)
+        _ = bench.send()
+        _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
+        #expect(bench.wait(3001).contains(.send(.hello(name: "lamps", schema: 2))))
+        bench.machine.share(with: &observer, at: bench.now)
+        observer.advance(to: bench.now + .seconds(1))
+        #expect(observer.takeActions().last == .ended(exitCode: 0, text: ""))
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(bench.wait(3001).last == .loopEnded(exitCode: 0, text: ""))
+    }
+
+    @Test func `whose observer knows of a newer epoch looks for the reducer in a silence`() {
+        var bench = PeerBench()
+        bench.join()
+        var observer = ObserverMachine(.wholeStates, at: bench.now)
+        bench.machine.share(with: &observer, at: bench.now)
+        _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
+        bench.epoch = Epoch(number: 2, nonce: 6)
+        observer.receivePublished(bench.frame(.update(Seq(7), state: [1])), at: bench.now)
+        bench.machine.share(with: &observer, at: bench.now)
+        #expect(observer.takeActions() == [.state(Seq(7), [1])])
+        #expect(bench.wait(3001).contains(.send(.hello(name: "lamps", schema: 2))))
+        #expect(observer.takeActions() == [])
+    }
+
     @Test func `gives up when the reducer is gone`() {
         var bench = PeerBench()
         bench.join()

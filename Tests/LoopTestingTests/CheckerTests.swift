@@ -25,7 +25,7 @@ import Testing
     @Test func `lets an observer begin anew where a journal was put back, and only there`() throws {
         var checkers = try wanderer()
         try show(second, &checkers)
-        try checkers.observe(.returned(peer: 7))
+        try checkers.observe(.beganAnew(peer: 7))
         try show(second, &checkers)
         let violation = try #require(#expect(throws: Violation.self) { try show(second, &checkers) })
         #expect(violation.promise == .snapshotComesFirst)

@@ -33,6 +33,23 @@ import Testing
         }
     }
 
+    @Test func `ends some loops, and runs the others as if none did`() throws {
+        var endsCount = 0
+        for seed in 0..<12 as Range<UInt64> {
+            var scenario = Scenario(seed: seed, seconds: 4)
+            let first = Simulation.slots(scenario, records: true)
+            try first.run()
+            #expect((first.outcome != nil) == (first.plan.end != nil))
+            scenario.simpler = [.noEnd]
+            let endless = Simulation.slots(scenario, records: true)
+            try endless.run()
+            #expect(endless.outcome == nil)
+            if first.plan.end != nil { endsCount += 1 }
+            #expect((first.transcript?.hash == endless.transcript?.hash) == (first.plan.end == nil))
+        }
+        #expect(endsCount > 0)
+    }
+
     @Test(arguments: FaultMix.allCases)
     func `keeps every promise under each mix of faults`(mix: FaultMix) {
         let report = Simulation.run((0..<8).map { Scenario(seed: $0, seconds: 10, mix: mix) })
@@ -127,7 +144,9 @@ import Testing
         let last = try #require(lines.last)
         #expect(code == 0, "\(last)")
         #expect(last.hasPrefix("20 seeds, "))
-        for word in ["simulated seconds", "events", "faults (burst ", "checks: G1 ", "PROGRESS 20", "0 violations"] {
+        for word in [
+            "simulated seconds", "events", " ends, ", "faults (burst ", "checks: G1 ", "PROGRESS 20", "0 violations",
+        ] {
             #expect(last.contains(word), "\(last)")
         }
     }

@@ -47,7 +47,7 @@ public struct Following: Equatable, Sendable {
         return states + (transitions ? [.transitions(loop)] : []) + [.tick(loop)]
     }
 
-    package var hasStates: Bool { states != .none }
+    var hasStates: Bool { states != .none }
 
     /// That of the definition that folds the events; nil where none does.
     public var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }

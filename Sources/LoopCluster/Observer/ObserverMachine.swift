@@ -44,7 +44,7 @@ public struct ObserverMachine: Sendable {
     private var doubtedAt: MonotonicTime?
     private var lastTransition: Seq?
     /// The loop has ended: what is handed out once the last state was, and when at the latest.
-    private var ending: (action: ObserverAction, by: MonotonicTime)?
+    private(set) var ending: (heard: HeardEnd, by: MonotonicTime)?
     /// Whether the end was handed out: nothing follows it.
     private(set) var hasEnded = false
     private var now: MonotonicTime
@@ -99,26 +99,26 @@ public struct ObserverMachine: Sendable {
 
     public mutating func takeActions() -> [ObserverAction] {
         // Behind the last state, and only once nobody has found that it does not fit.
-        if let ending, !hasEnded, actions.isEmpty && isThere || now >= ending.by {
+        let mayEnd = actions.isEmpty && (isThere || breaks(.endsFollowTheLastState))
+        if let ending, !hasEnded, mayEnd || now >= ending.by {
             hasEnded = true
-            actions.append(ending.action)
+            actions.append(.ended(exitCode: ending.heard.exitCode, text: ending.heard.text))
         }
         defer { actions.removeAll() }
         return actions
     }
 
     /// The loop has ended. This is handed out behind its last state, where that can be had within a second.
-    mutating func end(at seq: Seq, exitCode: Int32, text: String, now: MonotonicTime) {
+    mutating func end(_ heard: HeardEnd, now: MonotonicTime) {
         pass(to: now)
-        guard ending == nil else { return }
-        ending = (.ended(exitCode: exitCode, text: text), by: self.now + endLimit)
-        newest = max(newest, seq)
+        // A peer on the same connection may know of a newer epoch, or of an older one.
+        let isOlder = heard.history == history ? heard.epoch.number < epoch.number : left.contains(heard.history)
+        guard ending == nil, !isOlder else { return }
+        ending = (heard, by: self.now + endLimit)
+        newest = max(newest, heard.seq)
         review()
         advance(to: now)
     }
-
-    /// Whether the end is handed out behind the last state only: its limit is not over.
-    package func waitsForTheEnd(at now: MonotonicTime) -> Bool { ending.map { now < $0.by } ?? false }
 
     public var deadline: MonotonicTime {
         guard let ending, !hasEnded else { return fetchDeadline }
@@ -197,7 +197,8 @@ public struct ObserverMachine: Sendable {
         case .unchanged(let seqs): keep(seqs)
         case .stateHash(let seq, let hash): compare(seq, hash)
         case .transitions(let notes): if following.fingerprint != nil { take(notes) } else { show(notes) }
-        case .ended(let seq, let exitCode, let text): end(at: seq, exitCode: exitCode, text: text, now: now)
+        case .ended(let seq, let exitCode, let text):
+            end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text), now: now)
         default: break
         }
     }
@@ -234,6 +235,7 @@ public struct ObserverMachine: Sendable {
             if frame.epoch != epoch && following.dependsOnTheLast && !breaks(.epochsBeginWithAState) { begin() }
             // Nor is it waited for what it may have lost.
             if frame.epoch != epoch { (newest, behindSince) = (content?.upperBound ?? .initial, nil) }
+            if frame.epoch != epoch { forgetEnd() }
             epoch = frame.epoch
         } else {
             guard mayFollow(frame) else { return false }
@@ -245,7 +247,7 @@ public struct ObserverMachine: Sendable {
             behindSince = nil
             begin()
             lastTransition = nil
-            if !hasEnded { ending = nil }
+            forgetEnd()
         }
         silence = .zero
         knock = nil
@@ -272,6 +274,9 @@ public struct ObserverMachine: Sendable {
         guard history != .none, !left.contains(history) else { return }
         left = left.suffix(7) + [history]
     }
+
+    /// The journal may have lost it: if not, it is said again.
+    private mutating func forgetEnd() { if !hasEnded { ending = nil } }
 
     private func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 

@@ -78,6 +78,8 @@ extension PeerMachine {
     }
 
     private mutating func start(_ grant: Grant) {
+        // A late word: the reducer has let go of everything, or gets it back with the goodbye.
+        if ending != nil { return }
         let key = FinishedAttempt(effect: grant.effect, attempt: grant.attempt)
         if finished.contains(key) && !breaks(.finishedAttemptsAreRemembered) { return }
         if let current = running[grant.effect] {

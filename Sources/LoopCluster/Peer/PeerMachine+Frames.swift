@@ -47,7 +47,7 @@ extension PeerMachine {
             settle(upTo: outcomes.watermark, outcomes.notable)
         case .commands(let number, let commands): apply(number, commands)
         case .assignments(let part): assemble(part)
-        case .ended(let seq, let exitCode, let text): end(Ending(seq: seq, exitCode: exitCode, text: text))
+        case .ended(let seq, let exitCode, let text): end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text))
         case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer,
             .delta, .unchanged, .stateHash:
             break
@@ -119,6 +119,8 @@ extension PeerMachine {
             applied = 0
             reportedApplied = 0
             echo = 0
+            // It says so again where the loop has ended.
+            ending = nil
         }
         assembling = nil
         outbox.goBack(to: outbox.settled)

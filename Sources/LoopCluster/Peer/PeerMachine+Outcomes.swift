@@ -83,7 +83,7 @@ extension PeerMachine {
                 && outbox.byteCount < configuration.outboxBytesMax
     }
 
-    mutating func end(_ ending: Ending) {
+    mutating func end(_ ending: HeardEnd) {
         guard self.ending == nil else { return }
         for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
         self.ending = ending
@@ -102,7 +102,9 @@ extension PeerMachine {
     /// What it knows of the end, an observer on the same connection knows too; and the loop is not left, nor its reducer let
     /// go, before the observer has handed out the last state. To be called before its wishes are taken.
     public mutating func share(with observer: inout ObserverMachine, at now: MonotonicTime) {
-        if let ending { observer.end(at: ending.seq, exitCode: ending.exitCode, text: ending.text, now: now) }
+        if let ending { observer.end(ending, now: now) }
+        // It has been told to people, and is not taken back.
+        if observer.hasEnded, let known = observer.ending?.heard { end(known) }
         awaitsLastState = !observer.hasEnded
         endIfEmpty()
     }

@@ -67,15 +67,9 @@ public struct PeerMachine: Sendable {
     var finished = MixedSet<FinishedAttempt>()
     var isStopping = false
     /// The loop has ended; what is left is to learn what became of the outbox.
-    var ending: Ending?
+    var ending: HeardEnd?
     /// Whether an observer on the same connection is on its way to the last state.
     var awaitsLastState = false
-
-    struct Ending: Equatable, Sendable {
-        let seq: Seq
-        let exitCode: Int32
-        let text: String
-    }
 
     // Timers: when each is due next.
     var nextStep = MonotonicTime.zero
@@ -207,10 +201,10 @@ public struct PeerMachine: Sendable {
 
     /// Without a sign of life for the limit the subscription may be dead: a new one, and a new greeting.
     private mutating func noticeSilence() {
-        guard stage != .introducing, stage != .over, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else {
-            return
-        }
-        if ending != nil { return endUnheard() }
+        guard stage != .over, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else { return }
+        // An observer that does not come to the last state knows of something newer.
+        if ending != nil, !awaitsLastState { return endUnheard() }
+        if stage == .introducing { return }
         heardAt = now
         enter(.introducing)
     }
@@ -261,7 +255,8 @@ public struct PeerMachine: Sendable {
 
     /// Never more than the outbox has room for their ends: a worker that cannot send takes no more work.
     private var capacity: UInt32 {
-        isStopping ? 0 : UInt32(clamping: min(configuration.capacity, configuration.outboxEntriesMax - outbox.count))
+        isStopping || ending != nil
+            ? 0 : UInt32(clamping: min(configuration.capacity, configuration.outboxEntriesMax - outbox.count))
     }
 
     /// Every attempt that runs or has entries in the outbox.

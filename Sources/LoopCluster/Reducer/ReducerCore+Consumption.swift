@@ -158,7 +158,7 @@ extension ReducerCore {
     private mutating func apply(_ event: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
         applyEvent(event, number, of: session, at: place)
         // The end takes effect before the next event, also before one of the same batch.
-        noticeOutcome()
+        if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
     }
 
     /// - Parameter place: of the entry's effect.

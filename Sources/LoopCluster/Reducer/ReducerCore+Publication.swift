@@ -99,7 +99,7 @@ extension ReducerCore {
             send(tick(for: session, resend: false), to: session)
         }
         publish(.commonTick(core.seq), on: .tick(core.loop.id))
-        announceEnd()
+        if !breaks(.endsAreRepeated) { announceEnd() }
         updates.announce(core.seq)
         publishHashes()
         transfers.removeAll { $0.isComplete && now.monotonic - $0.usedAt > .seconds(10) }

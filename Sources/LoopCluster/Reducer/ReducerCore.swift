@@ -189,13 +189,20 @@ struct ReducerCore: Sendable {
         self.outcome = outcome
         hasNewOutcome = true
         owners.removeAll()
+        unclaimed.removeAll()
         for session in members.keys { members[session]?.holding = Holding() }
+        // Who has claimed in this turn claims again, and is assigned nothing.
+        messages.removeAll { message in
+            guard case .reply(_, let frame) = message, case .assignments(let part) = frame.message else { return false }
+            return !part.grants.isEmpty
+        }
     }
 
     private var deadline: MonotonicTime {
         if hasDeferred { return now.monotonic }
         var earliest = nextTick
-        if let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
+        // Behind the end nothing is granted.
+        if outcome == nil, let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
         if let time = timeouts.top?.time { earliest = min(earliest, time) }
         if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
         if let time = updates.deadline(core.seq) { earliest = min(earliest, time) }

@@ -49,6 +49,12 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case leasesRunFromTheEcho
     /// 6: a worker without ticks greets anew with a new subscription.
     case silenceIsNoticed
+    /// 6: the end of a loop is judged after each event: nothing behind it is applied.
+    case endsTakeEffectAtOnce
+    /// 6: the end is announced again with each tick.
+    case endsAreRepeated
+    /// 6: an observer hands out the end behind the last state.
+    case endsFollowTheLastState
     /// 3: after a failed append nothing that depended on it leaves, and the machine is thrown away.
     case failedJournalsAreLeft
     /// 7: a recovery replays the records behind the snapshot.

@@ -19,8 +19,6 @@ package struct Checkers<Work: Workload>: Sendable {
     private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
-    /// The loop has ended.
-    private var hasEnded = false
     /// What was judged outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
 
@@ -59,19 +57,16 @@ package struct Checkers<Work: Workload>: Sendable {
         case .left:
             try lossIsNoticed.observe(observation, book)
             try nothingStale.observe(observation, model)
-            try durableBeforeVisible.observe(observation, book)
+            try durableBeforeVisible.observe(observation, model)
             try observersConverge.observe(observation, model)
         case .accepted, .sent: break
         case .told: try nothingLost.observe(observation, book)
-        case .ended:
-            hasEnded = true
-            try nothingLost.observe(observation, book)
-        case .died:
+        case .died, .departed:
             try nothingLost.observe(observation, book)
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
         case .damaged, .repaired: try observersConverge.observe(observation, model)
-        case .watches, .returned, .shown:
+        case .watches, .beganAnew, .shown, .observedEnd:
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
         case .ran, .forgotten: try oneOwner.observe(observation, book)
@@ -80,11 +75,8 @@ package struct Checkers<Work: Workload>: Sendable {
             count(.progress)
             try nothingLost.observe(observation, book)
             try poisonIsSetAside.observe(observation, book)
-            // When a loop ends, its observers leave with what they have seen.
-            if !hasEnded {
-                try observersConverge.observe(observation, model)
-                try snapshotComesFirst.observe(observation, book)
-            }
+            try observersConverge.observe(observation, model)
+            try snapshotComesFirst.observe(observation, book)
         }
     }
 
@@ -103,7 +95,7 @@ package struct Checkers<Work: Workload>: Sendable {
         // Judged by what the events before it have made of the loop.
         try nothingStale.observe(observation, model)
         try oneOwner.observe(observation, book)
-        try durableBeforeVisible.observe(observation, book)
+        try durableBeforeVisible.observe(observation, model)
         try replayIsExact.observe(observation, book)
         try snapshotComesFirst.observe(observation, book)
         try lossIsNoticed.observe(observation, book)

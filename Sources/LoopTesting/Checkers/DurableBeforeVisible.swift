@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// G7: whatever a frame says was in the journal when it left.
-struct DurableBeforeVisible: Checker {
+struct DurableBeforeVisible: Counting {
     static let promise = Promise.durableBeforeVisible
     private(set) var checkCount = 0
     private var history = History.none
@@ -14,7 +14,7 @@ struct DurableBeforeVisible: Checker {
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
+    mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
         case .began(let history):
             self = DurableBeforeVisible(checkCount: checkCount)
@@ -23,6 +23,9 @@ struct DurableBeforeVisible: Checker {
         case .lost(let lost): forget(lost)
         case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
             try check(frame)
+            if case .ended(let seq, let exitCode, let text) = frame.message {
+                try check(seq, model.seq, exitCode, text, model.outcome)
+            }
         default: break
         }
     }
@@ -83,6 +86,16 @@ struct DurableBeforeVisible: Checker {
 
     private func check(_ seq: Seq) throws(Violation) {
         if seq.value > self.seq { throw visible("seq \(seq)", "\(self.seq)") }
+    }
+
+    /// An end is told only once the journal has it, and as what its events make it.
+    private func check(
+        _ seq: Seq, _ last: Seq, _ exitCode: Int32, _ text: String, _ outcome: Outcome?
+    ) throws(Violation) {
+        guard let outcome else { throw visible("the loop's end at \(seq)", "no end") }
+        if seq != last || exitCode != outcome.exitCode || text != String(outcome.text.prefix(4096)) {
+            throw visible("the end \"\(text)\" (\(exitCode)) at \(seq)", "\(outcome) at \(last)")
+        }
     }
 
     /// Before a second grant of an effect leaves, the end of the first is durable.

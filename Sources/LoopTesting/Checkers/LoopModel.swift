@@ -22,12 +22,15 @@ struct LoopModel<Work: Workload>: Sendable {
 
     var state: State { chronicle.state }
     var seq: Seq { chronicle.seq }
+    /// How the loop has ended; nil: it goes on.
+    private(set) var outcome: Outcome?
 
     /// A journal was begun.
     mutating func begin(_ history: History) throws(Violation) {
         self = LoopModel(work, history: history)
         evaluator.advance(state: state, event: nil, seq: .initial, into: &changes)
         takeChanges()
+        outcome = work.definition.outcome(of: state)
         try work.judge(state, at: seq)
     }
 
@@ -46,6 +49,7 @@ struct LoopModel<Work: Workload>: Sendable {
         chronicle.append(record, event)
         evaluator.advance(state: state, event: event, seq: seq, into: &changes)
         if !changes.isEmpty { takeChanges() }
+        outcome = work.definition.outcome(of: state)
         try work.judge(state, at: seq)
     }
 

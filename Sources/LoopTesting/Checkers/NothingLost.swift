@@ -13,26 +13,28 @@ struct NothingLost: Checker {
     private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
-    private var hasEnded = false
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began: hasEndedStreams = true
-        case .ended: hasEnded = true
         case .died(let peer): dead.insert(peer)
         case .journaled(let journaled): try journal(journaled)
         case .lost(let records):
             // A sender may still hear what was true then, or that nobody knows any more.
             hasEndedStreams = true
             for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
-        case .told(let id, let outcome): try compare(id, outcome, book)
-        case .settled:
-            checkCount += 1
-            for id in 1..<book.count + 1 where !(id < told.count && told[id]) {
-                guard let entry = book[id], !dead.contains(entry.peer) else { continue }
-                throw Violation(.nothingLost, "nobody was told what became of \(describe(id, book))")
-            }
+        case .told(let id, let outcome, let isUnheard): try compare(id, outcome, isUnheard, book)
+        case .departed(let peer): try demandOutcomes(book) { $0 == peer }
+        case .settled: try demandOutcomes(book) { [dead] in !dead.contains($0) }
         default: break
+        }
+    }
+
+    private mutating func demandOutcomes(_ book: EntryBook, of isMeant: (Int) -> Bool) throws(Violation) {
+        checkCount += 1
+        for id in 1..<book.count + 1 where !(id < told.count && told[id]) {
+            guard let entry = book[id], isMeant(entry.peer) else { continue }
+            throw Violation(.nothingLost, "nobody was told what became of \(describe(id, book))")
         }
     }
 
@@ -54,13 +56,15 @@ struct NothingLost: Checker {
         }
     }
 
-    private mutating func compare(_ id: Int, _ outcome: EntryOutcome, _ book: EntryBook) throws(Violation) {
+    private mutating func compare(
+        _ id: Int, _ outcome: EntryOutcome, _ isUnheard: Bool, _ book: EntryBook
+    ) throws(Violation) {
         checkCount += 1
         _ = told.insert(id)
         // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
         // Once the loop is over, and nobody is there to ask, what was not answered counts as refused.
-        if outcome == .refused(.ended), hasEnded { return }
+        if outcome == .refused(.ended), isUnheard { return }
         if id < forgotten.count, forgotten[id] { return }
         let fate = id < fates.count ? fates[id] : nil
         let agrees =

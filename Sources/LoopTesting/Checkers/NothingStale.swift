@@ -3,7 +3,8 @@ import LoopCore
 import LoopWire
 
 /// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for
-/// good. Which effects are wanted is what the model says.
+/// good; and behind the one that ends the loop nothing is applied, and no effect starts. Which effects are wanted, and whether
+/// the loop has ended, is what the model says.
 struct NothingStale: Counting {
     static let promise = Promise.nothingStale
     private(set) var checkCount = 0
@@ -13,11 +14,35 @@ struct NothingStale: Counting {
     mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
         case .began: over = []
-        case .journaled(let journaled): try journal(journaled.record) { model.isLive($0) }
+        case .journaled(let journaled):
+            try demandBeforeTheEnd(journaled.record, model.outcome)
+            try journal(journaled.record) { model.isLive($0) }
         case .left(.inbox(_, let frame)):
-            if case .commands(_, let commands) = frame.message { try demandWanted(commands) }
+            if case .commands(_, let commands) = frame.message { try demandWanted(commands, model.outcome) }
+        case .left(.reply(_, let frame)):
+            if case .assignments(let part) = frame.message, let grant = part.grants.first {
+                try demandEndless(model.outcome, "\(grant.effect) is assigned")
+            }
         default: break
         }
+    }
+
+    private mutating func demandBeforeTheEnd(_ record: Record, _ outcome: Outcome?) throws(Violation) {
+        switch record {
+        case .event(let event): try demandEndless(outcome, "event \(event.seq) is applied")
+        case .completed(_, let number, let effect, _):
+            try demandEndless(outcome, "entry \(number) completes \(effect)")
+        case .refused(let refusal) where refusal.reason == .ended && outcome == nil:
+            throw Violation(
+                .nothingStale,
+                "entry \(refusal.number) of session \(refusal.session) is refused as behind an end that there is not")
+        default: break
+        }
+    }
+
+    private mutating func demandEndless(_ outcome: Outcome?, _ what: @autoclosure () -> String) throws(Violation) {
+        checkCount += 1
+        if outcome != nil { throw Violation(.nothingStale, "\(what()), and the loop has ended") }
     }
 
     private mutating func journal(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
@@ -58,8 +83,9 @@ struct NothingStale: Counting {
     }
 
     /// An effect that was once over never starts again.
-    private mutating func demandWanted(_ commands: CommandRun) throws(Violation) {
+    private mutating func demandWanted(_ commands: CommandRun, _ outcome: Outcome?) throws(Violation) {
         for case .start(let grant) in commands {
+            try demandEndless(outcome, "\(grant.effect) is started")
             checkCount += 1
             if over.contains(grant.effect) {
                 throw Violation(.nothingStale, "\(grant.effect) had ended, and is started as \(grant.attempt)")

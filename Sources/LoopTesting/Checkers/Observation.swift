@@ -75,8 +75,11 @@ package enum Observation: Sendable {
     case trapped(entry: Int, isItsFault: Bool)
     /// It ended in an event that was set aside, and that an operator wanted.
     case trappedAgain(quarantined: UInt64)
-    /// The journal knows that the loop has ended.
-    case ended
+    /// An observer was told that the loop has ended.
+    /// - Parameters:
+    ///   - seq: of the last state.
+    ///   - mustBeThere: whether it is to have come to that: the time is not over in which it may wait for it.
+    case observedEnd(peer: Int, History, seq: Seq, mustBeThere: Bool)
     /// A greeting reached the reducer.
     case greeted(Greeting)
     /// A frame left the reducer.
@@ -86,18 +89,21 @@ package enum Observation: Sendable {
     /// Entries were handed to a socket, maybe again: their ids, in the order of their numbers.
     case sent(History, SessionID, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned what became of its entry.
-    case told(id: Int, EntryOutcome)
+    /// - Parameter isUnheard: nobody has told it, and nobody is heard who could.
+    case told(id: Int, EntryOutcome, isUnheard: Bool)
     /// A process died; what it had accepted is nobody's any more.
     case died(peer: Int)
+    /// A process has left by itself: the loop has ended, or it was asked to go.
+    case departed(peer: Int)
     /// An observer begins.
     case watches(peer: Int, SimulationPlan.Watched)
     /// The state that an observer knows became another one in its memory.
     case damaged(peer: Int)
     /// It has noticed: what it shows from here on is right.
     case repaired(peer: Int)
-    /// An observer has gone back to an older epoch of the history that it follows, because nothing else is heard: a journal was
-    /// put back. It begins anew, as in a new history.
-    case returned(peer: Int)
+    /// An observer follows another history, or has gone back to an older epoch of the one that it follows, because nothing else is
+    /// heard: a journal was put back. It begins anew.
+    case beganAnew(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
     /// A worker did not claim an attempt that it has.

@@ -3,7 +3,8 @@ import LoopCore
 import LoopWire
 
 /// G9: every state that is published or shown is the one that the events up to its seq make; of transitions, everyone is shown
-/// or told to be missed; and when all has settled, every observer has come to the newest state.
+/// or told to be missed; when all has settled, every observer has come to the newest state; and when the loop has ended, to the
+/// last one before it hears of that.
 struct ObserversConverge<Work: Workload>: Counting {
     static var promise: Promise { .observersConverge }
     private(set) var checkCount = 0
@@ -46,8 +47,10 @@ struct ObserversConverge<Work: Workload>: Counting {
         case .watches(let peer, let watched): observers[peer] = Watching(watched: watched)
         case .damaged(let peer): observers[peer]?.isDamaged = true
         case .repaired(let peer): observers[peer]?.isDamaged = false
-        case .returned(let peer): observers[peer]?.beginAnew()
-        case .died(let peer): observers[peer] = nil
+        case .beganAnew(let peer): observers[peer]?.beginAnew()
+        case .died(let peer), .departed(let peer): observers[peer] = nil
+        case .observedEnd(let peer, let history, let seq, let mustBeThere):
+            if mustBeThere { try demandLast(history, seq, peer, model) }
         case .shown(let peer, let history, let action): try check(action, history, peer, model)
         case .settled: try demandNewest(model)
         default: break
@@ -214,6 +217,23 @@ struct ObserversConverge<Work: Workload>: Counting {
     /// many again.
     func knowsWhatIsLost(_ seq: Seq, _ history: History, _ model: LoopModel<Work>) -> Bool {
         seq > model.seq && gone.contains { $0.histories.contains(history) }
+    }
+
+    /// An observer hears of an end.
+    private mutating func demandLast(
+        _ history: History, _ seq: Seq, _ peer: Int, _ model: LoopModel<Work>
+    ) throws(Violation) {
+        guard let watching = observers[peer], watching.watched.includesStates else { return }
+        checkCount += 1
+        let shown = watching.history == history ? watching.shown : nil
+        // Of a section it may have been told that it has not changed since; the newest state is what that is compared with. What
+        // is wrong in its memory shows with the next hash, and none may come.
+        let isTheNewest = model.outcome != nil && model.seq == seq && model.chronicle.histories.last == history
+        let lack = isTheNewest && !watching.isDamaged ? lacks(peer, model) : nil
+        guard lack != nil || watching.watched.section == nil && shown ?? .initial < seq else { return }
+        let place = shown.map { "at \($0)" } ?? "without a state"
+        throw Violation(
+            .observersConverge, "observer \(peer), \(place), hears of the end, which is at \(seq)")
     }
 
     private mutating func demandNewest(_ model: LoopModel<Work>) throws(Violation) {

@@ -28,19 +28,23 @@ struct SnapshotComesFirst: Checker {
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .watches(let peer, let watched): observers[peer] = Watching(states: watched.includesStates)
-        case .died(let peer): observers[peer] = nil
+        case .observedEnd(let peer, _, _, let mustBeThere): if mustBeThere { try demandState(peer) }
+        case .died(let peer), .departed(let peer): observers[peer] = nil
         case .began(let history): current = history
         case .journaled(let journaled):
             if case .historyBegun(let history, _) = journaled.record { current = history }
-        case .returned(let peer): observers[peer]?.beginAnew()
+        case .beganAnew(let peer): observers[peer]?.beginAnew()
         case .shown(let peer, let history, let action): try show(action, history, peer)
         case .settled:
-            for (peer, watching) in observers where watching.states {
-                checkCount += 1
-                if watching.shown == nil { throw Violation(.snapshotComesFirst, "observer \(peer) shows no state") }
-            }
+            for peer in observers.keys.sorted() { try demandState(peer) }
         default: break
         }
+    }
+
+    private mutating func demandState(_ peer: Int) throws(Violation) {
+        guard let watching = observers[peer], watching.states else { return }
+        checkCount += 1
+        if watching.shown == nil { throw Violation(.snapshotComesFirst, "observer \(peer) shows no state") }
     }
 
     private mutating func show(_ action: ObserverAction, _ history: History, _ peer: Int) throws(Violation) {

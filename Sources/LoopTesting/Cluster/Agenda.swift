@@ -14,6 +14,10 @@ struct Agenda {
         case happening(Int32)
         case observerStart(Int32)
         case observerDamage(Int32)
+        /// The loop is about to end.
+        case endNears
+        /// It has ended, and something happens to its reducer.
+        case endFault
         case fault
     }
 

@@ -156,7 +156,8 @@ extension ClusterEngine {
         case .accepted: try settleAccounts(of: peer, entry)
         case .full: return false
         // Its sender is told at once: nothing was accepted.
-        case .refused(let refusal) where refusal.reason == .ended || refusal.reason == .tooLarge: break
+        case .refused(let refusal) where refusal.reason == .tooLarge: break
+        case .refused(let refusal) where refusal.reason == .ended && !peer.heardEnds.isEmpty: break
         case .refused(let refusal): throw Violation(.nothingLost, "a client may not send: \(refusal)")
         }
         return true

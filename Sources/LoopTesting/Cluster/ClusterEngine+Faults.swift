@@ -21,7 +21,7 @@ extension ClusterEngine {
     }
 
     /// - Returns: whether there was something to break.
-    private func fault(
+    func fault(
         _ kind: SimulationPlan.Fault, _ peer: Peer, _ dice: inout SeededRandom
     ) throws(Violation) -> Bool {
         switch kind {

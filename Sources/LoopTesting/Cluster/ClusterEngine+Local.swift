@@ -22,6 +22,7 @@ extension ClusterEngine {
 
     func hearLocally(_ peer: Peer, _ frame: PeerFrame, isReply: Bool) throws(Violation) {
         guard peer.isAlive else { return }
+        noteEnd(frame, heardBy: peer)
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
         if isReply {
             peer.machine.receiveReply(frame, at: time(peer))

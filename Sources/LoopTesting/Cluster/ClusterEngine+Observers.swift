@@ -79,8 +79,11 @@ extension ClusterEngine {
         } else {
             peer.observer?.receivePublished(frame, at: time(peer))
         }
-        if let observer = peer.observer, observer.history == history, observer.epoch.number < epoch.number {
-            try observe(.returned(peer: peer.index))
+        if let observer = peer.observer,
+            observer.history != history || observer.epoch.number < epoch.number
+        {
+            peer.shown = nil
+            try observe(.beganAnew(peer: peer.index))
         }
         try takeWishes(of: peer, frame.history)
     }
@@ -105,19 +108,6 @@ extension ClusterEngine {
                 if try follow(wish, history, peer) { hasDoubted = true }
             }
         }
-    }
-
-    /// An observer says that the loop has ended: only where that is so, and behind the last state.
-    private func observeEnd(_ peer: Peer) throws(Violation) {
-        // One that has heard nothing yet knows of the end by the peer.
-        guard let observer = peer.observer, let end = ends[observer.history] ?? ends[peer.machine.history] else {
-            throw Violation(.durableBeforeVisible, "observer \(peer.index) was told that the loop has ended")
-        }
-        guard observer.following.hasStates, observer.waitsForTheEnd(at: time(peer)) else { return }
-        let seq = observer.standing(isHeard: true).seq
-        guard seq ?? .initial < end else { return }
-        let place = seq.map { "\($0)" } ?? "no state"
-        throw Violation(.observersConverge, "observer \(peer.index), at \(place), hears of the end, which is at \(end)")
     }
 
     /// What comes of an action for who looks at the observer.

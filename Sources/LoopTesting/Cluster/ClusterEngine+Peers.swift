@@ -80,6 +80,7 @@ extension ClusterEngine {
         if peer.observer != nil { peer.machine.share(with: &peer.observer!, at: time(peer)) }
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
+        guard peer.isAlive else { return }
         if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
@@ -107,6 +108,7 @@ extension ClusterEngine {
             var choice = pick(count)
             if fromReducer, choice == count - 1 {
                 guard let frame = peer.fromReducer.popFirst() else { return }
+                noteEnd(frame, heardBy: peer)
                 if peer.role == .observer { try observe(frame, isReply: true, peer) }
                 peer.machine.receiveReply(frame, at: time)
             } else {
@@ -116,7 +118,8 @@ extension ClusterEngine {
                     return choice < 0
                 }
                 guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
-                peer.heardAt = now
+                if !frame.isForObservers, frame.history == peer.machine.history { peer.heardAt = now }
+                noteEnd(frame, heardBy: peer)
                 if case .tick(let tick) = frame.message { noteTick(tick, frame.epoch, at: peer) }
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
@@ -165,11 +168,15 @@ extension ClusterEngine {
         }
         let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
-            for id in peer.accounts.settle(upTo: settled) { try observe(.told(id: id, .applied(.initial))) }
+            for id in peer.accounts.settle(upTo: settled) {
+                try observe(.told(id: id, .applied(.initial), isUnheard: false))
+            }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
             // The session was lost, and everything under way was told so: numbers begin anew.
             peer.accounts = OutboxAccounts()
         }
+        if peer.hasEnded { try depart(peer) }
+        if peer.hasFinished { try leave(peer) }
     }
 
     private func noteNewEntries(of peer: Peer, _ made: SentEntry?) throws(Violation) {
@@ -219,15 +226,14 @@ extension ClusterEngine {
             guard let id = peer.accounts.tell(number) else {
                 throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
             }
-            try observe(.told(id: id, outcome))
+            let isUnheard = now > peer.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
+            try observe(.told(id: id, outcome, isUnheard: isUnheard))
         case .hasRoom: try resume(peer)
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
-            guard !ends.isEmpty else {
-                throw Violation(.durableBeforeVisible, "peer \(peer.index) was told that the loop has ended")
-            }
+            try demandHeard(by: peer)
             peer.hasEnded = true
-        case .finished: try leave(peer)
+        case .finished: peer.hasFinished = true
         }
     }
 
@@ -243,7 +249,7 @@ extension ClusterEngine {
     private func leave(_ peer: Peer) throws(Violation) {
         say("peer \(peer.index) has left")
         peer.isAlive = false
-        try observe(.died(peer: peer.index))
+        try observe(.departed(peer: peer.index))
         try addPeer(peer.role, peer.slot)
     }
 

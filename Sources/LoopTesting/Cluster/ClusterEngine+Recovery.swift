@@ -44,6 +44,7 @@ extension ClusterEngine {
         reducerBeganAt = now
         beginWatch()
         try beginLocally()
+        if reducer?.end == nil { try replaceDeparted() }
         flushedAt = now
         snapshotAt = disk.snapshots.first?.entry.position ?? 0
         if isTranscribing, let reducer {

@@ -69,10 +69,8 @@ extension ClusterEngine {
             if isToBeLost(done) { return try loseQuietly(done) }
         }
         if let end = done.outcome, outcome == nil {
-            say("the loop has ended: \(end.text.prefix(200))")
-            outcome = end
-            ends[history] = reducer?.core.seq
-            try observe(.ended)
+            try noteEnd(end)
+            guard isReducerUp else { return }
         }
         try deliver(done.messages)
         if let lost = done.historyLost { try goOn(without: lost) }

@@ -4,23 +4,20 @@ import LoopWire
 
 /// Whether everything has settled.
 extension ClusterEngine {
-    /// Whether the loop has ended, and no process is left that does not know.
-    var hasEverybodyLearned: Bool { present.allSatisfy { !$0.isAlive || $0.hasEnded } }
-
     /// What is still in motion or wrong; nil: nothing.
     func unsettled() -> String? {
         guard let reducer, unsynced == nil else { return "the reducer is busy" }
+        if reducer.end != nil { return "\(unlearned() ?? "somebody late") has not learned that the loop has ended" }
         for peer in present where peer.isAlive {
             let name = "\(peer.role) \(peer.index)"
-            if outcome != nil, !peer.hasEnded { return "\(name) has not learned that the loop has ended" }
             if !peer.machine.isJoined {
                 return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
             }
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
-            if peer.role == .observer, outcome == nil, let lack = checkers.lacks(observer: peer.index) {
+            if peer.role == .observer, let lack = checkers.lacks(observer: peer.index) {
                 return "\(name) \(lack)"
             }
-            if peer.role == .observer, outcome == nil, peer.watched?.section != nil,
+            if peer.role == .observer, peer.watched?.section != nil,
                 let standing = peer.observer?.standing(isHeard: true), !standing.isCurrent,
                 !(standing.seq.map { checkers.isLost($0) } ?? false)
             {

@@ -7,7 +7,7 @@ import LoopWire
 ///
 /// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
 /// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when everybody has
-/// learned of it.
+/// learned of it, in plans that have an end also those who come late.
 ///
 /// As in ``SimulatedPeer``, what is asked at every step is not watched for overlapping accesses.
 package final class ClusterEngine<Work: Workload> {
@@ -98,8 +98,11 @@ package final class ClusterEngine<Work: Workload> {
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
     @exclusivity(unchecked) package internal(set) var outcome: Outcome?
-    /// The seq of the end in each history of which some journal has known it, so that somebody may hear of it.
-    var ends: [History: Seq] = [:]
+    /// Whether the plan's fault behind the end has come, and those who come when all others have learned of the end.
+    var hasFaultAtEnd = false
+    var haveLatecomersCome = false
+    /// The places of those that have learned of an end and left: should that be lost, others come.
+    var departed: [(role: Peer.Role, slot: Int)] = []
     /// After this time bodies and clients do nothing more.
     var standsStill = false
 
@@ -192,6 +195,7 @@ package final class ClusterEngine<Work: Workload> {
             }
         }
         for (index, happening) in happenings.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
+        if let end = plan.end { planEnd(end) }
         agenda.note(.fault, at: min(nextFault(), faultsEnd))
         let rest = limits.restLimit.map { faultsEnd + UInt64($0.wholeNanoseconds) } ?? .max
         let limit = (rest == .max ? faultsEnd : rest) + UInt64(plan.settlePhase.wholeNanoseconds)
@@ -213,7 +217,7 @@ package final class ClusterEngine<Work: Workload> {
             }
             stepCount += 1
             try perform(task)
-            if outcome != nil, unsynced == nil, hasEverybodyLearned { return try settle() }
+            if try isOver() { return try settle() }
         }
         throw Violation(.progress, "nothing is left to happen: \(unsettled() ?? "all is settled")")
     }
@@ -231,6 +235,8 @@ package final class ClusterEngine<Work: Workload> {
         case .clientEvent(let index): if let peer = peers[Int(index)] { try clientEvent(peer) }
         case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .observerDamage(let slot): try damageObserver(Int(slot))
+        case .endNears: disk?.makeCopy()
+        case .endFault: try faultAtEnd()
         case .happening(let index): try perform(happenings[Int(index)].what)
         case .fault:
             guard isFaulty else { return endFaults() }

@@ -36,8 +36,18 @@ final class SimulatedPeer<Script> {
     let clockOffset: UInt64
     @exclusivity(unchecked) var isAlive = true
     var isLeaving = false
-    /// It has learned of the loop's end.
+    /// It has learned of the loop's end, or it was asked to go and has handed everything back: it goes.
     @exclusivity(unchecked) var hasEnded = false
+    var hasFinished = false
+    /// What it has read of the loop's end: the first word in each history.
+    var heardEnds: [HeardEnd] = []
+
+    struct HeardEnd {
+        let history: History
+        /// The least that was said.
+        var seq: Seq
+        let at: UInt64
+    }
     @exclusivity(unchecked) var frozenUntil: UInt64 = 0
     /// Its next event ends the reducer's process.
     var sendsPoison = false
@@ -60,8 +70,8 @@ final class SimulatedPeer<Script> {
     /// Until then nothing comes through from the reducer, and nothing to it.
     @exclusivity(unchecked) var cutFromReducerUntil: UInt64 = 0
     @exclusivity(unchecked) var cutToReducerUntil: UInt64 = 0
-    /// When it last read anything that the reducer had said.
-    var heardAt: UInt64 = 0
+    /// When it last read a word of its history in its inbox.
+    @exclusivity(unchecked) var heardAt: UInt64 = 0
     /// The newest messages in both directions, where the plan has them come again.
     var recentFrames = Recent<PeerFrame>()
     var recentBatches = Recent<Batch>()

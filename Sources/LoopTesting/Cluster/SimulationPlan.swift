@@ -146,6 +146,18 @@ package struct SimulationPlan: Sendable {
     package var statePartBytes: Int?
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
+    /// How the loop ends; nil: it goes on for ever.
+    package var end: End?
+
+    /// How a loop ends, and what happens to its reducer then.
+    package struct End: Sendable {
+        /// From this virtual time on clients ask for it, until they have learned of it.
+        package var at: UInt64
+        /// Whether effects ask for it too.
+        package var isByEffects: Bool
+        /// What happens so long after the journal has first known of the end; nil: nothing.
+        package var fault: (kind: Fault, after: UInt64)?
+    }
 
     /// What a seed draws of these faults.
     /// - Returns: with the generator as it is behind it.
@@ -205,6 +217,21 @@ package struct SimulationPlan: Sendable {
         }
     }
 
+    /// Has some loops end: at any time, when the faults end, or right after. Has a generator of its own, so that nothing else
+    /// depends on it.
+    mutating func addEnd(_ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x656e_6473)
+        guard !scenario.simpler.contains(.noEnd), dice.fraction() < 0.25 else { return }
+        let shares: [ClosedRange<Double>] = [0...1, 0...1, 0...1, 0.97...1, 1...1.03]
+        let share = Double.random(in: shares.randomElement(using: &dice) ?? 0...1, using: &dice)
+        var end = End(
+            at: UInt64(share * Double(UInt64(faultPhase.wholeNanoseconds))), isByEffects: dice.fraction() < 0.3)
+        let kinds: [Fault?] = [nil, nil, .crash, .crash, .powerLoss, .restart, .restored, .reducerFreeze, .failingDisk]
+        let after = dice.fraction() < 0.3 ? 0 : UInt64.random(in: 0...1_500_000_000, using: &dice)
+        if let kind = kinds.randomElement(using: &dice) ?? nil { end.fault = (kind, after) }
+        self.end = end
+    }
+
     private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {
         var watched = Watched(
             [.full, .delta, .delta, .events, .events, .both, .transitions].randomElement(using: &dice) ?? .full)
@@ -228,7 +255,7 @@ package struct SimulationPlan: Sendable {
         case .fastNetwork: latencyMax = .milliseconds(1)
         case .fastDisk: syncMax = .milliseconds(1)
         case .fewEvents: eventsPerSecond = 10
-        case .noObservers: break
+        case .noObservers, .noEnd: break
         }
     }
 

@@ -78,6 +78,7 @@ extension SlotState: SlotCodable {
             writer.u64(id)
         }
         writer.u64(digest)
+        if let endedBy { writer.u64(endedBy) }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -88,5 +89,6 @@ extension SlotState: SlotCodable {
         }
         for _ in 0..<(try reader.u8()) { marks[try reader.u64()] = try reader.u64() }
         digest = try reader.u64()
+        if !reader.isAtEnd { endedBy = try reader.u64() }
     }
 }

@@ -3,7 +3,7 @@ package import LoopCore
 /// The loop that the simulator runs: a few slots that are switched on and off, each wanting one effect while it is on.
 ///
 /// Slots 0 and 1 keep their effect when their version changes and get an update; slots 2 and 3 restart it; slots 4 to 7
-/// are jobs with limits on how many run at once and for how long.
+/// are jobs with limits on how many run at once and for how long. It ends when somebody says so.
 package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
@@ -13,6 +13,7 @@ package struct SlotLoop: LoopDefinition {
     package var initial: SlotState { SlotState() }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
+        if event.kind == .end { state.endedBy = event.id }
         guard state.slots.indices.contains(event.slot) else { return }
         var slot = state.slots[event.slot]
         switch event.kind {
@@ -26,7 +27,7 @@ package struct SlotLoop: LoopDefinition {
         case .bump:
             state.marks[UInt64(event.slot)] = event.id
             slot.version += 1
-        case .step, .poison: return
+        case .step, .poison, .end: return
         }
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
@@ -38,6 +39,10 @@ package struct SlotLoop: LoopDefinition {
         for part in [event.id, transition.seq.value, UInt64(bitPattern: transition.time.milliseconds), random.next()] {
             state.digest = (state.digest ^ part) &* 0x0000_0100_0000_01b3
         }
+    }
+
+    package func outcome(of state: SlotState) -> Outcome? {
+        state.endedBy.map { Outcome(text: "ended by event \($0)", exitCode: Int32($0 % 2)) }
     }
 
     package var feedbacks: [Feedback<SlotState, SlotEvent>] {
@@ -100,6 +105,8 @@ package struct SlotState: Equatable, Sendable {
     package var marks = TrackedDictionary<UInt64, UInt64>()
     /// Changes with every event, and with everything a reducer may know of a transition.
     package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+    /// The event that has ended the loop.
+    package var endedBy: UInt64?
 
     package mutating func set(_ slot: Slot, at index: Int) {
         slots[index] = slot
@@ -111,12 +118,12 @@ package struct SlotState: Equatable, Sendable {
     }
 
     package static func == (a: SlotState, b: SlotState) -> Bool {
-        a.digest == b.digest && a.slots == b.slots && a.marks == b.marks
+        a.digest == b.digest && a.slots == b.slots && a.marks == b.marks && a.endedBy == b.endedBy
     }
 }
 
 extension SlotState: Codable {
-    private enum CodingKeys: CodingKey { case slots, marks, digest }
+    private enum CodingKeys: CodingKey { case slots, marks, digest, endedBy }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -125,6 +132,7 @@ extension SlotState: Codable {
         }
         marks = try container.decode(TrackedDictionary<UInt64, UInt64>.self, forKey: .marks)
         digest = try container.decode(UInt64.self, forKey: .digest)
+        endedBy = try container.decodeIfPresent(UInt64.self, forKey: .endedBy)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -132,6 +140,7 @@ extension SlotState: Codable {
         try container.encode(slots, forKey: .slots)
         try container.encode(marks, forKey: .marks)
         try container.encode(digest, forKey: .digest)
+        try container.encodeIfPresent(endedBy, forKey: .endedBy)
     }
 }
 
@@ -147,6 +156,8 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case finish = 5
         /// An event that some builds of the loop cannot take: reducing it ends the process.
         case poison = 6
+        /// The loop is to end.
+        case end = 7
     }
 
     package var kind: Kind

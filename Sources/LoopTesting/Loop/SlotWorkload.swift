@@ -64,6 +64,9 @@ package struct SlotWorkload: Workload {
         }
         script.stepsLeft -= 1
         script.pauses = true
+        if let end = plan.end, end.isByEffects, draw.now >= end.at {
+            return .send(try payload(.end, script.slot, &draw))
+        }
         let isLast = script.stepsLeft == 0 && script.finishes && !script.fails
         return .send(try payload(isLast ? .finish : .step, script.slot, &draw))
     }
@@ -77,12 +80,17 @@ package struct SlotWorkload: Workload {
     private static let bursts = [1, 1, 1, 4, 12]
 
     package mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst {
-        guard draw.now + 1_000_000_000 < draw.faultsEnd else { return Burst() }
+        let isEnding = plan.end.map { draw.now >= $0.at } ?? false
+        guard isEnding || draw.now + 1_000_000_000 < draw.faultsEnd else {
+            return Burst(pause: plan.end.map { $0.at - draw.now })
+        }
         var burst = Burst()
         let count = Self.bursts[draw.pick(Self.bursts.count)]
         for _ in 0..<count {
             burst.events.append(try payload(Self.wishes[draw.pick(4)], draw.pick(SlotLoop.slotCount), &draw))
         }
+        // Again and again, for as long as it has not learned that the loop has ended; others come behind it.
+        if isEnding { burst.events.insert(try payload(.end, 0, &draw), at: draw.pick(count)) }
         let mean = Double(count * plan.clientCount) / plan.eventsPerSecond
         burst.pause = draw.between(0, UInt64(2e9 * mean))
         return burst

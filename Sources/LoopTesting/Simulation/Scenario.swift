@@ -26,6 +26,7 @@ package struct Scenario: Equatable, Sendable {
         case fastDisk = "fast-disk"
         case fewEvents = "few-events"
         case noObservers = "no-observers"
+        case noEnd = "no-end"
     }
 
     /// How long faults come.

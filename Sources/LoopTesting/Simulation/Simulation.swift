@@ -34,7 +34,10 @@ public enum Simulation {
     ) -> ClusterEngine<SlotWorkload> {
         var plan = SimulationPlan.drawn(scenario, .own)
         scenario.mix.shape(&plan.0, scenario)
-        if scenario.seed % 3 == 0 { plan.0.addObservers(2, scenario, sections: 2, parts: [nil, 20]) }
+        plan.0.addEnd(scenario)
+        if scenario.seed % 3 == 0 || plan.0.end != nil {
+            plan.0.addObservers(2, scenario, sections: 2, parts: [nil, 20])
+        }
         return ClusterEngine(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }

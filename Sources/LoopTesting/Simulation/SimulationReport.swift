@@ -7,6 +7,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often each kind of fault took place, by its name.
     public private(set) var faultCounts: [String: Int] = [:]
     public private(set) var simulatedSeconds = 0.0
+    /// How many loops have ended.
+    public private(set) var endCount = 0
     public private(set) var failures: [SimulationFailure] = []
     /// How often each promise was checked, by its name.
     public private(set) var checkCounts: [String: Int] = [:]
@@ -15,6 +17,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         seedCount += 1
         eventCount += cluster.eventCount
         simulatedSeconds += Double(cluster.now) / 1e9
+        if cluster.outcome != nil { endCount += 1 }
         for (fault, count) in cluster.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
         for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
         if let failure { failures.append(failure) }
@@ -34,7 +37,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
         let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
         var line =
-            "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events,"
+            "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events, \(endCount) ends,"
             + " \(faultCount) faults (\(kinds.joined(separator: ", ")));"
             + " checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
         if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }

@@ -1,0 +1,20 @@
+import LoopCore
+import LoopWire
+
+/// What a reducer has said of the loop's end. (Protocol, section 6.)
+///
+/// It holds within its epoch: the journal may lose the end with the records behind some place, and a reducer that comes back to
+/// it says it again.
+struct HeardEnd: Equatable, Sendable {
+    let history: History
+    let epoch: Epoch
+    /// Of the last state.
+    let seq: Seq
+    let exitCode: Int32
+    let text: String
+
+    init(_ frame: PeerFrame, at seq: Seq, exitCode: Int32, text: String) {
+        (history, epoch) = (frame.history, frame.epoch)
+        (self.seq, self.exitCode, self.text) = (seq, exitCode, text)
+    }
+}
