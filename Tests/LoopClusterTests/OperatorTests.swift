@@ -79,6 +79,19 @@ import Testing
         #expect(unsendable.refusal?.contains("larger than 524288 bytes") == true)
     }
 
+    @Test func `need not do anything where an effect could not be sent and the state asks for less`() throws {
+        var bench = try WordBench()
+        let less = try CBORCoder().encode("www")
+        for attempt: UInt64 in 1...3 {
+            let grants = try bench.send(.shrink).grants
+            #expect(grants.map(\.request) == [less])
+            #expect(grants.map(\.attempt) == [Attempt(epoch: 1, count: attempt)])
+            #expect(grants.map(\.isResumed) == [attempt > 1])
+            #expect(try bench.send(.grow).grants == [])
+            #expect(bench.ask(.retryParked(effect: "0.1.0", who: "me")).refusal?.contains("larger than") == true)
+        }
+    }
+
     @Test func `lists the quarantine, and looks at one of it`() throws {
         var reducer = try quarantined()
         let record = try #require(reducer.bench.records.quarantined.first)

@@ -397,6 +397,22 @@ import Testing
             ])
     }
 
+    /// Whoever had been told of the end, and closed the connection for it, was told of another end by the connection's own.
+    @Test func `that is asked to stop while it learns what became of its outbox says that the loop has ended`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send(wantsSeq: true)
+        #expect(bench.publish(.ended(at: Seq(9), exitCode: 3, text: "done")) == [])
+        bench.machine.stop(at: bench.now)
+        _ = bench.wait()
+        let applied = NotableOutcome(number: 1, outcome: .applied(Seq(4)))
+        #expect(
+            bench.reply(.outcomes(Acknowledgement(base: 0, watermark: 1, notable: [applied]))) == [
+                .settled(number: 1, .applied(Seq(4))), .send(.goodbye(bench.session)),
+                .loopEnded(exitCode: 3, text: "done"),
+            ])
+    }
+
     @Test func `stays until an observer beside it has the last state`() {
         var bench = PeerBench()
         bench.join()

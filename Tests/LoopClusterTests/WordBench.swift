@@ -2,15 +2,15 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A loop whose one effect has a request that is too large to be sent.
+/// A loop whose one effect has a request that may be too large to be sent.
 struct Words: LoopDefinition {
     static let name = "words"
 
     struct State: Codable, Equatable, Sendable { var length = 0 }
-    enum Event: Codable, Equatable, Sendable { case grow }
+    enum Event: Codable, Equatable, Sendable { case grow, shrink }
 
     var initial: State { State() }
-    func reduce(_ state: inout State, _ event: Event) { state.length = 600 << 10 }
+    func reduce(_ state: inout State, _ event: Event) { state.length = event == .grow ? 600 << 10 : 3 }
 
     var feedbacks: [Feedback<State, Event>] {
         [
@@ -25,11 +25,12 @@ struct Words: LoopDefinition {
     }
 }
 
-/// A reducer of it, in which that effect is wanted.
+/// A reducer of it with a worker, in which that effect is wanted and too large.
 struct WordBench {
     private var machine: ReducerMachine<Words>
     private let now = ReducerBench.moment(1000)
     private let coder = CBORCoder()
+    private var sentCount: UInt64 = 0
 
     init() throws {
         machine = ReducerMachine(
@@ -42,16 +43,19 @@ struct WordBench {
                 .greet(
                     Greeting(
                         peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
-                        fingerprint: 0, capacity: 0, groups: [], name: "words")), from: .router([1]), at: $1)
+                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]), at: $1)
         }
         _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), at: $1) }
-        let entry = Entry(kind: .event, payload: try coder.encode(Words.Event.grow)[...])
-        _ = turn {
-            $0.receive(
-                Batch(
-                    loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
-                    first: 1, entries: [entry]), at: $1)
-        }
+        _ = try send(.grow)
+    }
+
+    mutating func send(_ event: Words.Event) throws -> [Outbound] {
+        sentCount += 1
+        let entry = Entry(kind: .event, payload: try coder.encode(event)[...])
+        let batch = Batch(
+            loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
+            first: sentCount, entries: [entry])
+        return turn { $0.receive(batch, at: $1) }
     }
 
     mutating func ask(_ request: AdministrationRequest) -> AdministrationAnswer {

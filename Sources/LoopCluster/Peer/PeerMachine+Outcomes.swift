@@ -22,8 +22,8 @@ extension PeerMachine {
         progressAt = now
         pushRebuilds = 0
         noticeRoom()
-        finishIfEmpty()
         endIfEmpty()
+        finishIfEmpty()
     }
 
     private mutating func settle(_ number: UInt64, _ entry: EntryHead, _ outcome: EntryOutcome) {
@@ -62,8 +62,8 @@ extension PeerMachine {
         needsAssignments = false
         pushRebuilds = 0
         noticeRoom()
-        finishIfEmpty()
         endIfEmpty()
+        finishIfEmpty()
     }
 
     mutating func leave(_ history: History) {

@@ -229,7 +229,12 @@ extension ReducerCore {
         switch change.kind {
         case .started: schedule(effect, at: place)
         case .updated:
-            guard let owner = owners[place], core.effects.has(effect, at: place) else { return }
+            guard core.effects.has(effect, at: place) else { return }
+            guard let owner = owners[place] else {
+                // It waits already, unless what it asked for could not be sent before.
+                if !unclaimed.contains(effect) { schedule(effect, at: place) }
+                return
+            }
             let (version, request) = (core.effects[at: place].version, core.effects[at: place].request)
             command(.update(effect, owner.attempt, version: version, request: request), to: owner.session)
         case .cancelled:

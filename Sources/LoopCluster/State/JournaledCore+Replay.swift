@@ -144,15 +144,21 @@ extension JournaledCore {
             case .update(let id, let request):
                 let place = effects.index(forKey: id)
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
-                    if let place { effects[at: place].status = .parked(LiveEffect.unsendable) }
+                    if let place {
+                        effects[at: place].status = .unsendable
+                        // Whoever runs it is told to stop, and must not go on after a restart if it has not heard that.
+                        void(id, upTo: Self.allAttempts(of: epoch))
+                    }
                     live.append(LiveChange(.cancelled, id, at: place ?? -1))
                     continue
                 }
                 if let place {
+                    let wasUnsendable = effects[at: place].isUnsendable
                     // A query that cannot know what it asked for before says everything anew.
-                    if effects[at: place].request == bytes { continue }
+                    if effects[at: place].request == bytes, !wasUnsendable { continue }
                     effects[at: place].request = bytes
                     effects[at: place].version = seq
+                    if wasUnsendable { effects[at: place].status = .open }
                 }
                 live.append(LiveChange(.updated, id, at: place ?? -1))
             case .cancel(let id):

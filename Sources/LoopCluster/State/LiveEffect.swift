@@ -10,6 +10,9 @@ package struct LiveEffect: Equatable, Sendable {
         case completed
         /// It failed for good, with this message.
         case parked(String)
+
+        /// Parked until the state asks for something that can be sent.
+        static let unsendable = Status.parked(LiveEffect.unsendable)
     }
 
     package var request: [UInt8]
@@ -29,12 +32,15 @@ package struct LiveEffect: Equatable, Sendable {
         self.request = request ?? []
         self.version = version
         self.group = group
-        status = request == nil ? .parked(Self.unsendable) : .open
+        status = request == nil ? .unsendable : .open
     }
 
     var isOpen: Bool {
         if case .open = status { true } else { false }
     }
+
+    /// Whether it runs nowhere because its request cannot be sent.
+    var isUnsendable: Bool { !isOpen && status == .unsendable }
 
     /// Whether an attempt was granted before, which may have done a part of the work.
     var wasGranted: Bool { floor.count > 0 }

@@ -44,6 +44,31 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `are the same for who reads one with care`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var soundCount = 0
+        for _ in 0..<2000 {
+            let size: UInt32 = [0, 1, 5, 40, 0x7fff_ffff, 0x8000_0000, .max].randomElement(using: &random) ?? 0
+            let kind = UInt8.random(in: 0...4, using: &random)
+            var bytes = [kind]
+            for _ in 0..<[1: 44, 2: 40][kind, default: 32] { bytes.append(.random(in: 0...255, using: &random)) }
+            if kind == 1 { bytes.append(.random(in: 0...2, using: &random)) }
+            if kind < 3 { withUnsafeBytes(of: size.littleEndian) { bytes += $0 } }
+            bytes += [UInt8](repeating: 7, count: Int.random(in: 0...41, using: &random))
+            bytes.removeLast(Int.random(in: 0...3, using: &random))
+            var (reader, other) = (ByteReader(bytes), ByteReader(bytes))
+            let careful = try? Command(from: &reader)
+            let run = try? CommandRun(1, from: &other)
+            #expect(run?.first == careful, "\(bytes)")
+            guard careful != nil else { continue }
+            soundCount += 1
+            #expect(reader.position == other.position)
+            #expect(run?.byteCount == reader.position)
+        }
+        #expect(soundCount > 100)
+    }
+
     @Test func `can lose one from among them`() throws {
         for position in 0..<4 {
             var (run, rest) = (CommandRun(commands), commands)

@@ -1,6 +1,7 @@
 import LoopCore
-import LoopWire
 import Testing
+
+@testable import LoopWire
 
 @Suite struct `A run of entries` {
     private let entries = [
@@ -91,5 +92,28 @@ import Testing
                 #expect(((try? Batch(bytes: bytes)) != nil) == isSound, "kind \(kind), flags \(flags)")
             }
         }
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `are the same for who reads them at once, with care and once more`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var soundCount = 0
+        for _ in 0..<2000 {
+            let size: UInt32 = [0, 1, 5, 40, 0x7fff_ffff, 0x8000_0000, .max].randomElement(using: &random) ?? 0
+            var bytes = [UInt8.random(in: 0...5, using: &random), UInt8.random(in: 0...8, using: &random)]
+            if bytes[1] & 1 == 1 { for _ in 0..<32 { bytes.append(.random(in: 0...255, using: &random)) } }
+            withUnsafeBytes(of: size.littleEndian) { bytes += $0 }
+            bytes += [UInt8](repeating: 7, count: Int.random(in: 0...41, using: &random))
+            bytes.removeLast(Int.random(in: 0...3, using: &random))
+            let quick = bytes.withUnsafeBytes { EntryHead.sizes($0, at: 0) }
+            var reader = ByteReader(bytes)
+            let careful = try? EntryHead(from: &reader)
+            #expect(quick?.flags == careful?.flags && quick?.payload == careful?.payload.count, "\(bytes)")
+            guard let quick, let careful else { continue }
+            soundCount += 1
+            #expect(quick.all == reader.position)
+            #expect(bytes.withUnsafeBytes { EntryHead(trusting: $0, at: 0) } == careful)
+        }
+        #expect(soundCount > 100)
     }
 }
