@@ -124,6 +124,16 @@ import Testing
         #expect(observer.takeActions() == [.ended(exitCode: 1, text: "")])
     }
 
+    @Test mutating func `sixteen histories that were left are known as such`() {
+        for number in UInt64(1)...17 {
+            observer.receivePublished(frame(History(number), epoch: 1, .update(Seq(1), state: [1])), at: time(number))
+        }
+        _ = observer.takeActions()
+        observer.receivePublished(frame(History(1), epoch: 1, .update(Seq(9), state: [9])), at: time(18))
+        #expect(observer.takeActions() == [])
+        #expect(observer.history == History(17))
+    }
+
     @Test mutating func `a late frame of a history that was left does not lead back to it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))

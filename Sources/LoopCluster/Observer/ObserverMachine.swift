@@ -272,7 +272,7 @@ public struct ObserverMachine: Sendable {
 
     private mutating func leave() {
         guard history != .none, !left.contains(history) else { return }
-        left = left.suffix(7) + [history]
+        left = left.suffix(15) + [history]
     }
 
     /// The journal may have lost it: if not, it is said again.
