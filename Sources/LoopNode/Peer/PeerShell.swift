@@ -208,6 +208,8 @@ struct PeerShell: ~Copyable {
             switch action {
             case .send(let message): try say(message)
             case .refused(let refused): throw NodeError.refused(refused.description)
+            // Told by the way out: who hears of the end can send nothing any more, and is told so.
+            case .ended: break
             default:
                 guard case .doubted(let shown) = observed(action) else { continue }
                 observer?.distrust(shown: shown)
