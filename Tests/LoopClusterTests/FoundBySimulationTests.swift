@@ -188,6 +188,26 @@ import Testing
         #expect(machine.ready().deadline > now.monotonic)
     }
 
+    /// The journal has lost what was acknowledged, and the acknowledgement came behind the greeting.
+    @Test func `a peer greets again when what it is assigned knows less than it does`() {
+        var bench = PeerBench()
+        bench.join()
+        for _ in 0..<2 { _ = bench.send() }
+        while bench.machine.nextBatch() != nil {}
+        let last = bench.frame(
+            .acknowledgement(Acknowledgement(base: 0, watermark: 2, notable: [])))
+        // Another reducer process goes on.
+        bench.epoch = Epoch(number: 2, nonce: 6)
+        _ = bench.publish(.tick(Tick(number: 0, watermark: 1, received: 1, stamp: 0, resend: false)))
+        #expect(bench.greetings(in: bench.wait()) == [0])
+        bench.machine.receivePublished(last, at: bench.now)
+        _ = bench.publish(.welcome(watermark: 1, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.wait()
+        _ = bench.reply(.assignments(Assignments(number: 0, watermark: 1, grants: [])))
+        #expect(!bench.machine.isJoined)
+        #expect(bench.greetings(in: bench.wait()) == [2])
+    }
+
     /// A loop that has ended, a worker that ran an effect of it, and that effect.
     private func ended() throws -> (bench: ReducerBench, worker: SessionID, grant: Grant) {
         var bench = try ReducerBench()

@@ -68,6 +68,14 @@ struct PeerBench {
         publish(.acknowledgement(Acknowledgement(base: base, watermark: watermark, notable: notable)))
     }
 
+    /// Up to which entry the outcomes are known, as it says in greetings.
+    func greetings(in actions: [PeerAction]) -> [UInt64] {
+        actions.compactMap { action in
+            guard case .send(.greet(let greeting)) = action else { return nil }
+            return greeting.watermark
+        }
+    }
+
     mutating func send(_ bytes: [UInt8] = [9], wantsSeq: Bool = false) -> SendResult {
         machine.send(bytes[...], of: nil, wantsSeq: wantsSeq)
     }

@@ -300,6 +300,23 @@ import Testing
         #expect(bench.machine.isOver)
     }
 
+    @Test func `come too late for a process that is to stop, and go back unless they are cancelled by then`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send()
+        bench.machine.stop(at: bench.now)
+        #expect(bench.publish(.commands(number: 1, [.start(bench.grant)])) == [])
+        let second = Grant(
+            effect: EffectID(feedback: 0, seq: Seq(2), index: 0), attempt: Attempt(epoch: 1, count: 2),
+            version: Seq(2), failures: 0, isResumed: false, request: [1])
+        #expect(bench.publish(.commands(number: 2, [.start(second)])) == [])
+        _ = bench.publish(.commands(number: 3, [.cancel(second.effect, second.attempt)]))
+        #expect(bench.machine.outbox.count == 1)
+        _ = bench.wait()
+        #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.event, .released])
+        #expect(bench.acknowledge(0, 2).suffix(2) == [.send(.goodbye(bench.session)), .finished])
+    }
+
     @Test func `that it finished are not run again`() {
         var bench = PeerBench()
         bench.join([bench.grant])

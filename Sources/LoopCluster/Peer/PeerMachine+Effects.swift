@@ -50,6 +50,9 @@ extension PeerMachine {
         let isUnaware = assignments.watermark < outbox.settled && !breaks(.assignmentsKnowTheWatermark)
         if isOlder || isUnaware {
             needsAssignments = true
+            // An acknowledgement that came behind the greeting knows of records that the journal may have lost. The reducer
+            // has to hear of them, and does not by a claim.
+            if isUnaware, stage == .claiming { enter(.greeting) }
             return
         }
         applied = max(applied, assignments.number)
@@ -87,11 +90,8 @@ extension PeerMachine {
             cancel(grant.effect, upTo: current.attempt)
         }
         running.updateValue(RunningAttempt(attempt: grant.attempt, version: grant.version), forKey: grant.effect)
-        if isStopping {
-            release(grant.effect)
-        } else {
-            actions.append(.run(grant))
-        }
+        // What a stopping peer hands back, it hands back when time passes: it may be cancelled by then.
+        if !isStopping { actions.append(.run(grant)) }
     }
 
     private mutating func update(_ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: [UInt8]) {
@@ -214,6 +214,12 @@ extension PeerMachine {
         finishIfEmpty()
     }
 
+    /// Hands back what was granted to a peer that had been asked to stop.
+    mutating func releaseAll() {
+        for effect in running.keys.sorted() { release(effect) }
+        finishIfEmpty()
+    }
+
     private mutating func release(_ effect: EffectID) {
         guard let attempt = running.removeValue(forKey: effect)?.attempt else { return }
         finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
@@ -221,7 +227,7 @@ extension PeerMachine {
     }
 
     mutating func finishIfEmpty() {
-        guard isStopping, outbox.isEmpty, stage != .over else { return }
+        guard isStopping, outbox.isEmpty, running.isEmpty, stage != .over else { return }
         if session != .none { actions.append(.send(.goodbye(session))) }
         actions.append(.finished)
         stage = .over

@@ -169,6 +169,7 @@ public struct PeerMachine: Sendable {
     public mutating func advance(to now: MonotonicTime) {
         self.now = max(self.now, now)
         noticeSilence()
+        if isStopping, !running.isEmpty { releaseAll() }
         switch stage {
         case .introducing: step { .hello(name: $0.configuration.loop, schema: $0.configuration.schema) }
         case .greeting: step { .greet($0.greeting) }
