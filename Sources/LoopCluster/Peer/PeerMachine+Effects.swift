@@ -16,6 +16,7 @@ extension PeerMachine {
         for command in commands { apply(command) }
     }
 
+    @inline(__always)
     private mutating func apply(_ command: Command) {
         switch command {
         case .start(let grant): start(grant)
@@ -80,6 +81,7 @@ extension PeerMachine {
         }
     }
 
+    @inline(__always)
     private mutating func start(_ grant: Grant) {
         // A late word: the reducer has let go of everything, or gets it back with the goodbye.
         if ending != nil { return }
