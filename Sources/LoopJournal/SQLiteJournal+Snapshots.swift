@@ -1,5 +1,6 @@
 public import LoopCluster
 internal import LoopCore
+internal import LoopLock
 internal import LoopWire
 internal import SQLite
 
@@ -20,7 +21,10 @@ extension SQLiteJournal {
 
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
         guard !isReadOnly else { return nil }
-        return { [folder] (entry, bytes) throws(JournalError) in try folder.write(entry, bytes) }
+        return { [folder, unlisted] (entry, bytes) throws(JournalError) in
+            folder.removeAll(unlisted)
+            return try folder.write(entry, bytes)
+        }
     }
 
     public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
@@ -41,13 +45,14 @@ extension SQLiteJournal {
             throw poisoned(.sqlite(operation, error))
         }
         superseded += forgotten + replaced
-        if durability == .fsync { try removeSuperseded() }
+        if durability == .fsync { unlistSuperseded() }
     }
 
-    /// Removes the files of snapshots whose rows are gone on the disk too: a loss of power must not bring them back.
-    func removeSuperseded() throws(JournalError) {
-        defer { superseded = [] }
-        for entry in superseded { try folder.remove(entry) }
+    /// Leaves files to be removed whose rows are gone on the disk too: a loss of power must not bring those back. Who writes
+    /// the next snapshot removes them, on its own thread: giving a hundred megabytes back takes the system 30 ms.
+    func unlistSuperseded() {
+        unlisted.withLock { $0 += superseded }
+        superseded = []
     }
 }
 
@@ -69,6 +74,15 @@ extension SQLiteJournal {
 extension SnapshotFolder {
     func remove(_ entry: SnapshotEntry) throws(JournalError) {
         try disk.remove(path + "/" + Self.name(entry))
+    }
+
+    /// Removes files that are of no use. One that cannot be removed is in nobody's way.
+    func removeAll(_ unlisted: Locked<[SnapshotEntry]>) {
+        let entries = unlisted.withLock { entries in
+            defer { entries = [] }
+            return entries
+        }
+        for entry in entries { try? remove(entry) }
     }
 }
 

@@ -1,5 +1,6 @@
 public import LoopCluster
 internal import LoopCore
+internal import LoopLock
 public import LoopWire
 internal import SQLite
 
@@ -27,6 +28,8 @@ public final class SQLiteJournal: Journal {
     let isReadOnly: Bool
     let folder: SnapshotFolder
     private let checkpointPages: Int
+    /// Nil: every row is synced, or nothing is written.
+    private var logWriteOut: LogWriteOut?
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink
     /// The end of the newest row.
@@ -37,6 +40,8 @@ public final class SQLiteJournal: Journal {
     /// Snapshots without a row, whose files are to be removed once the log was synced. Those that are left at the end are
     /// removed by the next opening.
     var superseded: [SnapshotEntry] = []
+    /// Of those the ones whose files may be removed; for the thread that writes snapshots, too.
+    let unlisted = Locked([SnapshotEntry]())
 
     /// Encoded records that are not in a row yet.
     private var pending: [UInt8] = []
@@ -63,6 +68,7 @@ public final class SQLiteJournal: Journal {
         tail = opened.tail
         newestSeq = opened.tail.seq
         lock = opened.lock
+        if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
     public var position: UInt64 { tail.position + pendingCount }
@@ -125,6 +131,7 @@ public final class SQLiteJournal: Journal {
         pendingCount = 0
         // A rare large batch does not keep its room for ever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
+        logWriteOut?.log(hasPages: file.logPages)
         if file.logPages >= checkpointPages { bringLogIntoFile(file) }
     }
 
@@ -136,8 +143,8 @@ public final class SQLiteJournal: Journal {
             _ = poisoned(.sqlite("bring its log into the file", error))
             return
         }
-        // The log was synced before. A file that cannot be removed is in nobody's way.
-        try? removeSuperseded()
+        // The log was synced before.
+        unlistSuperseded()
     }
 
     // MARK: Ending
@@ -162,14 +169,17 @@ public final class SQLiteJournal: Journal {
                 try? file.set("position", Int64(bitPattern: tail.position))
                 file.removesLogAtClose()
             }
+            folder.removeAll(unlisted)
         }
         self.file = nil
+        logWriteOut = nil
         lock = nil
     }
 
     /// Lets go of the files as the end of the process would: nothing more is written. For tests.
     package func abandon() {
         file = nil
+        logWriteOut = nil
         lock = nil
     }
 

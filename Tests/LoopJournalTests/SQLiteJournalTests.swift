@@ -25,6 +25,23 @@ import Testing
         #expect(again.path == folder.journal && again.loop == "test" && !again.hasEnded)
     }
 
+    @Test(arguments: Durability.allCases)
+    func `fills its log several times, and lets go of its files at the end`(durability: Durability) throws {
+        var layer = FileLayer()
+        layer.checkpointPages = 100
+        let journal = try SQLiteJournal.open(
+            folder.journal, loop: "test", durability: durability, newHistory: History(1), whileLocked: nil, layer: layer
+        )
+        var appender = Appender(journal)
+        for _ in 0..<300 { try appender.append(events: 40) }
+        #expect(try appender.journal.all() == appender.records)
+        // The file, its log and its index, the lock; and the log once more where it is sent on its way before it is synced.
+        #expect(try Folder.openFiles(folder.journal) == (durability == .fsync ? 4 : 5))
+        appender.journal.close()
+        #expect(try Folder.openFiles(folder.journal) == 0)
+        #expect(try Examples.open(folder.journal).all() == appender.records)
+    }
+
     @Test func `holds every kind of record`() throws {
         let journal = try Examples.open(folder.journal)
         let records = Examples.records.filter { if case .event = $0 { false } else { true } }

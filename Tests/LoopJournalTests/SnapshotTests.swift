@@ -1,3 +1,4 @@
+import Foundation
 import LoopCluster
 import LoopCore
 import LoopJournal
@@ -36,6 +37,34 @@ import Testing
         }
         #expect(try Folder.names(folder.journal + ".snapshots").count == 3)
         #expect(journal.openReport == [])
+    }
+
+    @Test mutating func `no longer kept are removed by who writes the next one, and at the end`() throws {
+        let names = folder.journal + ".snapshots"
+        for number in 1...5 {
+            try appender.append(events: 10)
+            _ = try snapshot([UInt8(number)])
+            // The one that the newest has replaced is still there.
+            #expect(try Folder.names(names).count == min(number, 4))
+        }
+        #expect(try appender.journal.snapshots().count == 3)
+        appender.journal.close()
+        #expect(try Folder.names(names).count == 3)
+    }
+
+    @Test mutating func `large ones give their room back, unless their file has another name`() throws {
+        let content = [UInt8](repeating: 7, count: 1_000_000)
+        try appender.append(events: 1)
+        _ = try snapshot(content)
+        let names = folder.journal + ".snapshots"
+        let (file, link) = (try Folder.names(names)[0], folder.journal + ".link")
+        try FileManager.default.linkItem(atPath: names + "/" + file, toPath: link)
+        for _ in 2...5 {
+            try appender.append(events: 1)
+            _ = try snapshot(content)
+        }
+        #expect(try !Folder.names(names).contains(file))
+        #expect(FileManager.default.contents(atPath: link).map([UInt8].init) == content)
     }
 
     @Test mutating func `that were changed, cut or removed are told from good ones`() throws {

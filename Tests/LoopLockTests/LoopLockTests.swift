@@ -99,6 +99,18 @@ import Testing
         #expect(sleepsWhileComputing() == 0)
     }
 
+    @Test(arguments: [0, 1, 5000, 1 << 20, 3 << 20 + 1])
+    func `forgets bytes, and no copy of them`(count: Int) {
+        var bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let copy = bytes
+        BackgroundWork.discard(&bytes)
+        #expect(bytes.isEmpty)
+        #expect(copy == (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        var alone = [UInt8](repeating: 3, count: count)
+        BackgroundWork.run { BackgroundWork.discard(&alone) }
+        #expect(alone.isEmpty)
+    }
+
     @Test func `goes through all bytes in their order`() {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         var (seen, steps): ([UInt8], Int) = ([], 0)

@@ -215,6 +215,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
             }
             dictionary.touch(key, hash, ordinal)
             dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
+            if updated.currentIndex % 64 == 0 { BackgroundWork.giveWay() }
         }
         var inserted = try container.nestedUnkeyedContainer()
         try dictionary.insert(from: &inserted)

@@ -19,7 +19,9 @@ package struct Disk: Sendable {
     private let observe: (@Sendable (Change) -> Void)?
 
     /// How much of a large file is on its way to the disk at once: an append that is synced meanwhile waits behind it.
-    private static var stepBytes: Int { 256 << 10 }
+    static var stepBytes: Int { 256 << 10 }
+    /// How much is written at once: where the system has to find a page for it first, each may take it a tenth of a millisecond.
+    private static var pieceBytes: Int { 32 << 10 }
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
@@ -43,19 +45,20 @@ package struct Disk: Sendable {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else { throw .system("write \(path)", errno) }
         defer { Glibc.close(descriptor) }
-        var done = 0
+        var (done, isOnItsWay) = (0, 0)
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.stepBytes), off_t(done))
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.pieceBytes), off_t(done))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write \(path)", errno) }
-            if bytes.count > Self.stepBytes {
-                // Where this met an error the sync at the end might not meet it again.
-                let error = loop_write_out(descriptor, off_t(done), off_t(count))
-                guard error == 0 else { throw .system("write \(path)", error) }
-            }
             done += count
+            if done - isOnItsWay >= Self.stepBytes {
+                // Where this met an error the sync at the end might not meet it again.
+                let error = loop_write_out(descriptor, off_t(isOnItsWay), off_t(done - isOnItsWay))
+                guard error == 0 else { throw .system("write \(path)", error) }
+                isOnItsWay = done
+            }
             BackgroundWork.giveWay()
         }
         observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
@@ -106,13 +109,23 @@ package struct Disk: Sendable {
         observe?(.renamed(path, to: other))
     }
 
-    /// Removes a file; one that is not there is removed already.
+    /// Removes a file; one that is not there is removed already. The room of a large one is given back step by step.
     func remove(_ path: String) throws(JournalError) {
+        // While it is open its name alone is removed.
+        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
         guard unlink(path) == 0 else {
             if errno == ENOENT { return }
             throw .system("remove \(path)", errno)
         }
         observe?(.removed(path))
+        var status = stat()
+        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
+        while status.st_size > Self.stepBytes {
+            status.st_size -= off_t(Self.stepBytes)
+            guard ftruncate(descriptor, status.st_size) == 0 else { return }
+            BackgroundWork.giveWay()
+        }
     }
 
     /// Removes a folder and the files in it.

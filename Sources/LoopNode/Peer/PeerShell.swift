@@ -202,6 +202,12 @@ struct PeerShell: ~Copyable {
         polls.watch(dealerItem, for: [.readable, .writable])
     }
 
+    /// A difference of many entries takes milliseconds, and nobody waits for it.
+    private func show(_ action: ObserverAction) -> Observed {
+        guard case .delta = action else { return observed(action) }
+        return BackgroundWork.run { observed(action) }
+    }
+
     private mutating func performObserved() throws {
         var hasDoubted = false
         for action in observer?.takeActions() ?? [] where !hasDoubted || !action.buildsOnTheLast {
@@ -211,7 +217,7 @@ struct PeerShell: ~Copyable {
             // Told by the way out: who hears of the end can send nothing any more, and is told so.
             case .ended: break
             default:
-                guard case .doubted(let shown) = observed(action) else { continue }
+                guard case .doubted(let shown) = show(action) else { continue }
                 observer?.distrust(shown: shown)
                 hasDoubted = true
             }

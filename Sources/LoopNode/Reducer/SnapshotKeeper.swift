@@ -69,7 +69,8 @@ struct SnapshotKeeper {
         _ core: JournaledState<Definition>, _ writer: Writer
     ) -> Result<SnapshotEntry, JournalError> {
         Result { () throws(JournalError) in
-            let bytes: [UInt8]
+            var bytes: [UInt8] = []
+            defer { BackgroundWork.discard(&bytes) }
             do {
                 bytes = try core.snapshot()
             } catch {

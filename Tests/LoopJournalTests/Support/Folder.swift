@@ -29,5 +29,15 @@ final class Folder {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 
+    /// How many descriptors this process has of files whose paths begin so.
+    static func openFiles(_ path: String) throws -> Int {
+        let descriptors = "/proc/self/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: descriptors).count { name in
+            // One of another test may be closed by now.
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)"))?.hasPrefix(path)
+                == true
+        }
+    }
+
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 }
