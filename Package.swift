@@ -52,7 +52,7 @@ let package = Package(
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
-        library("LoopCore", ["LoopLock"]),
+        library("LoopCore", ["CMemory", "LoopLock"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // Bytes: the CBOR coder and every message between nodes.

@@ -1,4 +1,5 @@
-// Memory that grows where it is: Swift's own cannot, and what is large would be copied each time.
+// Memory that grows where it is: Swift's own cannot, and what is large would be copied each time. And memory that is fetched
+// before it is needed.
 #ifndef LOOP_CMEMORY_SHIM_H
 #define LOOP_CMEMORY_SHIM_H
 
@@ -48,5 +49,8 @@ static inline void loop_memory_free(void *memory, size_t size) {
     if (size >= LOOP_MAPPED_BYTES) munmap(memory, loop_memory_mapped(size));
     else free(memory);
 }
+
+// Has the processor fetch what is at an address, which may be any, to be written to.
+static inline void loop_prefetch(const void *address) { __builtin_prefetch(address, 1, 3); }
 
 #endif

@@ -31,7 +31,7 @@ import Testing
             for place in -1...40 { #expect(table[place] == owners[place]) }
             for (session, holding) in holdings.enumerated() {
                 let held = owners.filter { $0.value.session.value == UInt64(session) }.keys.sorted()
-                #expect(table.places(of: holding).sorted() == held)
+                #expect(table.places(of: SessionID(UInt64(session)), holding) == held)
                 #expect(holding.count == held.count)
                 #expect(holding.isEmpty == held.isEmpty)
             }

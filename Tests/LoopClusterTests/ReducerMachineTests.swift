@@ -156,6 +156,40 @@ import Testing
         #expect(bench.machine.state.notes == 0)
     }
 
+    @Test func `whose effects end, and whose places others take, among many that have none`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice, capacity: 64)
+        let sender = bench.join(client, capacity: 0)
+        let names = (0..<40).map { "\($0)" }
+        let grants = try bench.push(
+            bench.batch(sender, from: 1, names.map { try bench.event(.light($0, 1)) })
+        ).grants.sorted { $0.effect < $1.effect }
+        try #require(grants.count == 40)
+        var (entries, isApplied): ([Entry], [Bool]) = ([], [])
+        for (name, grant) in zip(names, grants) {
+            let holder = (grant.effect, grant.attempt)
+            // Its effect ends, and the place of it is that of another; or nothing is there any more.
+            entries.append(try bench.event(.darken(name), of: holder))
+            entries.append(try bench.event(name.hasSuffix("3") ? .light(name, 2) : .note))
+            entries.append(try bench.event(.note, of: holder))
+            for _ in 0..<(name.hasSuffix("5") ? 20 : 1) { entries.append(try bench.event(.note)) }
+            isApplied += [true, true, false] + Array(repeating: true, count: entries.count - isApplied.count - 3)
+        }
+        let before = bench.records.count
+        _ = bench.push(bench.batch(worker, from: 1, entries))
+        let applied = bench.records[before...].compactMap { record -> Bool? in
+            switch record {
+            case .event: true
+            case .refused(let record): record.reason == .stale ? false : nil
+            default: nil
+            }
+        }
+        #expect(applied == isApplied)
+        #expect(bench.machine.state.burning.keys.sorted() == ["13", "23", "3", "33"])
+        #expect(bench.machine.status().peers.map(\.completed) == [40, 0])
+        #expect(bench.machine.status().peers.map(\.leases) == [4, 0])
+    }
+
     @Test func `a batch before the claim is dropped`() throws {
         var bench = try ReducerBench()
         _ = bench.say(.greet(ReducerBench.greeting(client, capacity: 0)), from: client)

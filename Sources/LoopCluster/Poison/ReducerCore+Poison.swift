@@ -109,7 +109,7 @@ extension ReducerCore {
             effect: entry.effect, attempt: entry.attempt, phase: suspect.phase, crashes: suspect.crashes,
             isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))
-        if entry.isLast { hasCompleted(place, by: session) }
+        if entry.isLast { hasCompleted(place) }
         watchQuarantine()
         let sender = entry.effect.map { "effect \($0), \(core.feedbackName(of: $0))" } ?? "no effect"
         poison.alarms.append(

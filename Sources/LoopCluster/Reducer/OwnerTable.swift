@@ -9,17 +9,13 @@ struct Ownership: Equatable, Sendable {
 
 /// Who runs each effect, by the place of the effect among the live ones: what is found there need not be searched for here.
 ///
-/// The effects that one member holds are a chain, which begins in its `Holding`:
-///
-///     holding.first ──▶ place ◀─▶ place ◀─▶ place
+/// What one member holds is looked for among all, which is rare: when it leaves, falls silent, or has to be told. A chain of
+/// what each holds would touch its neighbours whenever an effect begins or ends.
 struct OwnerTable: Sendable {
     private struct Record {
         /// `.none`: nobody runs the effect.
         var attempt = Attempt.none
         var session = SessionID.none
-        /// Neighbours in the chain; -1: none.
-        var previous: Int32 = -1
-        var next: Int32 = -1
     }
 
     private var records: [Record] = []
@@ -32,14 +28,18 @@ struct OwnerTable: Sendable {
         return Ownership(session: records[place].session, attempt: records[place].attempt)
     }
 
+    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    func fetch(_ place: Int) {
+        guard place >= 0, place < records.count else { return }
+        records.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
+    }
+
     /// Gives the effect at a place, which nobody runs, to somebody.
     /// - Parameter holding: what the new owner holds.
     mutating func give(_ place: Int, to owner: Ownership, _ holding: inout Holding) {
         while records.count <= place { records.append(Record()) }
         precondition(records[place].attempt == .none, "the effect at \(place) was to be given to two")
-        records[place] = Record(attempt: owner.attempt, session: owner.session, previous: -1, next: holding.first)
-        if holding.first >= 0 { records[Int(holding.first)].previous = Int32(place) }
-        holding.first = Int32(place)
+        records[place] = Record(attempt: owner.attempt, session: owner.session)
         holding.count += 1
         count += 1
     }
@@ -47,33 +47,23 @@ struct OwnerTable: Sendable {
     /// Nobody runs the effect at a place any more, which somebody does.
     /// - Parameter holding: what its owner holds.
     mutating func take(_ place: Int, _ holding: inout Holding) {
-        let (previous, next) = (records[place].previous, records[place].next)
-        if previous >= 0 { records[Int(previous)].next = next } else { holding.first = next }
-        if next >= 0 { records[Int(next)].previous = previous }
         records[place] = Record()
         holding.count -= 1
         count -= 1
     }
 
-    /// The places of all effects that somebody holds.
-    func places(of holding: Holding) -> [Int] {
-        var places: [Int] = []
-        places.reserveCapacity(holding.count)
-        var place = holding.first
-        while place >= 0 {
-            places.append(Int(place))
-            place = records[Int(place)].next
-        }
-        return places
+    /// The places of all effects that a session holds, as many as it does.
+    func places(of session: SessionID, _ holding: Holding) -> [Int] {
+        if holding.isEmpty { return [] }
+        return records.indices.filter { records[$0].session == session && records[$0].attempt != .none }
     }
 
     mutating func removeAll() { self = OwnerTable() }
 }
 
-/// The effects that a member holds: how many, and where its chain in the `OwnerTable` begins.
+/// How many effects a member holds.
 struct Holding: Equatable, Sendable {
     fileprivate(set) var count = 0
-    fileprivate var first: Int32 = -1
 
     var isEmpty: Bool { count == 0 }
 }

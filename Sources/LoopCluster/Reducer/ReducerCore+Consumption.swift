@@ -22,7 +22,9 @@ extension ReducerCore {
             breaks(.fenceIsAskedPerEntry)
             ? batch.entries.indices.map { judge(batch.entries.head(at: $0), of: batch.session) } : []
         var consumed = watermark
+        var near = NearPlaces()
         for offset in 0..<batch.entries.count {
+            if offset % NearPlaces.count == 0 { anticipate(batch.entries, from: offset, &near) }
             let head = batch.entries.head(at: batch.entries.startIndex + offset)
             let number = batch.first + UInt64(offset)
             if number <= consumed && !breaks(.duplicatesAreDropped) {
@@ -34,7 +36,7 @@ extension ReducerCore {
                 askToResend(batch.session)
                 break
             }
-            let judgement = early.isEmpty ? judge(head, of: batch.session) : early[offset]
+            let judgement = early.isEmpty ? judge(head, of: batch.session, near: near[offset]) : early[offset]
             if poison.isWatching {
                 guard consumeWatched(batch.entries.entry(head), number, of: batch.session, judgement) else {
                     putOff(batch, from: offset)
@@ -53,6 +55,10 @@ extension ReducerCore {
                 break
             }
         }
+        if completedCount > 0, let sender = members.index(forKey: batch.session) {
+            members.values[sender].completedCount += completedCount
+        }
+        completedCount = 0
         // A duplicate is acknowledged again too: its sender has not heard of the first time.
         if toAcknowledge.last != batch.session { toAcknowledge.append(batch.session) }
     }
@@ -86,9 +92,11 @@ extension ReducerCore {
     }
 
     /// Judges an entry against everything applied before it.
-    private func judge(_ entry: EntryHead, of session: SessionID) -> Judgement {
+    /// - Parameter near: where its effect was found before, or -1.
+    private func judge(_ entry: EntryHead, of session: SessionID, near: Int = -1) -> Judgement {
         guard entry.hasEffect else { return Judgement(refusal: outcome == nil ? nil : .ended) }
-        guard let place = core.effects.index(forKey: entry.effect), core.effects[at: place].isOpen, outcome == nil
+        guard let place = core.effects.index(forKey: entry.effect, near: near), core.effects[at: place].isOpen,
+            outcome == nil
         else {
             return Judgement(refusal: .stale)
         }
@@ -112,7 +120,7 @@ extension ReducerCore {
         case .completed:
             guard let effect = entry.effect else { return }
             write(.completed(session, number: number, effect, entry.attempt))
-            hasCompleted(judgement.place, by: session)
+            hasCompleted(judgement.place)
         case .failed:
             let failure =
                 (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
@@ -151,7 +159,7 @@ extension ReducerCore {
                 RefusalRecord(
                     session: session, number: number, reason: reason, effect: entry.effect,
                     attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
-        if entry.isLast, place >= 0 { hasCompleted(place, by: session) }
+        if entry.isLast, place >= 0 { hasCompleted(place) }
     }
 
     /// - Parameter place: of the event's effect.
@@ -175,13 +183,13 @@ extension ReducerCore {
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
             effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             bytes: bytes)
-        guard apply(record) else { return refuse(entry, number, of: session, .undecodable, at: place) }
+        guard apply(record, at: place) else { return refuse(entry, number, of: session, .undecodable, at: place) }
         guard let effect = entry.effect else { return }
         if !core.effects.has(effect, at: place) {
             // An effect whose own event ended it is done: its completion comes too late, if it comes.
-            countCompleted(by: session)
+            completedCount += 1
         } else if entry.isLast {
-            hasCompleted(place, by: session)
+            hasCompleted(place)
         }
     }
 
@@ -192,13 +200,10 @@ extension ReducerCore {
         write(.skipped(session, number: number))
     }
 
-    private mutating func countCompleted(by session: SessionID) {
-        if let index = members.index(forKey: session) { members.values[index].completedCount += 1 }
-    }
-
+    /// - Parameter place: of the event's effect; -1: it has none.
     /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
-    mutating func apply(_ record: EventRecord) -> Bool {
-        guard let changes = core.take(record) else { return false }
+    mutating func apply(_ record: EventRecord, at place: Int = -1) -> Bool {
+        guard let changes = core.take(record, near: place) else { return false }
         records.append(record)
         for change in changes { follow(change, ended: record.isLast ? record.attempt : .none) }
         if updates.keepsNotes { note(record) }
@@ -206,8 +211,8 @@ extension ReducerCore {
     }
 
     /// The body of the effect at a place has returned, and the record that says so is written.
-    mutating func hasCompleted(_ place: Int, by session: SessionID) {
-        countCompleted(by: session)
+    mutating func hasCompleted(_ place: Int) {
+        completedCount += 1
         letGo(place)
         scheduler.remove(at: place)
     }

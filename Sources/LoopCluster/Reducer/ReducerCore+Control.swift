@@ -171,7 +171,9 @@ extension ReducerCore {
 
     private mutating func retire(_ session: SessionID) {
         guard let member = members[session] else { return }
-        for effect in effects(heldBy: member) { end(effect, .released, retryIn: .zero, message: "", failed: false) }
+        for effect in effects(heldBy: member, session) {
+            end(effect, .released, retryIn: .zero, message: "", failed: false)
+        }
         members[session] = nil
         awaited.remove(session)
         write(.sessionRetired(session))

@@ -36,6 +36,7 @@ extension ReducerCore {
                 scheduler.remove(at: live)
                 continue
             }
+            anticipateGrants()
             grantsCount += 1
             let attempt =
                 breaks(.attemptsAreUnique)
@@ -77,8 +78,8 @@ extension ReducerCore {
     }
 
     /// What a member holds, in the order of the effects.
-    func effects(heldBy member: Member) -> [EffectID] {
-        owners.places(of: member.holding).compactMap { core.effects.keyIfTaken(at: $0) }.sorted()
+    func effects(heldBy member: Member, _ session: SessionID) -> [EffectID] {
+        owners.places(of: session, member.holding).compactMap { core.effects.keyIfTaken(at: $0) }.sorted()
     }
 
     /// Ends the current attempt of an effect, by record, and lets it wait again or parks it.
@@ -150,7 +151,7 @@ extension ReducerCore {
             guard let member = members[session], !member.holding.isEmpty, member.leaseEnds <= time else {
                 continue
             }
-            for effect in effects(heldBy: member) {
+            for effect in effects(heldBy: member, session) {
                 let group = core.table.group(effect.feedback)
                 guard let attempt = core.effects.index(forKey: effect).flatMap({ owners[$0] })?.attempt,
                     members.contains(where: {

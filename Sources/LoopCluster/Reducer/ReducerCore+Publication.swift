@@ -56,7 +56,7 @@ extension ReducerCore {
         }
         var parts: [[Grant]] = [[]]
         var bytes = 0
-        for effect in effects(heldBy: member) {
+        for effect in effects(heldBy: member, session) {
             guard let place = core.effects.index(forKey: effect), let owner = owners[place] else { continue }
             let grant = grantMessage(effect, owner.attempt, core.effects[at: place])
             if bytes + grant.byteCount > payloadBytesMax {

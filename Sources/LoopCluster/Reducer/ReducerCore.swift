@@ -26,6 +26,8 @@ struct ReducerCore: Sendable {
     /// By the places of `core.effects`, as the scheduler.
     var owners = OwnerTable()
     var scheduler: PlacedScheduler
+    /// Effects that the batch which is consumed has ended.
+    var completedCount: UInt64 = 0
     var grantsCount: UInt64 = 0
     var timeouts = BinaryHeap<AttemptDeadline>()
     var unclaimed: Set<EffectID> = []

@@ -13,7 +13,7 @@ extension JournaledCore {
         position += 1
         try checkNumbers(of: record)
         switch record {
-        case .event(let record): return try apply(record, event)
+        case .event(let record): return try apply(record, event, near: -1)
         case .refused(let record):
             consume(record.session, record.number, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
@@ -81,16 +81,19 @@ extension JournaledCore {
     }
 
     /// Applies an event that has just come.
+    /// - Parameter place: where its effect is known to be among the live ones; -1: nowhere.
     /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
     ///   schema.
-    mutating func take(_ record: EventRecord) -> [LiveChange]? {
-        guard let live = try? apply(record, nil) else { return nil }
+    mutating func take(_ record: EventRecord, near place: Int) -> [LiveChange]? {
+        guard let live = try? apply(record, nil, near: place) else { return nil }
         position += 1
         return live
     }
 
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
-    private mutating func apply(_ record: EventRecord, _ event: UnsafeRawPointer?) throws -> [LiveChange] {
+    private mutating func apply(
+        _ record: EventRecord, _ event: UnsafeRawPointer?, near place: Int
+    ) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = FoldStep(
             transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
@@ -106,15 +109,16 @@ extension JournaledCore {
         startsCount = 0
         consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
         guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
-        void(effect, before: record.attempt)
-        let live = changes.isEmpty ? [] : takeChanges()
-        if record.isLast { complete(effect) }
+        let place = effects.index(forKey: effect, near: place) ?? -1
+        void(effect, before: record.attempt, at: place)
+        let live = changes.isEmpty ? [] : takeChanges(near: place)
+        if record.isLast { complete(effect, near: place) }
         return live
     }
 
     /// Its body has returned.
-    private mutating func complete(_ effect: EffectID) {
-        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
+    private mutating func complete(_ effect: EffectID, near place: Int = -1) {
+        guard let place = effects.index(forKey: effect, near: place), effects[at: place].isOpen else { return }
         effects[at: place].status = .completed
     }
 
@@ -127,7 +131,8 @@ extension JournaledCore {
     }
 
     /// What the queries want becomes what is live.
-    mutating func takeChanges() -> [LiveChange] {
+    /// - Parameter ended: the place of an effect that most likely is no longer wanted.
+    mutating func takeChanges(near ended: Int = -1) -> [LiveChange] {
         // The room of the last time, if nobody holds it any more.
         live.removeAll(keepingCapacity: true)
         for index in changes.indices {
@@ -136,11 +141,12 @@ extension JournaledCore {
                 startsCount &+= 1
                 let feedback = table[id.feedback]
                 let group = feedback?.group.map { $0(request) }
+                let floor =
+                    brokenRules.contains(.newEffectsHaveAFloor) ? .none : Attempt(epoch: epoch.number, count: 0)
                 let effect = LiveEffect(
-                    request: feedback?.encode(request, loop.coder), version: seq, group: group,
-                    floor: brokenRules.contains(.newEffectsHaveAFloor)
-                        ? .none : Attempt(epoch: epoch.number, count: 0))
-                live.append(LiveChange(.started, id, at: effects.updateValue(effect, forKey: id)))
+                    request: feedback?.encode(request, loop.coder), version: seq, group: group, floor: floor)
+                let place = effects.updateValue(effect, forKey: id)
+                live.append(LiveChange(.started, id, at: place))
             case .update(let id, let request):
                 let place = effects.index(forKey: id)
                 guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
@@ -162,13 +168,12 @@ extension JournaledCore {
                 }
                 live.append(LiveChange(.updated, id, at: place ?? -1))
             case .cancel(let id):
-                let hash = id.mixed
-                let place = effects.find(id, hash)
-                if let place { effects.remove(at: place, hash) }
+                let place = effects.index(forKey: id, near: ended)
+                if let place { effects.remove(at: place, id.mixed) }
                 live.append(LiveChange(.cancelled, id, at: place ?? -1))
             }
         }
-        changes.removeLast(changes.count)
+        while !changes.isEmpty { changes.removeLast() }
         return live
     }
 
@@ -178,13 +183,12 @@ extension JournaledCore {
     }
 
     /// What an attempt commits ends those before it, also where the records that took them away are lost.
-    private mutating func void(_ effect: EffectID, before attempt: Attempt) {
+    /// - Parameter place: of the effect; -1: it is not live.
+    private mutating func void(_ effect: EffectID, before attempt: Attempt, at place: Int) {
         if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        guard let index = effects.index(forKey: effect), effects[at: index].floor < last, attempt.count > 0 else {
-            return
-        }
-        effects[at: index].floor = last
+        guard place >= 0, effects[at: place].floor < last, attempt.count > 0 else { return }
+        effects[at: place].floor = last
     }
 
     private mutating func finish(_ end: AttemptEnd) {

@@ -28,6 +28,12 @@ struct SchedulerEntries: Sendable {
         return entries[place]
     }
 
+    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    func fetch(_ place: Int) {
+        guard place >= 0, place < entries.count else { return }
+        entries.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
+    }
+
     mutating func put(_ entry: Entry, at place: Int32) {
         while entries.count <= Int(place) { entries.append(Entry(ticket: 0, lane: 0, group: 0, phase: .running)) }
         entries[Int(place)] = entry

@@ -22,6 +22,8 @@ struct SchedulerLane: Sendable {
         case offered(ticket: UInt64)
     }
 
+    private typealias Ticket = TicketQueue.Ticket
+
     private struct Group {
         /// Nil: no limit but the feedback's holds for it.
         var name: String?
@@ -32,9 +34,36 @@ struct SchedulerLane: Sendable {
         var runningCount = 0
         var bucket: TokenBucket?
         var standing = Standing.idle
-    }
 
-    private typealias Ticket = TicketQueue.Ticket
+        mutating func enqueue(_ ticket: Ticket) {
+            queue.push(ticket)
+            queuedCount += 1
+        }
+
+        /// Lets the oldest one run.
+        mutating func start(
+            at now: MonotonicTime, begin: MonotonicTime, _ entries: borrowing SchedulerEntries
+        ) -> Ticket? {
+            while let ticket = queue.pop() {
+                guard entries.isQueued(ticket) else { continue }
+                queuedCount -= 1
+                runningCount += 1
+                bucket?.take(at: now, begin: begin)
+                return ticket
+            }
+            return nil
+        }
+
+        /// One of them is no more.
+        mutating func end(_ phase: SchedulerEntries.Phase) {
+            count -= 1
+            switch phase {
+            case .delayed: break
+            case .queued: queuedCount -= 1
+            case .running: runningCount -= 1
+            }
+        }
+    }
 
     private struct Offer: Comparable {
         var ticket: UInt64
@@ -144,18 +173,15 @@ struct SchedulerLane: Sendable {
         guard let entry = entries.take(place) else { return }
         let group = Int(entry.group)
         count -= 1
-        groups[group].count -= 1
+        groups[group].end(entry.phase)
         switch entry.phase {
         case .delayed:
             delayedCount -= 1
             cleanDelays(entries)
         case .queued:
-            groups[group].queuedCount -= 1
             // Its ticket stays in line until its turn comes, unless there are too many of these.
             compactQueue(group, entries)
-        case .running:
-            runningCount -= 1
-            groups[group].runningCount -= 1
+        case .running: runningCount -= 1
         }
         review(group, entries)
     }
@@ -164,20 +190,16 @@ struct SchedulerLane: Sendable {
     /// - Returns: its place.
     mutating func start(at now: MonotonicTime, _ entries: inout SchedulerEntries) -> Int32? {
         guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0 else { return nil }
-        var found: Ticket?
-        while found == nil, let ticket = groups[group].queue.pop() {
-            if entries.isQueued(ticket) { found = ticket }
-        }
-        guard let found else { return nil }
+        guard let found = groups[group].start(at: now, begin: begin, entries) else { return nil }
         entries.change(found.place, to: .running)
         runningCount += 1
         bucket?.take(at: now, begin: begin)
-        groups[group].queuedCount -= 1
-        groups[group].runningCount += 1
-        groups[group].bucket?.take(at: now, begin: begin)
         review(group, entries)
         return found.place
     }
+
+    /// The place of an effect that will most likely start after so many others; -1: none is known to.
+    func place(behind distance: Int) -> Int32 { isGrouped ? -1 : groups[0].queue.place(behind: distance) }
 
     /// Whether `start` would find an effect.
     func canStart(at now: MonotonicTime) -> Bool { hasOffer && isOpen(at: now) }
@@ -242,8 +264,7 @@ struct SchedulerLane: Sendable {
     }
 
     private mutating func enqueue(_ ticket: Ticket, group: Int, _ entries: borrowing SchedulerEntries) {
-        groups[group].queue.push(ticket)
-        groups[group].queuedCount += 1
+        groups[group].enqueue(ticket)
         review(group, entries)
     }
 

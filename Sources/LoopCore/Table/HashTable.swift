@@ -45,6 +45,15 @@ package struct HashTable<Key: Equatable, Value> {
     @inlinable
     package func key(at place: Int) -> Key { taken.entries[place].key }
 
+    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    @inlinable
+    package func fetch(_ place: Int) {
+        guard let storage, place >= 0, place < storage.high else { return }
+        let entry = UnsafeRawPointer(storage.entries + place)
+        ProcessorCache.fetch(entry)
+        if MemoryLayout<Storage.Entry>.stride > 64 { ProcessorCache.fetch(entry + 64) }
+    }
+
     /// The value at a place that is taken.
     @inlinable
     package subscript(at place: Int) -> Value {

@@ -79,6 +79,10 @@ extension HashTable where Key: MixedKey {
     @inlinable
     package func index(forKey key: Key) -> Int? { find(key, key.mixed) }
 
+    /// - Parameter place: where the key may be; any number.
+    @inlinable
+    package func index(forKey key: Key, near place: Int) -> Int? { has(key, at: place) ? place : find(key, key.mixed) }
+
     @inlinable @discardableResult
     package mutating func removeValue(forKey key: Key) -> Value? {
         let hash = key.mixed

@@ -78,6 +78,18 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
+    /// Calls with the effect of each entry of a part, in order, if it has one.
+    package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
+        run.check(range)
+        run.storage.withUnsafeBytes { bytes in
+            run.bounds.withUnsafeBufferPointer { bounds in
+                for position in range {
+                    if let effect = EntryHead.effect(trusting: bytes, at: bounds[position]) { body(position, effect) }
+                }
+            }
+        }
+    }
+
     public subscript(range: Range<Int>) -> EntryRun {
         var slice = self
         slice.run.slice(range)
@@ -227,6 +239,16 @@ package struct EntryHead: Equatable, Sendable {
         }
         let size = Int(word(UInt32.self))
         payload = next..<next + size
+    }
+
+    /// The effect of an entry that was written or read before; nil: it has none.
+    @inline(__always)
+    static func effect(trusting bytes: UnsafeRawBufferPointer, at offset: Int) -> EffectID? {
+        guard bytes[offset + 1] & 1 != 0 else { return nil }
+        return EffectID(
+            feedback: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt32.self)),
+            seq: Seq(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt64.self))),
+            index: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 14, as: UInt32.self)))
     }
 
     private static var noEffect: EffectID { EffectID(feedback: 0, seq: .initial, index: 0) }

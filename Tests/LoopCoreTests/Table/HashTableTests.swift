@@ -43,7 +43,12 @@ import Testing
             case 10 where step % 400 == 0:
                 table.removeAll()
                 model.removeAll()
-            default: #expect(table[key] == model[key])
+            default:
+                #expect(table[key] == model[key])
+                // Wherever it is thought to be.
+                let place = Int.random(in: -1...keys, using: &random)
+                table.fetch(place)
+                #expect(table.index(forKey: key, near: place) == table.index(forKey: key))
             }
             #expect(table.count == model.count)
         }
