@@ -73,7 +73,7 @@ extension SQLiteJournal {
 
 extension SnapshotFolder {
     func remove(_ entry: SnapshotEntry) throws(JournalError) {
-        try disk.remove(path + "/" + Self.name(entry))
+        try disk.removeInSteps(path + "/" + Self.name(entry))
     }
 
     /// Removes files that are of no use. One that cannot be removed is in nobody's way.

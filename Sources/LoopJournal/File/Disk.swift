@@ -109,16 +109,22 @@ package struct Disk: Sendable {
         observe?(.renamed(path, to: other))
     }
 
-    /// Removes a file; one that is not there is removed already. The room of a large one is given back step by step.
+    /// Removes a file; one that is not there is removed already.
     func remove(_ path: String) throws(JournalError) {
-        // While it is open its name alone is removed.
-        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
         guard unlink(path) == 0 else {
             if errno == ENOENT { return }
             throw .system("remove \(path)", errno)
         }
         observe?(.removed(path))
+    }
+
+    /// Removes a file that may be large, and gives its room back step by step. Not for files of SQLite: to close one of those ends
+    /// the locks that this process has on it.
+    func removeInSteps(_ path: String) throws(JournalError) {
+        // While it is open its name alone is removed.
+        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
+        try remove(path)
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
         while status.st_size > Self.stepBytes {
