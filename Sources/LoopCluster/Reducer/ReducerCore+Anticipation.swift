@@ -34,7 +34,7 @@ extension ReducerCore {
 
     /// - Parameter place: of a live effect.
     private func fetchRequest(_ place: Int) {
-        core.effects[at: place].request.withUnsafeBytes { ProcessorCache.fetch($0.baseAddress) }
+        ProcessorCache.fetch(core.effects[at: place].request)
     }
 }
 

@@ -38,16 +38,16 @@ extension ReducerCore {
             }
             let judgement = early.isEmpty ? judge(head, of: batch.session, near: near[offset]) : early[offset]
             if poison.isWatching {
-                guard consumeWatched(batch.entries.entry(head), number, of: batch.session, judgement) else {
+                guard consumeWatched(head, batch.entries.payload(of: head), number, of: batch.session, judgement) else {
                     putOff(batch, from: offset)
                     break
                 }
             } else if judgement.refusal == nil && head.kind == .event {
-                apply(batch.entries.entry(head), number, of: batch.session, at: judgement.place)
+                apply(head, batch.entries.payload(of: head), number, of: batch.session, at: judgement.place)
             } else if judgement.refusal == .stale && head.kind != .event {
                 skip(head.effect, head.attempt, number, of: batch.session)
             } else {
-                consume(batch.entries.entry(head), number, of: batch.session, judgement)
+                consume(head, batch.entries.payload(of: head), number, of: batch.session, judgement)
             }
             consumed = number
             if poison.isAlone {
@@ -65,8 +65,9 @@ extension ReducerCore {
 
     /// Consumes an entry, unless it is a suspect that must wait for a turn of its own.
     private mutating func consumeWatched(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ judgement: Judgement
+        _ head: EntryHead, _ payload: ArraySlice<UInt8>, _ number: UInt64, of session: SessionID, _ judgement: Judgement
     ) -> Bool {
+        let entry = Entry(head, payload)
         let suspicion =
             judgement.refusal == nil && entry.kind == .event ? suspicion(of: entry, number, of: session) : .none
         if case .alone = suspicion {
@@ -76,9 +77,9 @@ extension ReducerCore {
         }
         if let suspect = suspect(entry, number, of: session) { poison.survivors.append(suspect) }
         switch suspicion {
-        case .none, .alone: consume(entry, number, of: session, judgement)
+        case .none, .alone: consume(head, payload, number, of: session, judgement)
         case .poison(let suspect): setAside(entry, number, of: session, at: judgement.place, suspect)
-        case .known: refuse(entry, number, of: session, .quarantined, at: judgement.place)
+        case .known: refuse(head, number, of: session, .quarantined, at: judgement.place)
         }
         return true
     }
@@ -108,25 +109,26 @@ extension ReducerCore {
     }
 
     private mutating func consume(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ judgement: Judgement
+        _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ number: UInt64, of session: SessionID,
+        _ judgement: Judgement
     ) {
-        if judgement.refusal == .stale && entry.kind != .event, let effect = entry.effect {
+        if judgement.refusal == .stale && entry.kind != .event, let effect = entry.effectIfAny {
             return skip(effect, entry.attempt, number, of: session)
         }
         if let refusal = judgement.refusal { return refuse(entry, number, of: session, refusal) }
         switch entry.kind {
         case .event:
-            apply(entry, number, of: session, at: judgement.place)
+            apply(entry, payload, number, of: session, at: judgement.place)
         case .completed:
-            guard let effect = entry.effect else { return }
+            guard let effect = entry.effectIfAny else { return }
             write(.completed(session, number: number, effect, entry.attempt))
             hasCompleted(judgement.place)
         case .failed:
             let failure =
-                (try? Failure(bytes: entry.payload)) ?? Failure(message: "an unreadable failure report")
+                (try? Failure(bytes: payload)) ?? Failure(message: "an unreadable failure report")
             fail(entry, EntryNumber(session: session, number: number), failure)
         case .released:
-            guard let effect = entry.effect else { return }
+            guard let effect = entry.effectIfAny else { return }
             end(
                 effect, .released, retryIn: .zero, message: "", failed: false,
                 entry: EntryNumber(session: session, number: number))
@@ -135,7 +137,7 @@ extension ReducerCore {
 
     /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
     private mutating func refuse(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason, at place: Int = -1
+        _ entry: EntryHead, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason, at place: Int = -1
     ) {
         switch reason {
         case .stale: count(.refusedStale)
@@ -148,7 +150,8 @@ extension ReducerCore {
         // Only an attempt that this reducer can have granted is voided, and none that another session holds.
         let wasGranted = entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount)
         let isHeld =
-            entry.effect.flatMap { core.effects.index(forKey: $0) }.flatMap { owners[$0] }?.attempt == entry.attempt
+            entry.effectIfAny.flatMap { core.effects.index(forKey: $0) }.flatMap { owners[$0] }?.attempt
+            == entry.attempt
         let voids = reason == .attempt && wasGranted && !isHeld && !breaks(.refusalVoidsTheAttempt)
         if breaks(.refusalsAreDurable) {
             core.consumeWithoutRecord(session, number, .refused(reason))
@@ -157,35 +160,44 @@ extension ReducerCore {
         write(
             .refused(
                 RefusalRecord(
-                    session: session, number: number, reason: reason, effect: entry.effect,
+                    session: session, number: number, reason: reason, effect: entry.effectIfAny,
                     attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
         if entry.isLast, place >= 0 { hasCompleted(place) }
     }
 
     /// - Parameter place: of the event's effect.
-    private mutating func apply(_ event: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
-        applyEvent(event, number, of: session, at: place)
+    private mutating func apply(
+        _ event: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ number: UInt64, of session: SessionID,
+        at place: Int
+    ) {
+        applyEvent(event, payload, number, of: session, at: place)
         // The end takes effect before the next event, also before one of the same batch.
         if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
     }
 
     /// - Parameter place: of the entry's effect.
-    private mutating func applyEvent(_ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int) {
-        if entry.payload.count > configuration.eventBytesMax {
+    private mutating func applyEvent(
+        _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ number: UInt64, of session: SessionID,
+        at place: Int
+    ) {
+        if payload.count > configuration.eventBytesMax {
             return refuse(entry, number, of: session, .tooLarge, at: place)
         }
-        core.note?.enter(session, number, entry.effect, entry.payload)
+        core.note?.enter(session, number, entry.effectIfAny, payload)
         defer { core.note?.leave() }
-        guard let bytes = presentEvent(entry.payload, from: session) else {
-            return refuse(entry, number, of: session, .undecodable, at: place)
+        if let older = olderSchema(of: session) {
+            guard let migrated = try? core.fold.migrate(payload, from: older) else {
+                return refuse(entry, number, of: session, .undecodable, at: place)
+            }
+            payload = migrated[...]
         }
         let record = EventRecord(
             seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
-            effect: entry.effect, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
-            bytes: bytes)
+            effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
+            bytes: payload)
         guard apply(record, at: place) else { return refuse(entry, number, of: session, .undecodable, at: place) }
-        guard let effect = entry.effect else { return }
-        if !core.effects.has(effect, at: place) {
+        guard entry.hasEffect else { return }
+        if !core.effects.has(entry.effect, at: place) {
             // An effect whose own event ended it is done: its completion comes too late, if it comes.
             completedCount += 1
         } else if entry.isLast {
@@ -205,7 +217,8 @@ extension ReducerCore {
     mutating func apply(_ record: EventRecord, at place: Int = -1) -> Bool {
         guard let changes = core.take(record, near: place) else { return false }
         records.append(record)
-        for change in changes { follow(change, ended: record.isLast ? record.attempt : .none) }
+        for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
+        if !changes.isEmpty { core.keepRoom(of: changes) }
         if updates.keepsNotes { note(record) }
         return true
     }
@@ -217,8 +230,8 @@ extension ReducerCore {
         scheduler.remove(at: place)
     }
 
-    private mutating func fail(_ entry: Entry, _ number: EntryNumber, _ failure: Failure) {
-        guard let effect = entry.effect, let live = core.effects[effect] else { return }
+    private mutating func fail(_ entry: EntryHead, _ number: EntryNumber, _ failure: Failure) {
+        guard let effect = entry.effectIfAny, let live = core.effects[effect] else { return }
         count(.effectFailed)
         let retry = policy(of: effect).retry
         var delay = retry.delay(afterFailures: Int(live.failures) + 1, random: &random)

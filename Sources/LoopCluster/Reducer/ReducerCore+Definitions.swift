@@ -34,14 +34,13 @@ extension ReducerCore {
         return Set(zip(core.table.numbers, fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
     }
 
-    /// An event as its sender has encoded it, in the present schema: the bytes that are journaled. As received from all who
-    /// have that schema, and not known to be an event; nil: they are no event of the sender's older schema.
-    func presentEvent(_ payload: ArraySlice<UInt8>, from session: SessionID) -> ArraySlice<UInt8>? {
+    /// The schema in which a sender's events are encoded, where that is an older one; nil: they are journaled as received.
+    func olderSchema(of session: SessionID) -> UInt64? {
         // Where no older schema is let in, nobody has to be looked up.
         guard core.loop.oldestSchema < core.loop.schema, let schema = members[session]?.schema, isOlder(schema) else {
-            return payload
+            return nil
         }
-        return (try? core.fold.migrate(payload, from: schema))?[...]
+        return schema
     }
 
     /// An event that was set aside as it was received, by a sender of some schema, and maybe by an older reducer: as an

@@ -44,10 +44,12 @@ extension ReducerCore {
                 : Attempt(epoch: core.epoch.number, count: grantsCount)
             owners.give(
                 live, to: Ownership(session: taker.session, attempt: attempt), &members.values[taker.index].holding)
-            // Field by field, so that nothing else of it is held.
-            members.values[taker.index].start(
-                effect, attempt, version: core.effects[at: live].version, failures: core.effects[at: live].failures,
-                isResumed: core.effects[at: live].wasGranted, request: core.effects[at: live].request)
+            // Where it lies: the start is written from it, and nothing of it is held.
+            lend(core.effects.pointer(at: live)) { live in
+                members.values[taker.index].start(
+                    effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
+                    request: live.request)
+            }
             watchTimeout(of: effect, at: live, attempt)
         }
     }

@@ -90,6 +90,9 @@ extension JournaledCore {
         return live
     }
 
+    /// Keeps the room of changes that `take` has returned for the next ones.
+    mutating func keepRoom(of changes: consuming [LiveChange]) { live = changes }
+
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
     private mutating func apply(
         _ record: EventRecord, _ event: UnsafeRawPointer?, near place: Int
@@ -133,23 +136,26 @@ extension JournaledCore {
     /// What the queries want becomes what is live.
     /// - Parameter ended: the place of an effect that most likely is no longer wanted.
     mutating func takeChanges(near ended: Int = -1) -> [LiveChange] {
-        // The room of the last time, if nobody holds it any more.
+        // In the room of the last time.
+        var live: [LiveChange] = []
+        swap(&live, &self.live)
         live.removeAll(keepingCapacity: true)
         for index in changes.indices {
-            switch changes[index] {
+            // Taken out: a copy would count one reference more to what is asked for.
+            var change = EffectChange.cancel(EffectID(feedback: 0, seq: .initial, index: 0))
+            swap(&change, &changes[index])
+            switch consume change {
             case .start(let id, let request):
                 startsCount &+= 1
-                let feedback = table[id.feedback]
-                let group = feedback?.group.map { $0(request) }
+                let asked = table.lend(id.feedback) { ($0.encode(request), $0.group.map { $0(request) }) }
                 let floor =
                     brokenRules.contains(.newEffectsHaveAFloor) ? .none : Attempt(epoch: epoch.number, count: 0)
-                let effect = LiveEffect(
-                    request: feedback?.encode(request, loop.coder), version: seq, group: group, floor: floor)
-                let place = effects.updateValue(effect, forKey: id)
+                let place = effects.updateValue(
+                    LiveEffect(request: asked?.0, version: seq, group: asked?.1, floor: floor), forKey: id)
                 live.append(LiveChange(.started, id, at: place))
             case .update(let id, let request):
                 let place = effects.index(forKey: id)
-                guard let bytes = table[id.feedback]?.encode(request, loop.coder) else {
+                guard let bytes = table.lend(id.feedback, to: { $0.encode(request) }) ?? nil else {
                     if let place {
                         effects[at: place].status = .unsendable
                         // Whoever runs it is told to stop, and must not go on after a restart if it has not heard that.

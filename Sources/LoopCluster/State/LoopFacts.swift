@@ -24,7 +24,7 @@ package final class LoopFacts: Sendable {
         oldestSchema = UInt64(Definition.oldestSchema)
         fingerprint = DefinitionFingerprint(of: definition)
         initialHash = StableHash.fnv1a((try? coder.encode(definition.initial)) ?? [])
-        feedbacks = definition.allFeedbacks.map { FeedbackFacts($0) }
+        feedbacks = definition.allFeedbacks.map { FeedbackFacts($0, coder) }
         sections = definition.sections.map { ($0.name, SectionID(name: $0.name)) }
         self.coder = coder
     }
@@ -41,8 +41,10 @@ package final class FeedbackFacts: Sendable {
     /// The group that an effect counts against, by its request.
     let group: (@Sendable (any Sendable) -> String)?
     let requestCoding: RequestCoding?
+    private let coder: any ValueCoder
 
-    init<State, Event>(_ feedback: Feedback<State, Event>) {
+    init<State, Event>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
+        self.coder = coder
         name = feedback.name
         placement = feedback.placement.group
         policy = feedback.policy
@@ -52,7 +54,7 @@ package final class FeedbackFacts: Sendable {
     }
 
     /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
-    func encode(_ request: any Sendable, _ coder: any ValueCoder) -> [UInt8]? {
+    func encode(_ request: any Sendable) -> [UInt8]? {
         guard let bytes = try? requestCoding?.encode(request, coder), bytes.count <= Wire.requestBytesMax else {
             return nil
         }

@@ -5,7 +5,7 @@
 /// - Parameter place: stays initialised, and unchanged, until the call returns.
 @inlinable
 @inline(__always)
-func lend<Value, Result>(_ place: UnsafePointer<Value>, to body: (Value) -> Result) -> Result {
+package func lend<Value, Result>(_ place: UnsafePointer<Value>, to body: (Value) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
         guard let copy = room.baseAddress else { return body(place.pointee) }
         UnsafeMutableRawPointer(copy).copyMemory(from: place, byteCount: MemoryLayout<Value>.size)

@@ -33,17 +33,19 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     /// Says what changes where this is asked for now. Looks at what has changed since the last time only.
     @inlinable
     mutating func follow(_ now: TrackedDictionary<Key, Request>, seq: Seq, into changes: inout [EffectChange]) {
-        guard let stamp, let log = now.log, let first = log.position(after: stamp) else {
+        guard let stamp, let log = now.log.map(Unmanaged.passUnretained),
+            let first = log._withUnsafeGuaranteedRef({ $0.position(after: stamp) })
+        else {
             return followAll(now, seq: seq, firstIndex: 0, into: &changes)
         }
-        let (header, touches) = log.parts
+        let (header, touches) = log._withUnsafeGuaranteedRef { $0.parts }
         let last = header.pointee.count
         if first == last { return }
-        self.stamp = log.stamp
+        self.stamp = log._withUnsafeGuaranteedRef { $0.stamp }
         for position in first..<last {
             look((touches + position).pointee.key, touches[position].word & IndexWord.hashMask, now)
         }
-        withExtendedLifetime(log) {}
+        withExtendedLifetime(now) {}
         tell(seq: seq, firstIndex: 0, into: &changes)
     }
 

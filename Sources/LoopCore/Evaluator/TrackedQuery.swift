@@ -65,4 +65,22 @@ struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable 
             keys.follow(now, seq: transition.seq, into: &changes)
         }
     }
+
+    /// Where that is a stored property it is asked where it lies, and no reference is counted.
+    @inlinable
+    init(_ requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable) {
+        let offset = MemoryLayout<State>.offset(of: requests)
+        self.requests = { $0[keyPath: requests] }
+        advance = { transition, keys, changes in
+            if let offset {
+                let place = transition.state + offset
+                lend(place.assumingMemoryBound(to: TrackedDictionary<Key, Request>.self)) { now in
+                    keys.follow(now, seq: transition.seq, into: &changes)
+                }
+            } else {
+                let state = transition.state.assumingMemoryBound(to: State.self)
+                keys.follow(state.pointee[keyPath: requests], seq: transition.seq, into: &changes)
+            }
+        }
+    }
 }

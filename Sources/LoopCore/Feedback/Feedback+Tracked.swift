@@ -44,6 +44,38 @@ extension Feedback {
         }
     }
 
+    /// The same, of a stored property: an event costs least.
+    @inlinable
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
+        on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request) -> Effect<Event>
+    ) -> Feedback {
+        .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
+    }
+
+    /// The same, of a stored property, with an effect that is told about itself.
+    @inlinable
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
+        on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .tracked(name, TrackedStep(requests), on: placement, retry: retry, policy: policy, effect: effect)
+    }
+
+    /// The same, of a stored property, with an effect that follows its request.
+    @inlinable
+    public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
+        on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
+        effect: @escaping @Sendable (Request, RequestUpdates<Request>, EffectContext) -> Effect<Event>
+    ) -> Feedback {
+        .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, context in
+            effect(request, context.updates(of: Request.self), context)
+        }
+    }
+
     @usableFromInline
     static func tracked<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, _ step: TrackedStep<State, Key, Request>, on placement: Placement, retry: Retry?,

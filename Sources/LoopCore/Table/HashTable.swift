@@ -48,10 +48,21 @@ package struct HashTable<Key: Equatable, Value> {
     /// Fetches what is at a place, which may be any number, into the processor's cache.
     @inlinable
     package func fetch(_ place: Int) {
-        guard let storage, place >= 0, place < storage.high else { return }
-        let entry = UnsafeRawPointer(storage.entries + place)
+        guard let entry = address(of: place) else { return }
         ProcessorCache.fetch(entry)
         if MemoryLayout<Storage.Entry>.stride > 64 { ProcessorCache.fetch(entry + 64) }
+    }
+
+    @inlinable
+    func address(of place: Int) -> UnsafeRawPointer? {
+        guard let storage, place >= 0, place < storage.high else { return nil }
+        return UnsafeRawPointer(storage.entries + place)
+    }
+
+    /// Where the value at a place that is taken lies, until something is changed.
+    @inlinable
+    package func pointer(at place: Int) -> UnsafePointer<Value> {
+        UnsafePointer(withUnsafeMutablePointer(to: &taken.entries[place].value) { $0 })
     }
 
     /// The value at a place that is taken.

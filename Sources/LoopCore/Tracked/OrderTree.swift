@@ -145,13 +145,15 @@ struct OrderTree<Key, Value> {
     @inlinable
     static func close(_ ordinal: Int, _ slot: Slot, _ shift: Int, _ isFilling: Bool) {
         if shift == 0 {
-            let leaf = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
-            leaf.close(slot: ordinal & TrieShape.mask)
-            let header = leaf.parts.header.pointee
+            let leaf = Unmanaged.passUnretained(unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self))
+            let header = leaf._withUnsafeGuaranteedRef {
+                $0.close(slot: ordinal & TrieShape.mask)
+                return $0.parts.header.pointee
+            }
             if header.bitmap == 0 {
                 slot.pointee = nil
             } else if !isFilling, header.count * 4 <= Int(header.capacity) {
-                slot.pointee = leaf.copy(capacity: header.count)
+                slot.pointee = leaf._withUnsafeGuaranteedRef { $0.copy(capacity: header.count) }
             }
             return
         }

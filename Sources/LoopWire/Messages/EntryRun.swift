@@ -64,7 +64,10 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     }
 
     /// The entry of a head that was read from this run.
-    package func entry(_ head: EntryHead) -> Entry { Entry(head, run.storage[head.payload]) }
+    package func entry(_ head: EntryHead) -> Entry { Entry(head, payload(of: head)) }
+
+    /// The payload of a head that was read from this run.
+    package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
 
     /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
     package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
@@ -170,7 +173,10 @@ package struct EntryHead: Equatable, Sendable {
     let payload: Range<Int>
 
     package var hasEffect: Bool { flags & 1 != 0 }
+    package var effectIfAny: EffectID? { hasEffect ? effect : nil }
     package var wantsSeq: Bool { flags & 2 != 0 }
+    /// Whether it is an event with which the effect's body has ended.
+    package var isLast: Bool { flags & 4 != 0 }
     /// Whether the effect's body has ended with this entry.
     package var endsTheBody: Bool { kind != .event || flags & 4 != 0 }
 
@@ -255,10 +261,10 @@ package struct EntryHead: Equatable, Sendable {
 }
 
 extension Entry {
-    init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
+    package init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
         self.init(
-            kind: head.kind, effect: head.flags & 1 != 0 ? head.effect : nil, attempt: head.attempt, payload: payload,
-            wantsSeq: head.wantsSeq, isLast: head.flags & 4 != 0)
+            kind: head.kind, effect: head.effectIfAny, attempt: head.attempt, payload: payload,
+            wantsSeq: head.wantsSeq, isLast: head.isLast)
     }
 }
 

@@ -4,7 +4,10 @@ import Testing
 /// Feedbacks of a `TrackedDictionary` against those of a `Dictionary` of the same entries.
 @Suite struct `Queries of tracked dictionaries` {
     struct State: Sendable {
+        // It does not begin where the state begins.
+        var title = ""
         var tracked: TrackedDictionary<Int, String> = [:]
+        var same: TrackedDictionary<Int, String> { tracked }
         var plain: [Int: String] { Dictionary(uniqueKeysWithValues: tracked.map { ($0.key, $0.value) }) }
     }
 
@@ -12,6 +15,21 @@ import Testing
 
     static func tracked() -> Machine {
         Machine(feedbacks: [.each("a", requests: \.tracked) { (_: String) in .none }], coder: PlainCoder())
+    }
+
+    /// A stored property is asked where it lies; these are asked for a value.
+    enum Form: CaseIterable {
+        case stored, computed, closure
+    }
+
+    static func tracked(_ form: Form) -> Machine {
+        let feedback: Feedback<State, Int> =
+            switch form {
+            case .stored: .each("a", requests: \.tracked) { (_: String) in .none }
+            case .computed: .each("a", requests: \.same) { (_: String) in .none }
+            case .closure: .each("a", requests: { $0.tracked }, effect: { (_: String) in .none })
+            }
+        return Machine(feedbacks: [feedback], coder: PlainCoder())
     }
 
     static func plain() -> Machine {
@@ -64,6 +82,19 @@ import Testing
         case 6 where Bool.random(using: &random):
             state.tracked = state.tracked.filter { $0.key % 5 != 0 }
         default: state.tracked[key] = "\(Int.random(in: 0..<3, using: &random))"
+        }
+    }
+
+    @Test(arguments: Form.allCases) func `want the same, however they ask for it`(form: Form) {
+        var random = SeededRandom(seed: 7)
+        var state = State()
+        var (a, b) = (Self.tracked(form), Self.plain())
+        for step in 0..<200 {
+            for _ in 0..<4 { change(&state, 30, &random) }
+            var (ofA, ofB): ([EffectChange], [EffectChange]) = ([], [])
+            a.advance(state: state, event: 0, seq: Seq(UInt64(step)), into: &ofA)
+            b.advance(state: state, event: 0, seq: Seq(UInt64(step)), into: &ofB)
+            #expect(ofA.map { "\($0)" } == ofB.map { "\($0)" }, "step \(step)")
         }
     }
 
