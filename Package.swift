@@ -117,6 +117,11 @@ let package = Package(
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: settings),
 
+        // Folders and addresses of the tests' own, gone when they are over.
+        .target(
+            name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
+            swiftSettings: settings),
+
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopViewTests", ["LoopLock", "LoopCore", "LoopView"]),
@@ -125,22 +130,28 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests(
             "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
-        tests("ZMQTests", ["ZMQ"]),
+        tests("ZMQTests", ["ZMQ", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests(
             "LoopNodeTests",
-            ["LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ"]),
+            [
+                "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ",
+                "TestFolders",
+            ]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
-        tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb"]),
+        tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(
             "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
             exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
-            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ"]),
+            [
+                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ",
+                "TestFolders",
+            ]),
         tests(
             "LoopGalleryTests",
             [
@@ -150,7 +161,10 @@ let package = Package(
         tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(
             "EndToEndTests",
-            ["CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "loop-reducer", "loop-effect", "loopctl"]),
+            [
+                "CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "TestFolders", "loop-reducer",
+                "loop-effect", "loopctl",
+            ]),
         tests(
             "ChaosTests",
             [

@@ -2,11 +2,12 @@ import LoopLock
 import LoopNode
 import LoopWeb
 import LoopWire
+import TestFolders
 
 /// A site of so many pages with known faults, behind a server with some latency, so that a check takes a while.
 final class CheckedSite: Sendable {
     let server: SiteServer
-    private let folder = TemporaryFolder()
+    private let folder = TestFolder()
 
     init(pages: Int, latency: Duration) throws {
         for page in 0..<pages {
@@ -32,7 +33,7 @@ final class ProcessCluster: Sendable {
     let endpoint = freeEndpoint()
     private let reducers = Locked<[ChildProcess]>([])
     private let command: [String]
-    let folder = TemporaryFolder()
+    let folder = TestFolder()
     private let lines = Locked<[String]>([])
     private let workers = Locked<[ChildProcess]>([])
 

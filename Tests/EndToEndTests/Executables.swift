@@ -64,38 +64,3 @@ func contents(of path: String) -> String? {
     }
     return String(decoding: bytes, as: UTF8.self)
 }
-
-/// A folder of this test's own, removed with its contents at the end.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() {
-        var template = Array("/tmp/loop-e2e-XXXXXX".utf8CString)
-        path = template.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress, let made = mkdtemp(base) else { return "/tmp" }
-            return String(cString: made)
-        }
-    }
-
-    func write(_ name: String, _ text: String) {
-        guard let file = fopen("\(path)/\(name)", "w") else { return }
-        fputs(text, file)
-        fclose(file)
-    }
-
-    deinit { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        if unlink(path) == 0 { return }
-        if let folder = opendir(path) {
-            while let entry = readdir(folder) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != "." && name != ".." { remove("\(path)/\(name)") }
-            }
-            closedir(folder)
-        }
-        rmdir(path)
-    }
-}

@@ -2,6 +2,7 @@ import Glibc
 import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 
 /// A loop that counts how often each number was put into it.
@@ -29,10 +30,10 @@ private struct Tally: LoopDefinition {
 @Suite(.timeLimit(.minutes(2))) struct `G3 G4 A sender that is killed` {
     /// A reducer in this process, a relay before it, and an outbox file.
     private final class Stage: Sendable {
-        let endpoint = "ipc:///tmp/loop-tally-\(SystemRandom.uint64())"
+        let endpoint = ipcEndpoint()
         let relay: Relay
         private let reducer = Locked<(node: ReducerNode<Tally>, run: Task<Outcome?, any Error>)?>(nil)
-        private let folder = TemporaryFolder()
+        private let folder = TestFolder()
 
         init() throws {
             relay = try Relay(to: endpoint)

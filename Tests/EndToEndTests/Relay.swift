@@ -1,6 +1,7 @@
 import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import ZMQ
 
 /// Stands between one sender and its reducer, and can keep from the sender what the reducer says.
@@ -10,7 +11,7 @@ final class Relay: Sendable {
         var goesDeafWithNextBatch = false
     }
 
-    let endpoint = "ipc:///tmp/loop-relay-\(SystemRandom.uint64())"
+    let endpoint = ipcEndpoint()
     private let state = Locked(State())
     private let mailbox: Mailbox<Void>
 

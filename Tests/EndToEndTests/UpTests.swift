@@ -1,6 +1,7 @@
 import Glibc
 import LoopLock
 import LoopNode
+import TestFolders
 import Testing
 
 /// `loopctl up` as people call it: verdicts are exit codes, and nothing is left running, whatever ends it.
@@ -9,10 +10,10 @@ import Testing
     private final class Up: Sendable {
         let process: ChildProcess
         /// Where its journal is; removed with it.
-        private let folder: TemporaryFolder
+        private let folder: TestFolder
         private let lines = Locked<[String]>([])
 
-        init(_ arguments: [String], in folder: TemporaryFolder = TemporaryFolder()) throws {
+        init(_ arguments: [String], in folder: TestFolder = TestFolder()) throws {
             let lines = lines
             self.folder = folder
             process = try ChildProcess(
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func `exits with 0 where nothing is broken, and with 1 where something is`() async throws {
-        let folder = TemporaryFolder()
+        let folder = TestFolder()
         folder.write("index.html", "<a href=\"other.html#there\">x</a>")
         folder.write("other.html", "<p id=\"there\">y</p>")
         let good = try Up(["linkcheck", "--workers", "2", folder.path])
@@ -87,7 +88,7 @@ import Testing
         let calm = try Up(arguments)
         #expect(await calm.process.wait() == .exited(1))
         let calmRequests = site.server.requests.values.reduce(0, +)
-        let folder = TemporaryFolder()
+        let folder = TestFolder()
         let killed = try Up(arguments, in: folder)
         while site.server.requests.values.reduce(0, +) < calmRequests + 80 {
             try await Task.sleep(for: .milliseconds(5))
@@ -103,7 +104,7 @@ import Testing
     }
 
     @Test func `says why a reducer cannot have its journal, and does not start it again`() async throws {
-        let folder = TemporaryFolder()
+        let folder = TestFolder()
         folder.write("up.journal", "this is no journal, and there is more of it than a header would be")
         let up = try Up(["linkcheck", "--workers", "1", "http://127.0.0.1:9/"], in: folder)
         #expect(await up.process.wait() == .exited(2))

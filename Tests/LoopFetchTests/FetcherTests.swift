@@ -17,7 +17,7 @@ struct Site {
         var options = SiteServer.Options()
         options.latency = latency
         options.handler = answer
-        server = try SiteServer(folder: "/tmp", options: options)
+        server = try SiteServer(folder: "/", options: options)
     }
 }
 

@@ -1,22 +1,22 @@
 import Glibc
 import LoopWeb
+import TestFolders
 import Testing
 
 @Suite struct `site server` {
-    let folder: TemporaryFolder
+    let folder = TestFolder()
 
     init() throws {
-        folder = try TemporaryFolder()
-        try folder.write("site/index.html", "<title>home</title>")
-        try folder.write("site/a b/é.md", "# é")
-        try folder.write("site/style.css", "p {}")
-        try folder.write("site/noext", "?")
-        try folder.write("site/.hidden", "hidden")
-        try folder.write("secret.txt", "secret")
-        try folder.write("site-secret/index.html", "secret")
-        try folder.link("site/out.txt", to: "../secret.txt")
-        try folder.link("site/outside", to: "../site-secret")
-        try folder.link("site/inside.css", to: "style.css")
+        folder.write("site/index.html", "<title>home</title>")
+        folder.write("site/a b/é.md", "# é")
+        folder.write("site/style.css", "p {}")
+        folder.write("site/noext", "?")
+        folder.write("site/.hidden", "hidden")
+        folder.write("secret.txt", "secret")
+        folder.write("site-secret/index.html", "secret")
+        folder.link("site/out.txt", to: "../secret.txt")
+        folder.link("site/outside", to: "../site-secret")
+        folder.link("site/inside.css", to: "style.css")
     }
 
     private func server(_ change: (inout SiteServer.Options) -> Void = { _ in }) throws -> SiteServer {
@@ -59,11 +59,11 @@ import Testing
     }
 
     @Test func `a folder without an index links what is in it, or does not exist`() throws {
-        try folder.write("site/list/b<&>.md", "x")
-        try folder.write("site/list/a.md", "x")
-        try folder.write("site/list/sub/x", "x")
-        try folder.write("site/list/.hidden", "x")
-        try folder.link("site/list/out", to: "../../secret.txt")
+        folder.write("site/list/b<&>.md", "x")
+        folder.write("site/list/a.md", "x")
+        folder.write("site/list/sub/x", "x")
+        folder.write("site/list/.hidden", "x")
+        folder.link("site/list/out", to: "../../secret.txt")
         let page = try ask(server(), "GET /list/ HTTP/1.1")
         #expect(page.headers["content-type"] == "text/html; charset=utf-8")
         let list = page.body.split(separator: "\n").filter { $0.hasPrefix("<li>") }

@@ -1,5 +1,6 @@
 import Glibc
 import LoopLock
+import TestFolders
 import Testing
 
 @testable import LoopWeb
@@ -9,7 +10,7 @@ import Testing
     /// libmicrohttpd 0.9.75 ends the process where one thread refuses a malformed request while another stops the daemon.
     @Test func `may be refusing a request at that moment`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = TestFolder()
             let port = Locked<UInt16>(0)
             var options = SiteServer.Options()
             options.handler = { _, _ in
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func `may be told so by a request of its own`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TestFolder()
         let running = Locked<SiteServer?>(nil)
         var options = SiteServer.Options()
         options.handler = { _, _ in
@@ -44,7 +45,7 @@ import Testing
     }
 
     @Test func `leaves nobody waiting, however long they would have`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TestFolder()
         var options = SiteServer.Options()
         options.threads = 3
         options.latency = .seconds(3600)
@@ -60,7 +61,7 @@ import Testing
 @Suite struct `Threads of a server` {
     /// A fault whose signal is blocked ends the process without a word of where it was.
     @Test func `get no signals but those of their own faults`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TestFolder()
         let masks = Locked<[sigset_t]>([])
         var options = SiteServer.Options()
         options.handler = { _, _ in

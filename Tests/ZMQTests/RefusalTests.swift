@@ -1,9 +1,11 @@
 import Glibc
+import TestFolders
 import Testing
 import ZMQ
 
 @Suite struct `ZMQ refusals` {
     let context: ZMQContext
+    private let folder = TestFolder()
 
     init() throws { context = try ZMQContext() }
 
@@ -48,7 +50,7 @@ import ZMQ
     }
 
     @Test func `an ipc path somebody listens at is not taken over, a stale one is`() throws {
-        let path = "/tmp/loop-zmq-in-use-\(getpid())"
+        let path = "\(folder.path)/in-use"
         var first = try Socket(.pull, in: context)
         try first.bind("ipc://\(path)")
         var second = try Socket(.pull, in: context)
@@ -56,7 +58,7 @@ import ZMQ
             try second.bind("ipc://\(path)")
         }
         // What a killed process leaves behind: a socket file that nobody listens at.
-        let stale = path + "-stale"
+        let stale = "\(folder.path)/stale"
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -84,7 +86,7 @@ import ZMQ
     }
 
     @Test func `a closed socket leaves no file behind, and an unbound one neither`() throws {
-        let paths = ["/tmp/loop-zmq-file-\(getpid())", "/tmp/loop-zmq-other-\(getpid())"]
+        let paths = ["file", "other"].map { "\(folder.path)/\($0)" }
         func bindOnce() throws {
             var socket = try Socket(.pull, in: context)
             for path in paths { try socket.bind("ipc://\(path)") }

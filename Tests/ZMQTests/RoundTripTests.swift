@@ -1,4 +1,5 @@
 import Glibc
+import TestFolders
 import Testing
 import ZMQ
 
@@ -7,7 +8,7 @@ import ZMQ
 
     init() throws { context = try ZMQContext() }
 
-    @Test(arguments: ["inproc://round", "ipc:///tmp/loop-zmq-round-\(getpid())", "tcp://127.0.0.1:*"])
+    @Test(arguments: ["inproc://round", ipcEndpoint(), "tcp://127.0.0.1:*"])
     func `a message goes from push to pull over every transport`(endpoint: String) throws {
         var pull = try Socket(.pull, in: context)
         var push = try Socket(.push, in: context)
@@ -74,7 +75,7 @@ import ZMQ
     }
 
     @Test func `a dealer may dial before the router is there`() throws {
-        let endpoint = "ipc:///tmp/loop-zmq-early-\(getpid())"
+        let endpoint = ipcEndpoint()
         var dealer = try Socket(.dealer, in: context)
         try dealer.connect(endpoint)
         try deliver("early", by: &dealer)

@@ -4,16 +4,12 @@ import LoopNode
 
 /// Where a run keeps its journal, its processes' words and the deposits' pages.
 struct RunFolder: Sendable {
-    let path: String
+    private let folder: TemporaryFolder
+    var path: String { folder.path }
 
     /// - Throws: `SystemError` where it cannot be made.
     init() throws {
-        var template = Array("/tmp/loop-chaos-\(getpid())-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { buffer in
-            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
-        }
-        guard let made else { throw SystemError("make a folder in /tmp", code: errno) }
-        path = made
+        folder = try TemporaryFolder("loop-chaos")
         guard mkdir(pages, 0o755) == 0 else { throw SystemError("make \(pages)", code: errno) }
     }
 
@@ -24,7 +20,7 @@ struct RunFolder: Sendable {
     /// All pages, by deposit.
     func readPages() throws -> [UInt64: [LedgerPage.Line]] {
         var pages: [UInt64: [LedgerPage.Line]] = [:]
-        for name in Self.names(in: self.pages) {
+        for name in TemporaryFolder.names(in: self.pages) {
             guard let deposit = UInt64(name) else {
                 throw ChaosFailure("\(self.pages)/\(name) is no page of a deposit")
             }
@@ -46,7 +42,7 @@ struct RunFolder: Sendable {
 
     /// Lines of the logs that tell of a mistake, a trap, or damage.
     func complaints() -> [String] {
-        Self.names(in: path).filter { $0.hasSuffix(".log") }.sorted().flatMap { name in
+        TemporaryFolder.names(in: path).filter { $0.hasSuffix(".log") }.sorted().flatMap { name in
             Self.lines(of: "\(path)/\(name)").filter(Self.isComplaint).map { "\(name): \($0)" }
         }
     }
@@ -67,24 +63,5 @@ struct RunFolder: Sendable {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    func remove() { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        if unlink(path) == 0 { return }
-        for name in names(in: path) { remove("\(path)/\(name)") }
-        rmdir(path)
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let entries = opendir(folder) else { return [] }
-        defer { closedir(entries) }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names
-    }
+    func remove() { folder.remove() }
 }

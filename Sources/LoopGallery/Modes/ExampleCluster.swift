@@ -12,7 +12,7 @@ final class ExampleCluster: Sendable {
 
     /// Where the reducer is found.
     let endpoint: String
-    private let folder: String
+    private let folder: TemporaryFolder
     private let process: ChildProcess
     private let said: Locked<[String]>
 
@@ -28,12 +28,8 @@ final class ExampleCluster: Sendable {
         guard ProcessEnvironment.find(loopctl) != nil else {
             throw Failure(description: "there is no program \(loopctl); build it by `make build`")
         }
-        var template = Array("\(ProcessEnvironment.current["TMPDIR"] ?? "/tmp")/loop-example.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw Failure(description: "no temporary folder can be made: \(String(cString: strerror(errno)))")
-        }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        endpoint = "ipc://\(folder)/reducer"
+        folder = try TemporaryFolder("loop-example")
+        endpoint = "ipc://\(folder.path)/reducer"
         let said = Locked<[String]>([])
         self.said = said
         process = try ChildProcess(
@@ -58,7 +54,6 @@ final class ExampleCluster: Sendable {
     func stop() async {
         process.send(SIGTERM)
         _ = await process.wait()
-        for name in ["reducer", "reducer.pub", "reducer.pull"] { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+        folder.remove()
     }
 }

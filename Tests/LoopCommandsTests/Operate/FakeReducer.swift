@@ -2,6 +2,7 @@ import LoopCore
 import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import ZMQ
 
 /// A ROUTER socket that says to operators what a test wants.
@@ -9,7 +10,7 @@ final class FakeReducer: Sendable {
     /// What is said to a request, by its number.
     typealias Script = @Sendable (AdministrationRequest, UInt64) throws -> [ToPeer]
 
-    let endpoint = "ipc:///tmp/loop-fake-\(SystemRandom.uint64())"
+    let endpoint = ipcEndpoint()
     /// What was asked, in order.
     let asked = Locked<[AdministrationRequest]>([])
     private let mailbox: Mailbox<Void>

@@ -1,6 +1,7 @@
 import LoopNode
 import LoopOptions
 import LoopWire
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -58,7 +59,7 @@ import Testing
 
     @Test func `exits with 2 where the answer is to something else, or none`() async throws {
         #expect(try await run(["verify"], answering: .done("what")).code == 2)
-        let nobody = ["--reducer", "ipc:///tmp/loop-nobody-\(SystemRandom.uint64())", "--timeout", "50ms"]
+        let nobody = ["--reducer", ipcEndpoint(), "--timeout", "50ms"]
         for words in [["parked"], ["verify"], ["history"]] {
             #expect(await ControlProgram.run(words + nobody, environment: [:]) == 2)
         }

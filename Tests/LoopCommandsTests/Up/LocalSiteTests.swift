@@ -1,5 +1,6 @@
 import Glibc
 import LoopOptions
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -81,18 +82,16 @@ import Testing
         let ports = ["/", "/etc", "/usr", "/usr/bin", "/no/such"].map(SitePort.port)
         #expect(Set(ports).count == ports.count)
         #expect(ports.allSatisfy(SitePort.range.contains))
-        var folder = Array("/tmp/loop-site-XXXXXX".utf8CString)
-        let path = String(cString: try #require(mkdtemp(&folder)))
-        defer { rmdir(path) }
+        let folder = TestFolder()
         func url() throws -> (String?, Preparation.Prepared) {
             var request = UpRequest(loop: "linkcheck")
-            request.loopArguments = [path]
+            request.loopArguments = [folder.path]
             let prepared = try #require(try Preparation.prepare(&request, environment: [:]))
             return (request.loopArguments.last, prepared)
         }
         let (first, site) = try url()
         let (second, other) = try url()
-        #expect(first == "http://127.0.0.1:\(SitePort.port(of: path))/")
+        #expect(first == "http://127.0.0.1:\(SitePort.port(of: folder.path))/")
         #expect(second != first)
         site.stop()
         other.stop()

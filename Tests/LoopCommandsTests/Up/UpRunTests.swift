@@ -1,5 +1,6 @@
 import Glibc
 import LoopNode
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -7,8 +8,8 @@ import Testing
 /// `up` with scripts in the place of its programs: what they do is known, and quick.
 @Suite(.timeLimit(.minutes(1))) struct `A run of up` {
     private func run(reducer: String, worker: String, workers: Int = 2) async throws -> (code: Int32, left: [String]) {
-        var template = Array("/tmp/loop-up-XXXXXX".utf8CString)
-        let folder = String(cString: try #require(mkdtemp(&template)))
+        let temporary = TestFolder()
+        let folder = temporary.path
         for (name, script) in [("reducer", reducer), ("worker", worker)] {
             let path = "\(folder)/\(name)"
             let file = try #require(fopen(path, "w"))
@@ -24,9 +25,7 @@ import Testing
         let plan = try UpPlan(request, claimed: nil, folder: folder)
         let signals = try await NodeThread.run("signals") { try SignalWatch([.hangUp]) }
         let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
-        let left = try running(folder)
-        _ = try await ChildProcess(.init("/bin/rm", ["-rf", folder])).wait()
-        return (code, left)
+        return (code, try running(temporary.path))
     }
 
     /// Those of the processes that still run.

@@ -3,6 +3,7 @@ import LoopCluster
 import LoopCore
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 import ZMQ
 
@@ -91,14 +92,14 @@ import ZMQ
     }
 
     @Test func `a reducer of schema 2 goes on with the journal of one of schema 1 that was stopped`() async throws {
-        let (context, endpoint) = (try ZMQContext(), "ipc:///tmp/loop-evolution-\(SystemRandom.uint64())")
+        let (context, endpoint) = (try ZMQContext(), ipcEndpoint())
         let disk = try await disk(context, endpoint)
         #expect(disk.content.withLock { $0.snapshots.count } == 1)
         #expect(try await outcome(on: disk, context, endpoint) == Outcome(text: "19 items"))
     }
 
     @Test func `and of one that was killed only where it is told to reinterpret, which is kept`() async throws {
-        let (context, endpoint) = (try ZMQContext(), "ipc:///tmp/loop-evolution-\(SystemRandom.uint64())")
+        let (context, endpoint) = (try ZMQContext(), ipcEndpoint())
         let disk = try await disk(context, endpoint)
         disk.content.withLock { $0.snapshots = [] }
         var configuration = ReducerNodeConfiguration.test(endpoint, context)

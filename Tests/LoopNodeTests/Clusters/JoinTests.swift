@@ -1,6 +1,7 @@
 import LoopCluster
 import LoopCore
 import LoopWire
+import TestFolders
 import Testing
 import ZMQ
 
@@ -9,7 +10,7 @@ import ZMQ
 @Suite(.timeLimit(.minutes(1))) struct `A peer joins` {
     /// Its socket takes nothing before it is connected: the first word of every peer was lost, and came again when it was due.
     @Test func `without having to repeat a word, whoever is there first`() async throws {
-        let endpoint = "ipc:///tmp/loop-join-\(SystemRandom.uint64())"
+        let endpoint = ipcEndpoint()
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         async let end = NodeThread.run("peer") {
             let now = SystemClock.monotonic

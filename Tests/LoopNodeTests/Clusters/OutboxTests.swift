@@ -3,16 +3,16 @@ import LoopCluster
 import LoopCore
 import LoopWire
 import SQLite
+import TestFolders
 import Testing
 import ZMQ
 
 @testable import LoopNode
 
 /// A file of this test's own, removed with those beside it at the end.
-private final class TestFile: Sendable {
-    let path = "/tmp/loop-outbox-\(SystemRandom.uint64())"
-
-    deinit { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
+private struct TestFile {
+    private let folder = TestFolder()
+    var path: String { "\(folder.path)/outbox" }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `An outbox file` {
@@ -109,7 +109,7 @@ private final class TestFile: Sendable {
     private func note(_ text: String) throws -> [UInt8] { try CBOR.encode(Jobs.Event.note(text)) }
 
     @Test func `has an event on disk when send returns, and whoever opens the file next sends it`() async throws {
-        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        let endpoint = ipcEndpoint()
         do {
             // Nobody is there to take it.
             let first = try remote(endpoint, stopLimit: .zero)
@@ -137,7 +137,7 @@ private final class TestFile: Sendable {
     }
 
     @Test func `cannot be two, nor for another loop`() async throws {
-        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        let endpoint = ipcEndpoint()
         let first = try remote(endpoint, stopLimit: .zero)
         let error = #expect(throws: NodeError.self) { try remote(endpoint) }
         #expect(error?.description.contains("is in use by another process") == true)
@@ -151,7 +151,7 @@ private final class TestFile: Sendable {
     }
 
     @Test func `tells that what may have left is lost with the history, and sends what never left`() async throws {
-        let endpoint = "ipc:///tmp/loop-test-\(SystemRandom.uint64())"
+        let endpoint = ipcEndpoint()
         do {
             // As an earlier process left it: one event sent in a session of a history that is gone, one never sent.
             let outbox = try OutboxFile(file.path)

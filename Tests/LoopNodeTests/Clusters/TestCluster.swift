@@ -2,6 +2,7 @@ import LoopCore
 import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import ZMQ
 
 /// A reducer and its workers inside this process, on one endpoint.
@@ -16,7 +17,7 @@ final class TestCluster: Sendable {
         _ name: String, _ jobs: Jobs = Jobs(), transport: String = "inproc", silenceLimit: Duration = .seconds(3)
     ) throws {
         context = try ZMQContext()
-        endpoint = transport == "ipc" ? "ipc:///tmp/loop-test-\(SystemRandom.uint64())" : "inproc://\(name)"
+        endpoint = transport == "ipc" ? ipcEndpoint() : "inproc://\(name)"
         self.jobs = jobs
         var configuration = ReducerNodeConfiguration.test(endpoint, context)
         configuration.silenceLimit = silenceLimit

@@ -3,6 +3,7 @@ import LoopCore
 import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 import ZMQ
 
@@ -14,7 +15,7 @@ private struct Restartable {
 
     init() throws {
         context = try ZMQContext()
-        endpoint = "ipc:///tmp/loop-restart-\(SystemRandom.uint64())"
+        endpoint = ipcEndpoint()
     }
 
     func reducer(

@@ -1,5 +1,6 @@
 import Glibc
 import LoopNode
+import TestFolders
 import Testing
 
 @Suite struct `Child processes` {
@@ -129,15 +130,16 @@ import Testing
 
 @Suite struct `Nothing is left running` {
     /// A named pipe: reading it to its end proves that every process that held it is gone.
-    private struct Held: ~Copyable {
-        let path: String
+    private struct Held: Sendable {
+        private let folder = TestFolder()
+        var path: String { "\(folder.path)/held" }
+
         init() throws {
-            path = "/tmp/loop-held-\(SystemRandom.uint64())"
             try #require(mkfifo(path, 0o600) == 0)
         }
 
         /// Opens the pipe, calls the body once a holder has said hello, and returns when all holders are gone.
-        borrowing func readToEnd(_ whenHeld: @escaping @Sendable () -> Void) async throws {
+        func readToEnd(_ whenHeld: @escaping @Sendable () -> Void) async throws {
             let path = self.path
             try await NodeThread.run("held") {
                 let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -150,7 +152,6 @@ import Testing
                 }
             }
         }
-        deinit { unlink(path) }
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -168,8 +169,7 @@ import Testing
                 _ = await child.wait()
             }
         }()
-        let start = starter.path
-        try await held.readToEnd { close(open(start, O_WRONLY | O_CLOEXEC)) }
+        try await held.readToEnd { close(open(starter.path, O_WRONLY | O_CLOEXEC)) }
         await middle
     }
 

@@ -3,13 +3,12 @@ import LoopCluster
 import LoopCore
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 
 @Suite struct `A crash note in a file` {
-    private let temporary: TemporaryFolder
+    private let temporary = TestFolder()
     private var path: String { "\(temporary.path)/journal.note" }
-
-    init() throws { temporary = try TemporaryFolder() }
 
     /// A process that opens the note, reduces, and is ended by it.
     private static func live(_ path: String, _ events: [Fuses.Event]) throws {

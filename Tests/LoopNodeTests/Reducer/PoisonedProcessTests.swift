@@ -2,15 +2,14 @@ import LoopCluster
 import LoopCore
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 
 /// Real reducer processes over one journal, each started when the one before has ended, as a supervisor does it. One test
 /// at a time: each process that runs takes one of the threads that everybody's tasks share.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct `A reducer process that an event ends` {
-    private let temporary: TemporaryFolder
+    private let temporary = TestFolder()
     private var folder: String { temporary.path }
-
-    init() throws { temporary = try TemporaryFolder() }
 
     private static func serve(_ folder: String) async throws {
         let configuration = ReducerNodeConfiguration(

@@ -1,0 +1,58 @@
+internal import Glibc
+internal import LoopLock
+internal import LoopNode
+
+/// A folder of a test's own, removed with its contents when the test lets go of it.
+public final class TestFolder: Sendable {
+    private let folder: TemporaryFolder
+
+    public var path: String { folder.path }
+
+    public init() {
+        do {
+            folder = try TemporaryFolder("loop")
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    deinit { folder.remove() }
+
+    /// Writes a file, in folders that are made where they are missing.
+    public func write(_ name: String, _ text: String) {
+        var folder = path
+        for part in name.split(separator: "/").dropLast() {
+            folder += "/" + part
+            mkdir(folder, 0o755)
+        }
+        guard let file = fopen("\(path)/\(name)", "we") else { preconditionFailure("no file \(name) in \(path)") }
+        fputs(text, file)
+        fclose(file)
+    }
+
+    public func link(_ name: String, to target: String) {
+        precondition(symlink(target, "\(path)/\(name)") == 0, "no link \(name) in \(path)")
+    }
+}
+
+/// An address by ipc that nobody else has: a short one, since the path of a socket has 107 bytes. What is bound there is gone
+/// when this process ends.
+public func ipcEndpoint() -> String {
+    let number = endpointsCount.withLock { count in
+        count += 1
+        return count
+    }
+    return "ipc://\(endpoints.path)/\(number)"
+}
+
+private let endpointsCount = Locked(0)
+
+private let endpoints: TemporaryFolder = {
+    do {
+        let folder = try TemporaryFolder("loop")
+        atexit { endpoints.remove() }
+        return folder
+    } catch {
+        preconditionFailure("\(error)")
+    }
+}()
