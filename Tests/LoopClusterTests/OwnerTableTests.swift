@@ -35,6 +35,11 @@ import Testing
                 #expect(holding.count == held.count)
                 #expect(holding.isEmpty == held.isEmpty)
             }
+            let some = Set((0..<4 as Range<UInt64>).filter { _ in Bool.random(using: &random) }.map { SessionID($0) })
+            let held = owners.filter { some.contains($0.value.session) }
+            let places = table.places(ofAny: some)
+            #expect(places.map(\.place) == held.keys.sorted())
+            #expect(places.allSatisfy { held[$0.place]?.session == $0.session })
         }
     }
 }

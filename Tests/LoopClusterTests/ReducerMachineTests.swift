@@ -324,6 +324,51 @@ import Testing
         #expect(bench.machine.state.notes == 0)
     }
 
+    @Test func `of all silent workers, by worker and effect, once somebody is there to run them`() throws {
+        var bench = try ReducerBench()
+        let first = bench.join(alice)
+        let second = bench.join(bob)
+        let sender = bench.join(client, capacity: 0)
+        let out = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1), .light("c", 1), .light("d", 1))
+        let owners = [first: grants(to: alice, in: out), second: grants(to: bob, in: out)]
+        #expect(owners.values.map(\.count) == [2, 2])
+        for _ in 0..<10 { bench.turn(after: 500) }
+        // Who can run nothing takes nothing.
+        let carol = PeerID(high: 0, low: 3)
+        bench.join(carol, capacity: 0)
+        for _ in 0..<3 { bench.turn() }
+        #expect(ends(bench.records).isEmpty)
+        _ = bench.greet(carol, capacity: 4)
+        let expected = [first, second].sorted().flatMap { owners[$0, default: []].map(\.effect).sorted() }
+        #expect(ends(bench.records).map(\.effect) == expected)
+        #expect(ends(bench.records).allSatisfy { $0.cause == .unresponsive })
+        #expect(bench.machine.counters[.leaseExpired] == 4)
+        for _ in 0..<3 { bench.turn() }
+        #expect(ends(bench.records).count == 4)
+    }
+
+    @Test func `of a worker that was heard again, and is silent again with what it got meanwhile`() throws {
+        var bench = try ReducerBench()
+        let first = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .light("a", 1))
+        for _ in 0..<7 { bench.turn(after: 500) }
+        _ = bench.say(bench.heartbeat(first), from: alice)
+        let grant = try #require(try bench.send(sender, from: 2, .darken("a"), .light("b", 1)).grants.first)
+        for _ in 0..<7 { bench.turn(after: 500) }
+        let other = bench.join(bob)
+        _ = bench.say(bench.heartbeat(other), from: bob, after: 500)
+        #expect(ends(bench.records).map(\.effect) == [grant.effect])
+    }
+
+    private func ends(_ records: [Record]) -> [AttemptEnd] {
+        records.compactMap { if case .attemptEnded(let end) = $0 { end } else { nil } }
+    }
+
+    private func grants(to peer: PeerID, in out: [Outbound]) -> [Grant] {
+        out.filter { if case .inbox(peer, _) = $0 { true } else { false } }.grants
+    }
+
     @Test(arguments: [[], [Rule.leasesRunFromTheEcho]])
     func `of a worker that hears no ticks to another, whatever it says itself`(broken: [Rule]) throws {
         var bench = try ReducerBench()

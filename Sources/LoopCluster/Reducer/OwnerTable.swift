@@ -41,6 +41,7 @@ struct OwnerTable: Sendable {
         precondition(records[place].attempt == .none, "the effect at \(place) was to be given to two")
         records[place] = Record(attempt: owner.attempt, session: owner.session)
         holding.count += 1
+        holding.givenCount &+= 1
         count += 1
     }
 
@@ -58,12 +59,23 @@ struct OwnerTable: Sendable {
         return records.indices.filter { records[$0].session == session && records[$0].attempt != .none }
     }
 
+    /// The places of all effects that any of these sessions holds, with who holds it.
+    func places(ofAny sessions: Set<SessionID>) -> [(place: Int, session: SessionID)] {
+        if sessions.isEmpty { return [] }
+        return records.indices.compactMap { place in
+            let record = records[place]
+            return record.attempt != .none && sessions.contains(record.session) ? (place, record.session) : nil
+        }
+    }
+
     mutating func removeAll() { self = OwnerTable() }
 }
 
 /// How many effects a member holds.
 struct Holding: Equatable, Sendable {
     fileprivate(set) var count = 0
+    /// How many it was ever given.
+    fileprivate(set) var givenCount: UInt64 = 0
 
     var isEmpty: Bool { count == 0 }
 }

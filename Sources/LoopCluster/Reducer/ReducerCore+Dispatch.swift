@@ -144,39 +144,6 @@ extension ReducerCore {
         unclaimed.removeAll()
     }
 
-    /// An expired lease may be taken away; it is void from its record on. Where nobody else can run the effect, the
-    /// old attempt stays valid.
-    mutating func takeFromTheSilent() {
-        let time = now.monotonic
-        guard members.values.contains(where: { !$0.holding.isEmpty && $0.leaseEnds <= time }) else { return }
-        for session in members.keys.sorted() {
-            guard let member = members[session], !member.holding.isEmpty, member.leaseEnds <= time else {
-                continue
-            }
-            for effect in effects(heldBy: member, session) {
-                let group = core.table.group(effect.feedback)
-                guard let attempt = core.effects.index(forKey: effect).flatMap({ owners[$0] })?.attempt,
-                    members.contains(where: {
-                        $0.key != session && $0.value.canHold(effect.feedback, in: group, at: time)
-                    })
-                else { continue }
-                count(.leaseExpired)
-                end(effect, .unresponsive, retryIn: .zero, message: "", failed: false)
-                command(.cancel(effect, attempt), to: session)
-            }
-        }
-    }
-
-    mutating func extendLeases(by gap: Duration) {
-        // One that has greeted only now has lost nothing by it.
-        let latest = now.monotonic + configuration.silenceLimit
-        for session in members.keys {
-            guard let ends = members[session]?.leaseEnds else { continue }
-            members[session]?.leaseEnds = min(ends + gap, latest)
-        }
-        if !unclaimed.isEmpty { graceEnds = graceEnds + gap }
-    }
-
     /// Sessions without effects whose peer was not heard of for long, also those that never greeted in this epoch.
     mutating func retireSessions() {
         let retention = configuration.sessionRetention

@@ -30,6 +30,7 @@ struct ReducerCore: Sendable {
     var completedCount: UInt64 = 0
     var grantsCount: UInt64 = 0
     var timeouts = BinaryHeap<AttemptDeadline>()
+    var stranded = Stranded()
     var unclaimed: Set<EffectID> = []
     var awaited: Set<SessionID> = []
     var graceEnds: MonotonicTime
