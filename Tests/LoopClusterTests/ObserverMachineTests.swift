@@ -88,12 +88,17 @@ import Testing
         #expect(observer.takeActions() == [])
     }
 
-    @Test mutating func `an observer whose last state cannot be had hears of the end a second later`() {
+    @Test mutating func `an observer whose last state cannot be had in time hears of the end a second later, once`() {
         observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(2), exitCode: 0, text: "")), at: time(1))
         #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0))])
         observer.advance(to: time(2))
         #expect(
             observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0)), .ended(exitCode: 0, text: "")])
+        // Who is still there is shown the state when it comes.
+        let last = StatePart(transfer: 1, seq: Seq(2), part: 0, end: .state, bytes: [2])
+        observer.receiveReply(frame(first, epoch: 1, .statePart(last)), at: time(3))
+        #expect(observer.takeActions() == [.state(Seq(2), [2])])
+        #expect(observer.takeActions() == [])
     }
 
     @Test func `an observer of rare updates asks for the last state as soon as it may`() {
