@@ -9,11 +9,11 @@ enum StandardOutput {
     static func write(_ text: String, to descriptor: Int32) {
         var text = text
         text.withUTF8 { bytes in
-            var written = 0
-            while written < bytes.count {
-                let result = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let result = Glibc.write(descriptor, UnsafeBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if result < 0 && errno != EINTR { return }
-                written += max(0, result)
+                rest = rest.dropFirst(max(0, result))
             }
         }
     }

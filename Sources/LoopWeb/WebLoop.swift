@@ -58,11 +58,13 @@ final class WebLoop: @unchecked Sendable {
         daemon = loop_httpd_start(
             settings.flags, settings.address, settings.listener, settings.connectionsMax, settings.idleSeconds,
             { loop, connection, url, method, _, piece, pieceBytes, slot in
+                // Only a part of a body may be missing.
+                guard let connection, let url, let method, let pieceBytes, let slot else { return .NO }
                 let loop = WebLoop.of(loop)
                 return loop.desk.answer(
-                    WebConnection(pointer: connection!, loop: loop), url!, method!, piece, pieceBytes!, slot!)
+                    WebConnection(pointer: connection, loop: loop), url, method, piece, pieceBytes, slot)
             },
-            { loop, _, slot, _ in WebLoop.of(loop).desk.finish(slot!) },
+            { loop, _, slot, _ in if let slot { WebLoop.of(loop).desk.finish(slot) } },
             { _, _, text in text.map { strlen($0) } ?? 0 },
             Unmanaged.passUnretained(self).toOpaque())
         if daemon == nil { return nil }
@@ -74,7 +76,8 @@ final class WebLoop: @unchecked Sendable {
     }
 
     private static func of(_ pointer: UnsafeMutableRawPointer?) -> WebLoop {
-        Unmanaged<WebLoop>.fromOpaque(pointer!).takeUnretainedValue()
+        guard let pointer else { preconditionFailure("libmicrohttpd has lost the loop that it was given") }
+        return Unmanaged<WebLoop>.fromOpaque(pointer).takeUnretainedValue()
     }
 
     var port: UInt16 { UInt16(truncatingIfNeeded: loop_httpd_port(daemon)) }
@@ -90,7 +93,7 @@ final class WebLoop: @unchecked Sendable {
             pthread_create(
                 &handle, nil,
                 { loop in
-                    Unmanaged<WebLoop>.fromOpaque(loop!).takeRetainedValue().run()
+                    if let loop { Unmanaged<WebLoop>.fromOpaque(loop).takeRetainedValue().run() }
                     return nil
                 }, loop.toOpaque())
         }

@@ -1,4 +1,4 @@
-import LoopCore
+public import LoopCore
 import LoopWire
 
 /// The loop's end, and when it is handed out.
@@ -16,6 +16,16 @@ extension ObserverMachine {
         newest = max(newest, heard.seq)
         review()
         advance(to: now)
+    }
+
+    /// What a peer on the same connection knows of the end, it knows too; and the loop is not left, nor its reducer let go,
+    /// before it has handed out the last state. To be called before the peer's wishes are taken.
+    public mutating func share(with peer: inout PeerMachine, at now: MonotonicTime) {
+        if let known = peer.ending { end(known, now: now) }
+        // It has been told to people, and is not taken back.
+        if hasEnded, let known = ending?.heard { peer.end(known) }
+        peer.awaitsLastState = !hasEnded
+        peer.endIfEmpty()
     }
 
     /// Whether the newest state that is known to exist was handed out.

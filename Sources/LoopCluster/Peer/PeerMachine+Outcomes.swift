@@ -1,4 +1,4 @@
-public import LoopCore
+import LoopCore
 import LoopWire
 
 /// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
@@ -97,16 +97,6 @@ extension PeerMachine {
         if session != .none { actions.append(.send(.goodbye(session))) }
         actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
         stage = .over
-    }
-
-    /// What it knows of the end, an observer on the same connection knows too; and the loop is not left, nor its reducer let
-    /// go, before the observer has handed out the last state. To be called before its wishes are taken.
-    public mutating func share(with observer: inout ObserverMachine, at now: MonotonicTime) {
-        if let ending { observer.end(ending, now: now) }
-        // It has been told to people, and is not taken back.
-        if observer.hasEnded, let known = observer.ending?.heard { end(known) }
-        awaitsLastState = !observer.hasEnded
-        endIfEmpty()
     }
 
     /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.

@@ -40,14 +40,18 @@ struct KeyIndex {
     /// Notes the ordinal of a key that was not there.
     @inlinable
     mutating func insert(_ hash: UInt64, ordinal: Int) {
-        if root == nil { root = .bucket(capacity: 8) }
-        if root != nil { IndexNode.insert(IndexWord.word(hash, ordinal), into: &root!, depth: 0) }
+        // Taken out for as long as it is changed: a node that two hold is copied.
+        var node = root.take() ?? .bucket(capacity: 8)
+        IndexNode.insert(IndexWord.word(hash, ordinal), into: &node, depth: 0)
+        root = node
     }
 
     /// Forgets the ordinal of a key that was there.
     @inlinable
     mutating func remove(_ hash: UInt64, ordinal: Int) {
-        if root != nil { IndexNode.remove(IndexWord.word(hash, ordinal), from: &root!, depth: 0) }
+        guard var node = root.take() else { return }
+        IndexNode.remove(IndexWord.word(hash, ordinal), from: &node, depth: 0)
+        root = node
     }
 }
 

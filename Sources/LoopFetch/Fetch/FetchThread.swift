@@ -36,7 +36,7 @@ final class FetchThread: Sendable {
             pthread_create(
                 &handle, nil,
                 { owner in
-                    Unmanaged<FetchThread>.fromOpaque(owner!).takeRetainedValue().run()
+                    if let owner { Unmanaged<FetchThread>.fromOpaque(owner).takeRetainedValue().run() }
                     return nil
                 }, owner.toOpaque())
         }

@@ -78,7 +78,8 @@ enum HTMLReader {
             work += Int(parser.pointee.nameNr) * (count / 4)
             if work > MarkupLimits.workMax { isGivenUp = true }
             if isGivenUp || count <= 0 { return 0 }
-            UnsafeMutableRawPointer(buffer).copyMemory(from: rest.baseAddress!, byteCount: count)
+            UnsafeMutableRawBufferPointer(start: buffer, count: count)
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             return Int32(count)
         }
@@ -91,7 +92,8 @@ enum HTMLReader {
 
     /// The collector outlives the parser, so that it need not be retained for each piece.
     private static func tell(_ context: UnsafeMutableRawPointer?, _ body: (LinkCollector) -> Void) {
-        Unmanaged<LinkCollector>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
+        guard let context else { preconditionFailure("libxml2 has lost the collector that it was given") }
+        Unmanaged<LinkCollector>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 
     /// - Parameter list: Names and values in turn, ended by nil. Those without a value are skipped.

@@ -11,9 +11,9 @@ final class JournalFile {
     static let version: Int64 = 1
 
     private let database: Database
-    private var insertion: Statement?
-    private var selection: Statement?
-    private var lookup: Statement?
+    private var insertion: KeptStatement?
+    private var selection: KeptStatement?
+    private var lookup: KeptStatement?
 
     init(_ path: String, _ access: Database.Access, system: String?) throws(JournalError) {
         database = try naming("be opened") { () throws(SQLiteError) in
@@ -159,16 +159,14 @@ final class JournalFile {
 
     /// Adds a row in a transaction of its own, and syncs as the durability says.
     func insert(_ row: BatchRow, _ records: RawSpan) throws(SQLiteError) {
-        if insertion == nil {
-            insertion = try Statement("INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", in: database)
-        }
-        try insertion!.bind(1, Int64(bitPattern: row.firstPosition))
-        try insertion!.bind(2, Int64(bitPattern: row.lastPosition))
-        try insertion!.bind(3, Int64(bitPattern: row.firstSeq))
-        try insertion!.bind(4, Int64(bitPattern: row.lastSeq))
-        try insertion!.bind(5, Int64(bitPattern: row.length))
-        try insertion!.bind(6, Int64(row.checksum))
-        try insertion!.run(7, lending: records)
+        let insertion = try kept(&self.insertion, "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+        try insertion.statement.bind(1, Int64(bitPattern: row.firstPosition))
+        try insertion.statement.bind(2, Int64(bitPattern: row.lastPosition))
+        try insertion.statement.bind(3, Int64(bitPattern: row.firstSeq))
+        try insertion.statement.bind(4, Int64(bitPattern: row.lastSeq))
+        try insertion.statement.bind(5, Int64(bitPattern: row.length))
+        try insertion.statement.bind(6, Int64(row.checksum))
+        try insertion.statement.run(7, lending: records)
     }
 
     /// Calls `body` with the rows from a position on, in order, until it returns false. A row is nil where its numbers
@@ -176,22 +174,24 @@ final class JournalFile {
     func forEachRow(
         from position: UInt64, _ body: (BatchRow?, RawSpan) throws(JournalError) -> Bool
     ) throws(JournalError) {
-        if selection == nil {
-            selection = try statement(
+        let selection = try naming("be read") { () throws(SQLiteError) in
+            let found = try kept(
+                &self.selection,
                 "SELECT \(Self.columns), records FROM batches WHERE first_position >= ?1 ORDER BY first_position")
+            try found.statement.bind(1, Int64(clamping: position))
+            return found
         }
-        try naming("be read") { () throws(SQLiteError) in try selection!.bind(1, Int64(clamping: position)) }
-        while try naming("be read", { () throws(SQLiteError) in try selection!.step() }) {
-            let row = Self.row(selection!)
+        while try naming("be read", { () throws(SQLiteError) in try selection.statement.step() }) {
+            let row = Self.row(selection.statement)
             let goesOn: Bool
             do throws(JournalError) {
-                goesOn = try selection!.withBytes(6) { bytes throws(JournalError) in try body(row, bytes) }
+                goesOn = try selection.statement.withBytes(6) { bytes throws(JournalError) in try body(row, bytes) }
             } catch {
-                selection!.reset()
+                selection.statement.reset()
                 throw error
             }
             if !goesOn {
-                selection!.reset()
+                selection.statement.reset()
                 return
             }
         }
@@ -199,17 +199,26 @@ final class JournalFile {
 
     /// The newest rows that begin at or before a position, the newest first, without their records.
     func rows(through position: UInt64, max: Int) throws(JournalError) -> [BatchRow?] {
-        if lookup == nil {
-            lookup = try statement(
-                "SELECT \(Self.columns) FROM batches WHERE first_position <= ?1 ORDER BY first_position DESC LIMIT ?2")
-        }
         var rows: [BatchRow?] = []
         try naming("be read") { () throws(SQLiteError) in
-            try lookup!.bind(1, Int64(clamping: position))
-            try lookup!.bind(2, Int64(max))
-            while try lookup!.step() { rows.append(Self.row(lookup!)) }
+            let lookup = try kept(
+                &self.lookup,
+                "SELECT \(Self.columns) FROM batches WHERE first_position <= ?1 ORDER BY first_position DESC LIMIT ?2")
+            try lookup.statement.bind(1, Int64(clamping: position))
+            try lookup.statement.bind(2, Int64(max))
+            while try lookup.statement.step() { rows.append(Self.row(lookup.statement)) }
         }
         return rows
+    }
+
+    /// The statement, which is prepared when it is first asked for.
+    private func kept(
+        _ kept: inout KeptStatement?, _ sql: @autoclosure () -> String
+    ) throws(SQLiteError) -> KeptStatement {
+        if let kept { return kept }
+        let new = KeptStatement(try Statement(sql(), in: database))
+        kept = new
+        return new
     }
 
     private static let columns = "first_position, last_position, first_seq, last_seq, length, checksum"
@@ -242,4 +251,11 @@ final class JournalFile {
     func removesLogAtClose() { database.removesLogAtClose() }
 
     func checkpoint(_ kind: Database.Checkpoint) throws(SQLiteError) -> Bool { try database.checkpoint(kind) }
+}
+
+/// A statement that is run again and again.
+private final class KeptStatement {
+    var statement: Statement
+
+    init(_ statement: consuming Statement) { self.statement = statement }
 }

@@ -47,7 +47,7 @@ struct PeerPusher: ~Copyable, @unchecked Sendable {
     private mutating func pushAll() throws(ZMQError) -> Bool {
         guard push != nil else { return true }
         while let batch = driver.nextBatch() {
-            guard try push!.send(batch.bytes) == .sent else {
+            guard try push?.send(batch.bytes) == .sent else {
                 driver.couldNotPush(batch)
                 return false
             }

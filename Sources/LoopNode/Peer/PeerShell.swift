@@ -121,7 +121,7 @@ struct PeerShell: ~Copyable {
             pusher.own()
             try drain(into: &pusher.driver, at: now)
             observer?.advance(to: now)
-            if observer != nil { pusher.driver.machine.share(with: &observer!, at: now) }
+            observer?.share(with: &pusher.driver.machine, at: now)
             pusher.driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
             let actions = pusher.driver.turn(at: now)
             try pusher.driver.keep(at: now)
@@ -150,7 +150,7 @@ struct PeerShell: ~Copyable {
             driver.hasConnected()
         }
         if let subItem, polls.isReadable(subItem) {
-            while try sub!.receive(into: &message) { receivePublished(message.copy(), &driver, at: now) }
+            while try sub?.receive(into: &message) == true { receivePublished(message.copy(), &driver, at: now) }
         }
     }
 

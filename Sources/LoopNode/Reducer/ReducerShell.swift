@@ -105,19 +105,19 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// - Returns: nil while the journal has failed.
     private mutating func turn() throws -> ReducerService<Definition>.TurnEnd? {
-        guard service != nil else {
-            try answerWhileFailed()
-            try recoverIfDue()
-            return nil
-        }
+        let end: ReducerService<Definition>.TurnEnd?
         do {
-            let end = try service!.turn(&sockets)
-            if let lost = end.historyLost { try service!.goOn(without: lost) }
-            return end
+            end = try service?.turn(&sockets)
+            if let lost = end?.historyLost { try service?.goOn(without: lost) }
         } catch let error as JournalError {
             try fail(error)
             return nil
         }
+        if end == nil {
+            try answerWhileFailed()
+            try recoverIfDue()
+        }
+        return end
     }
 
     private mutating func end(with outcome: Outcome?) throws -> Outcome? {

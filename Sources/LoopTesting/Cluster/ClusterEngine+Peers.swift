@@ -77,7 +77,7 @@ extension ClusterEngine {
         if peer.frozenUntil > now { return wake(peer, at: peer.frozenUntil) }
         try readAll(peer)
         guard peer.isAlive else { return }
-        if peer.observer != nil { peer.machine.share(with: &peer.observer!, at: time(peer)) }
+        peer.observer?.share(with: &peer.machine, at: time(peer))
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
         guard peer.isAlive else { return }

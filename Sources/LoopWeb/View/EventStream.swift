@@ -55,19 +55,23 @@ final class EventStream: @unchecked Sendable {
     func response() -> OpaquePointer? {
         MHD_create_response_from_callback(
             UInt64.max, 16 << 10,
-            { stream, _, buffer, room in EventStream.of(stream).read(into: buffer!, room) },
+            { stream, _, buffer, room in
+                EventStream.of(stream).read(into: UnsafeMutableRawBufferPointer(start: buffer, count: room))
+            },
             Unmanaged.passRetained(self).toOpaque(),
             { pointer in
-                let stream = Unmanaged<EventStream>.fromOpaque(pointer!).takeRetainedValue()
+                guard let pointer else { return }
+                let stream = Unmanaged<EventStream>.fromOpaque(pointer).takeRetainedValue()
                 stream.ended(stream)
             })
     }
 
     private static func of(_ pointer: UnsafeMutableRawPointer?) -> EventStream {
-        Unmanaged<EventStream>.fromOpaque(pointer!).takeUnretainedValue()
+        guard let pointer else { preconditionFailure("libmicrohttpd has lost the stream that it was given") }
+        return Unmanaged<EventStream>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    private func read(into buffer: UnsafeMutablePointer<CChar>, _ room: Int) -> Int {
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 if state.isClosed { return -1 }
@@ -76,10 +80,8 @@ final class EventStream: @unchecked Sendable {
                 connection.rest()
                 return 0
             }
-            let count = min(room, state.pending.count)
-            state.pending.withUnsafeBytes { bytes in
-                UnsafeMutableRawPointer(buffer).copyMemory(from: bytes.baseAddress!, byteCount: count)
-            }
+            let count = min(buffer.count, state.pending.count)
+            state.pending.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             state.pending.removeFirst(count)
             return count
         }
