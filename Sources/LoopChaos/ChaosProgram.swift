@@ -92,9 +92,11 @@ public enum ChaosProgram {
     public static func main() async -> Never {
         DescriptorLimit.raise()
         let environment = ProcessEnvironment.current
+        // In no group: the thread that hears of signals cancels it. Its end is waited for below.
         let task = Task { await run(Array(CommandLine.arguments.dropFirst()), environment: environment) }
         do {
             let signals = try SignalWatch.ofProcess()
+            // Ends with the process.
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false
                 var item = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)

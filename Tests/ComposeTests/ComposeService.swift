@@ -88,6 +88,7 @@ enum Command {
 extension ChildProcess {
     /// Waits for its end, and kills it when that takes longer than the limit.
     func wait(within limit: Duration) async -> ProcessExit {
+        // In no group, which would wait for it as well.
         let watchdog = Task {
             try await Task.sleep(for: limit)
             kill()

@@ -129,6 +129,7 @@ private struct Tally: LoopDefinition {
         for number in 0..<24 {
             let (sender, _) = try stage.put(number)
             let death = Task {
+                // Each sender has a little longer to live: the moment is what is tried.
                 try await Task.sleep(for: .milliseconds(8 * number))
                 sender.kill()
             }

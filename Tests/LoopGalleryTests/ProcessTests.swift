@@ -44,7 +44,7 @@ import Testing
     func `leaves nothing running, whatever ends it`(signal: Int32) async throws {
         let example = try ExampleProcess(
             command: "exec loop-example movies --mode cluster --for 60s --until 'no such film' </dev/null")
-        while !example.output.contains("- Nosferatu  1922") { try await Task.sleep(for: .milliseconds(5)) }
+        try await example.hasSaid("- Nosferatu  1922")
         // loopctl, the reducer and two workers have the reducer's address on their command lines.
         let loopctl = try #require(Self.processes().first { $0.parent == example.process.processID })
         let words = loopctl.words.split(separator: " ")

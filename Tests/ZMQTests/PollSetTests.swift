@@ -136,6 +136,7 @@ import ZMQ
             }
         }
         for await thread in threads {
+            // Over and over: when the thread is in its wait, nobody is told.
             for _ in 0..<50 {
                 pthread_kill(thread, SIGUSR1)
                 usleep(1000)

@@ -114,6 +114,7 @@ public struct ChaosRun: Sendable {
 
     /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
     private func wait(for clients: inout ThrowingTaskGroup<Void, any Error>, _ stage: ChaosStage) async throws {
+        // In no group, which would wait for it as well. It is cancelled when all outcomes have come.
         let watch = Task {
             try await Task.sleep(for: ChaosPlan.settleLimit)
             problems.withLock {
@@ -154,6 +155,7 @@ public struct ChaosRun: Sendable {
         }
     }
 
+    /// Faults begin and end by the schedule, which is one of times.
     static func sleep(until time: MonotonicTime) async throws {
         let wait = time - SystemClock.monotonic
         if wait > .zero { try await Task.sleep(for: wait) }
@@ -175,7 +177,7 @@ public struct ChaosRun: Sendable {
 
     private func feel(_ kind: FaultKind) { felt.withLock { $0[kind, default: 0] += 1 } }
 
-    /// One fault from its beginning to its end.
+    /// One fault from its beginning to its end. It lasts as long as the schedule says, whatever comes of it.
     private func inflict(_ fault: Fault, on stage: ChaosStage) async throws {
         switch fault.trouble {
         case .kill:

@@ -113,6 +113,7 @@ final class ChaosStage: Sendable {
             if let end = processes[.reducer]?.unexpected.first {
                 throw ChaosFailure("\(end): \(folder.tail(of: "reducer", lines: 3).joined(separator: "; "))")
             }
+            // Asked again: a reducer tells nobody by itself that it is ready, and before it listens there is nobody to ask.
             try await Task.sleep(for: .milliseconds(100))
         }
         throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: "reducer", lines: 3))")
@@ -130,6 +131,7 @@ final class ChaosStage: Sendable {
                     if state.open.isEmpty { return }
                 }
             }
+            // What stays open may stay so for ever.
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()

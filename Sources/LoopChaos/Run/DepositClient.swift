@@ -57,6 +57,7 @@ struct DepositClient: Sendable {
                 count += 1
                 let due = begin + .seconds(count / pace.depositsPerSecond)
                 let wait = due - SystemClock.monotonic
+                // The pace is the client's own: it follows from nothing else.
                 if wait > .zero { try? await Task.sleep(for: wait) }
                 let plan = plans.withLock { $0.next() }
                 open += 1
@@ -68,6 +69,7 @@ struct DepositClient: Sendable {
     private func carryOut(_ plan: Plan) async {
         guard await send(.deposit(number: plan.number, work: plan.work), plan.number) else { return }
         guard let cancellation = plan.cancellation else { return }
+        // The plan says when, whatever has become of the deposit by then.
         try? await Task.sleep(for: cancellation.after)
         _ = await send(.cancel(number: cancellation.number, deposit: plan.number), cancellation.number)
     }

@@ -24,7 +24,7 @@ final class StatusSampler: Sendable {
     }
 
     private let heard = Locked(Heard())
-    private let isOver = Locked(false)
+    private let isOver = Monitor(false)
     private let thread: NodeThread
 
     /// - Parameter begin: what the samples' times count from.
@@ -33,10 +33,8 @@ final class StatusSampler: Sendable {
         thread = try NodeThread("chaos-sampler") {
             // Other threads found the namespace there; without it every sample is missing, which is noticed.
             try? space.enter()
-            guard let context = try? ZMQContext(), let pause = try? Wakeup() else { return }
-            var polls = PollSet()
-            polls.add(descriptor: pause.descriptor)
-            while !isOver.withLock({ $0 }) {
+            guard let context = try? ZMQContext() else { return }
+            repeat {
                 if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context) {
                     let sample = StatusSample(
                         at: SystemClock.monotonic - begin, history: report.history, epoch: report.epoch,
@@ -46,8 +44,8 @@ final class StatusSampler: Sendable {
                         heard.last["\(report.history) \(report.epoch)"] = report
                     }
                 }
-                _ = try? polls.wait(milliseconds: 100)
-            }
+                // Ten samples a second: a reducer tells nobody its status by itself.
+            } while !isOver.wait(until: { $0 }, timeout: .milliseconds(100))
         }
     }
 
@@ -72,6 +70,7 @@ final class StatusSampler: Sendable {
 
     func stop() async {
         isOver.withLock { $0 = true }
+        isOver.broadcast()
         await thread.join()
     }
 }

@@ -56,6 +56,7 @@ enum SendCommand {
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
             group.addTask { await send(event, by: connection) }
             group.addTask {
+                // No outcome, after all, is nothing that anybody could tell.
                 try? await Task.sleep(for: limit)
                 return .failure(tooLate)
             }

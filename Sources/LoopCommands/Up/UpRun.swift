@@ -124,7 +124,8 @@ struct UpRun {
         }
     }
 
-    /// Sees to it that the machine's deadline is noticed.
+    /// Sees to it that the machine's deadline is noticed: a time is what it waits for. A task whose deadline was replaced by an
+    /// earlier one tells the machine the time once more, which does no harm.
     private mutating func arm(_ group: inout TaskGroup<Void>) {
         guard let deadline = crew.deadline, armed.map({ deadline < $0 }) ?? true else { return }
         armed = deadline

@@ -46,6 +46,7 @@ private struct LatestEffect: Sendable {
             try await send(event)
             return .initial
         }
+        // In no group: whoever starts the next one cancels this one and does not wait for its end. The last one is waited for.
         task = Task {
             do {
                 try await effect.work(gated)

@@ -319,6 +319,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         timer.replaced?.cancel()
         guard let deadline = timer.deadline else { return }
         let generation = timer.generation
+        // Detached, as an effect is. The timer after it cancels it, or the loop's end.
         let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
             guard (try? await clock.sleep(deadline)) != nil else { return }
             self?.timerFired(generation)
@@ -356,6 +357,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.withLock({ $0.attachCustom(token, finish: run.finish) })
         else { return }
         customs[index].run = (run, token)
+        // Detached, as an effect is. The end of its part of the state cancels it, or the loop's.
         let task = Task.detached(executorPreference: clock.executor) { await run.body() }
         if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
     }

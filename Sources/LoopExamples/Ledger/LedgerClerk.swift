@@ -21,6 +21,7 @@ struct LedgerClerk: Sendable {
         do {
             try note(.begun(failures: context.failures))
             try await send(.begun(deposit: booking.deposit, slip: slip))
+            // The work itself takes time, and does nothing else.
             try await Task.sleep(for: .milliseconds(min(max(booking.work.milliseconds, 0), 600_000)))
             if context.failures < booking.work.failures { throw Trouble() }
             try note(.written)

@@ -48,6 +48,7 @@ struct TextMode: Sendable {
                     reaction = session.show(new)
                 case .line(let line): reaction = session.take(line)
                 case .linesEnded:
+                    // The text that is waited for may never be shown.
                     group.addTask { [limit] in
                         if (try? await Task.sleep(for: limit)) != nil { post.yield(.timeOver) }
                     }

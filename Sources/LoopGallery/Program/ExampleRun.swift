@@ -68,7 +68,8 @@ struct ExampleRun {
         }
     }
 
-    /// What is typed, line by line, read on a thread of its own.
+    /// What is typed, line by line, read on a thread of its own. That ends with the input, or with the process: nothing else
+    /// makes it leave `readLine`.
     private static func inputLines() throws -> AsyncStream<String> {
         let (lines, post) = AsyncStream.makeStream(of: String.self)
         _ = try NodeThread("input") {
@@ -83,27 +84,25 @@ struct ExampleRun {
         -> Value?
     {
         let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
-        let task = Task { await body() }
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
-        let watch = try SignalThread(signals) {
-            task.cancel()
-            ask.finish()
-        }
+        let watch = try SignalThread(signals) { ask.finish() }
         defer { watch.end() }
-        return await withTaskCancellationHandler {
-            await withTaskGroup(of: Value?.self) { group in
-                group.addTask { await task.value }
-                group.addTask {
-                    for await _ in asked {}
-                    return nil
-                }
-                let first = await group.next() ?? nil
-                ask.finish()
-                return first
+        return await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                for await _ in asked {}
+                return nil
             }
-        } onCancel: {
-            task.cancel()
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
         }
+    }
+
+    private static func untilCancelled() async {
+        let (nothing, post) = AsyncStream.makeStream(of: Void.self)
+        for await _ in nothing {}
+        post.finish()
     }
 
     // MARK: In a cluster
@@ -138,7 +137,7 @@ struct ExampleRun {
         options.port = UInt16(arguments[GalleryOptions.port])
         let server = try ViewServer(options: options, perSession: { [example] in example.local(address) })
         GalleryProgram.line("\(example.name) is at \(server.address) (Ctrl-C ends it)")
-        _ = try await Self.untilSignal { while (try? await Task.sleep(for: .seconds(3600))) != nil {} }
+        _ = try await Self.untilSignal { await Self.untilCancelled() }
         server.stop()
         return 0
     }

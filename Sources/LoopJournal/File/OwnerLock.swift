@@ -6,7 +6,8 @@ internal import LoopCluster
 struct OwnerLock: ~Copyable {
     private let descriptor: Int32
 
-    /// How long a waiting process sleeps between two tries: what a standby is late by at most.
+    /// How long a waiting process sleeps between two tries: what a standby is late by at most. The system would wake it at
+    /// once, but one that waits in `flock` could not be told to give up.
     private static let triesEvery: UInt32 = 50_000
 
     /// - Parameter whileLocked: called before each new try, with the error that a caller that does not wait would get;

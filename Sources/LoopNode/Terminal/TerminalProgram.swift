@@ -36,6 +36,7 @@ public enum TerminalProgram {
     static func run(_ view: some View, framesPerSecond: Int, on line: TerminalLine) async throws -> End {
         let mailbox = try Mailbox<Mail>()
         let frames = Frames(of: view, perSecond: framesPerSecond)
+        // Detached: it draws while this task waits for the thread that has the terminal, and is cancelled with it.
         let drawing = Task.detached {
             for await tree in frames { mailbox.post(.tree(tree)) }
         }

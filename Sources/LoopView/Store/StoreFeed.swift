@@ -14,6 +14,7 @@ final class StoreFeed<Value: Sendable>: Sendable {
         by owner: Owner, _ body: @escaping @Sendable (_ owner: @Sendable () -> Owner?) async -> Void
     ) {
         let find: @Sendable () -> Owner? = { [weak owner] in owner }
+        // Detached: nobody waits for it, and the end of this object cancels it.
         let new = Task.detached { await body(find) }
         task.withLock { $0 = new }
     }

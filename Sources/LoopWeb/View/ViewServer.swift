@@ -91,7 +91,7 @@ public final class ViewServer: Sendable {
         daemon = Locked(started)
         port = started.port
         host = options.host
-        // A browser that is gone is noticed when it is written to.
+        // A browser that is gone is noticed when it is written to. The server's end cancels this.
         beats = Task.detached { [weak shelf] in
             while (try? await Task.sleep(for: .seconds(15))) != nil {
                 guard let pages = shelf?.all else { return }

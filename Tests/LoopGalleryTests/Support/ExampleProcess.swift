@@ -5,6 +5,8 @@ import LoopNode
 final class ExampleProcess: Sendable {
     let process: ChildProcess
     private let lines: Locked<[String]>
+    /// Tells that there are more lines.
+    private let news: AsyncStream<Void>
 
     /// - Parameter input: what it reads; nothing follows.
     convenience init(_ arguments: [String], input: [String] = []) throws {
@@ -17,15 +19,26 @@ final class ExampleProcess: Sendable {
     init(command: String) throws {
         let lines = Locked<[String]>([])
         self.lines = lines
+        let (news, post) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.news = news
         var environment = ProcessEnvironment.current
         environment["PATH"] = "\(Self.folder):\(environment["PATH"] ?? "/usr/bin:/bin")"
         process = try ChildProcess(
             .init(
                 "/bin/sh", ["-c", command], environment: environment, directory: RepositoryText.root,
-                output: .lines { _, line in lines.withLock { $0.append(line) } }, ownGroup: true))
+                output: .lines { _, line in
+                    lines.withLock { $0.append(line) }
+                    post.yield()
+                }, ownGroup: true))
     }
 
     var output: [String] { lines.withLock { $0 } }
+
+    /// Waits until it has said this line.
+    func hasSaid(_ line: String) async throws {
+        for await _ in news where output.contains(line) { return }
+        throw CancellationError()
+    }
 
     /// Where the executables are that were built beside this test bundle.
     private static let folder: String = {

@@ -113,7 +113,7 @@ import ZMQ
         configuration.reinterprets = true
         let second = try ReducerNode(Feeds(), configuration: configuration)
         let life = Task { try await second.run() }
-        while disk.content.withLock({ $0.snapshots.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        for await _ in disk.news where disk.content.withLock({ !$0.snapshots.isEmpty }) { break }
         // What a kill leaves: the snapshot that was written at once, and none of a graceful stop.
         let kept = disk.content.withLock { $0 }
         second.stop()

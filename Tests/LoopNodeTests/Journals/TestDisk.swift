@@ -18,6 +18,11 @@ final class TestDisk: Sendable {
     }
 
     let content = Locked(Content())
+    /// Tells that a snapshot was written.
+    let news: AsyncStream<Void>
+    fileprivate let post: AsyncStream<Void>.Continuation
+
+    init() { (news, post) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     /// The next appends fail like this, one after the other.
     func fail(_ kinds: JournalError.Kind...) { content.withLock { $0.failures = kinds } }
@@ -74,7 +79,8 @@ final class TestDiskJournal: Journal {
 
     var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
         { [disk] entry, bytes throws(JournalError) in
-            disk.content.withLock { content in
+            defer { disk.post.yield() }
+            return disk.content.withLock { content in
                 var entry = entry
                 entry.byteCount = bytes.count
                 content.snapshots.append((entry, bytes))
