@@ -156,7 +156,7 @@ let package = Package(
             "LoopGalleryTests",
             [
                 "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
-                "LoopTesting", "LoopGallery", "loop-reducer", "loop-effect", "loopctl", "loop-example",
+                "LoopTesting", "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
         tests("ComposeTests", ["LoopLock", "LoopNode"]),
         tests(

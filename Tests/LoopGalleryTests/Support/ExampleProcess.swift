@@ -1,9 +1,12 @@
 import LoopLock
 import LoopNode
+import TestFolders
 
 /// One run of `loop-example`, with lines of input.
 final class ExampleProcess: Sendable {
     let process: ChildProcess
+    /// Where it makes its own, which stays where it is killed.
+    private let folder = TestFolder()
     private let lines: Locked<[String]>
     /// Tells that there are more lines.
     private let news: AsyncStream<Void>
@@ -22,7 +25,8 @@ final class ExampleProcess: Sendable {
         let (news, post) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.news = news
         var environment = ProcessEnvironment.current
-        environment["PATH"] = "\(Self.folder):\(environment["PATH"] ?? "/usr/bin:/bin")"
+        environment["PATH"] = "\(Self.programs):\(environment["PATH"] ?? "/usr/bin:/bin")"
+        environment["TMPDIR"] = folder.path
         process = try ChildProcess(
             .init(
                 "/bin/sh", ["-c", command], environment: environment, directory: RepositoryText.root,
@@ -41,7 +45,7 @@ final class ExampleProcess: Sendable {
     }
 
     /// Where the executables are that were built beside this test bundle.
-    private static let folder: String = {
+    private static let programs: String = {
         let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
         let parts = bundle.split(separator: "/", omittingEmptySubsequences: false)
         let end = parts.firstIndex { $0.hasSuffix(".xctest") } ?? parts.count - 1
