@@ -31,10 +31,10 @@ extension CaseGroup {
     }
 
     /// Effects finished a second on two workers, 256 live at once.
-    static let effects256 = effects(window: 256, count: 30_000)
+    static let effects256 = effects(window: 256, count: 100_000)
 
     /// The same with 4096 live at once.
-    static let effects4096 = effects(window: 4096, count: 60_000)
+    static let effects4096 = effects(window: 4096, count: 400_000)
 
     private static func effects(window: Int, count: Int) -> CaseGroup {
         CaseGroup(
