@@ -56,12 +56,14 @@ struct Member: Sendable {
 
     /// It is to start an attempt, of what a `Grant` has.
     mutating func start(
-        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
     ) {
         guard hasPlaceForOneMore() else { return }
         pendingStarts += 1
-        pending.appendStart(
-            of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
+        request.withUnsafeBytes { request in
+            pending.appendStart(
+                of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
+        }
     }
 
     /// A queue too long becomes an assignment.

@@ -43,7 +43,7 @@ extension ReducerCore {
             room -= effect.request.count
             return LoopWire.ParkedEffect(
                 effect: id.description, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
-                message: message, request: room >= 0 ? effect.request : [])
+                message: message, request: room >= 0 ? effect.request.array : [])
         }
     }
 

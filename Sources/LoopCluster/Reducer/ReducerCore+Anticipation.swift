@@ -34,7 +34,7 @@ extension ReducerCore {
 
     /// - Parameter place: of a live effect.
     private func fetchRequest(_ place: Int) {
-        ProcessorCache.fetch(core.effects[at: place].request)
+        core.effects[at: place].request.fetch()
     }
 }
 

@@ -253,7 +253,7 @@ extension ReducerCore {
                 if !unclaimed.contains(effect) { schedule(effect, at: place) }
                 return
             }
-            let (version, request) = (core.effects[at: place].version, core.effects[at: place].request)
+            let (version, request) = (core.effects[at: place].version, core.effects[at: place].request.array)
             command(.update(effect, owner.attempt, version: version, request: request), to: owner.session)
         case .cancelled:
             if !unclaimed.isEmpty { unclaimed.remove(effect) }

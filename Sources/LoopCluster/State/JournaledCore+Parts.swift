@@ -116,7 +116,7 @@ extension LiveEffect {
         writer.u64(version.value)
         writer.u8(group == nil ? 0 : 1)
         if let group { writer.string(group) }
-        writer.prefixed(request[...])
+        writer.prefixed(request.array[...])
         switch status {
         case .open: writer.u8(1)
         case .completed: writer.u8(2)
@@ -133,7 +133,7 @@ extension LiveEffect {
     init(from reader: inout ByteReader) throws(WireError) {
         let version = Seq(try reader.u64())
         let group = try reader.flag() ? try reader.string() : nil
-        self.init(request: Array(try reader.prefixed()), version: version, group: group, floor: .none)
+        self.init(request: RequestBytes(try reader.prefixed()), version: version, group: group, floor: .none)
         let code = try reader.u8()
         switch code {
         case 1: status = .open

@@ -139,7 +139,7 @@ extension JournaledCore {
         // In the room of the last time.
         var live: [LiveChange] = []
         swap(&live, &self.live)
-        live.removeAll(keepingCapacity: true)
+        live.removeFew()
         for index in changes.indices {
             // Taken out: a copy would count one reference more to what is asked for.
             var change = EffectChange.cancel(EffectID(feedback: 0, seq: .initial, index: 0))
@@ -175,11 +175,11 @@ extension JournaledCore {
                 live.append(LiveChange(.updated, id, at: place ?? -1))
             case .cancel(let id):
                 let place = effects.index(forKey: id, near: ended)
-                if let place { effects.remove(at: place, id.mixed) }
+                if let place { effects.drop(at: place, id.mixed) }
                 live.append(LiveChange(.cancelled, id, at: place ?? -1))
             }
         }
-        while !changes.isEmpty { changes.removeLast() }
+        changes.removeFew()
         return live
     }
 

@@ -15,28 +15,67 @@ package struct LiveEffect: Equatable, Sendable {
         static let unsendable = Status.parked(LiveEffect.unsendable)
     }
 
-    package var request: [UInt8]
+    /// What most effects never have.
+    private struct Particulars: Equatable, Sendable {
+        var group: String?
+        var status = Status.open
+        var failures: UInt32 = 0
+        var retryAt: WallTime?
+    }
+
+    private final class Box: Sendable {
+        let particulars: Particulars
+
+        init(_ particulars: Particulars) { self.particulars = particulars }
+    }
+
+    package var request: RequestBytes
     /// The seq that made the request.
     package var version: Seq
-    /// The group whose limits it counts against.
-    package internal(set) var group: String?
-    package var status: Status
     /// Attempts up to this one are void. Those of epochs before the effect's own were of another effect, which had its number
     /// in a part of the journal that is lost.
     package var floor: Attempt
-    package var failures: UInt32 = 0
-    package var retryAt: WallTime?
+    /// Nil: there is nothing particular about it. So an effect and its ID are 64 bytes, one line of a processor's cache.
+    private var box: Box?
 
-    init(request: [UInt8]?, version: Seq, group: String?, floor: Attempt) {
+    init(request: RequestBytes?, version: Seq, group: String?, floor: Attempt) {
         self.floor = floor
-        self.request = request ?? []
+        self.request = request ?? RequestBytes([])
         self.version = version
-        self.group = group
-        status = request == nil ? .unsendable : .open
+        if request == nil || group != nil {
+            box = Box(Particulars(group: group, status: request == nil ? .unsendable : .open))
+        }
+    }
+
+    private var particulars: Particulars {
+        get { box?.particulars ?? Particulars() }
+        set { box = newValue == Particulars() ? nil : Box(newValue) }
+    }
+
+    /// The group whose limits it counts against.
+    package internal(set) var group: String? {
+        get { box?.particulars.group }
+        set { particulars.group = newValue }
+    }
+
+    package var status: Status {
+        get { box?.particulars.status ?? .open }
+        set { particulars.status = newValue }
+    }
+
+    package var failures: UInt32 {
+        get { box?.particulars.failures ?? 0 }
+        set { particulars.failures = newValue }
+    }
+
+    package var retryAt: WallTime? {
+        get { box?.particulars.retryAt }
+        set { particulars.retryAt = newValue }
     }
 
     var isOpen: Bool {
-        if case .open = status { true } else { false }
+        guard let box else { return true }
+        return if case .open = box.particulars.status { true } else { false }
     }
 
     /// Whether it runs nowhere because its request cannot be sent.
@@ -44,6 +83,10 @@ package struct LiveEffect: Equatable, Sendable {
 
     /// Whether an attempt was granted before, which may have done a part of the work.
     var wasGranted: Bool { floor.count > 0 }
+
+    package static func == (a: LiveEffect, b: LiveEffect) -> Bool {
+        a.request == b.request && a.version == b.version && a.floor == b.floor && a.particulars == b.particulars
+    }
 
     static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"
 }

@@ -54,10 +54,11 @@ package final class FeedbackFacts: Sendable {
     }
 
     /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
-    func encode(_ request: any Sendable) -> [UInt8]? {
-        guard let bytes = try? requestCoding?.encode(request, coder), bytes.count <= Wire.requestBytesMax else {
-            return nil
+    func encode(_ request: any Sendable) -> RequestBytes? {
+        var encoded: RequestBytes?
+        try? requestCoding?.withEncoding(request, coder) { bytes in
+            if bytes.count <= Wire.requestBytesMax { encoded = RequestBytes(bytes) }
         }
-        return bytes
+        return encoded
     }
 }

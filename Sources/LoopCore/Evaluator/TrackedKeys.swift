@@ -142,9 +142,9 @@ struct TrackedNews<Key, Request> {
         if cancelled.count + updated.count + started.count > 64 {
             self = TrackedNews()
         } else {
-            cancelled.removeLast(cancelled.count)
-            if !updated.isEmpty { updated.removeAll(keepingCapacity: true) }
-            started.removeLast(started.count)
+            cancelled.removeFew()
+            updated.removeFew()
+            started.removeFew()
         }
     }
 }

@@ -165,7 +165,8 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 
 /// Encodes and decodes a request whose type is erased.
 package struct RequestCoding: Sendable {
-    package let encode: @Sendable (any Sendable, any ValueCoder) throws -> [UInt8]
+    /// Lends a request's bytes, where they were made if the coder can do that.
+    package let withEncoding: @Sendable (any Sendable, any ValueCoder, (UnsafeRawBufferPointer) -> Void) throws -> Void
     package let decode: @Sendable ([UInt8], any ValueCoder) throws -> any Sendable
 
     package init?<Request: Sendable>(_ type: Request.Type) {
@@ -174,11 +175,17 @@ package struct RequestCoding: Sendable {
     }
 
     private init<Request: Codable & Sendable>(opening type: Request.Type) {
-        encode = { request, coder in
-            if let bytes = try Self.encode(request, as: Request.self, coder) { return bytes }
-            return try coder.encode(Self.cast(request, to: Request.self))
+        withEncoding = { request, coder, body in
+            if try Self.withEncoding(of: request, as: Request.self, coder, body) { return }
+            try coder.withEncoding(of: Self.cast(request, to: Request.self), body)
         }
         decode = { bytes, coder in try coder.decode(Request.self, from: bytes) }
+    }
+
+    package func encode(_ request: any Sendable, _ coder: any ValueCoder) throws -> [UInt8] {
+        var encoded: [UInt8] = []
+        try withEncoding(request, coder) { encoded = Array($0) }
+        return encoded
     }
 
     // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
@@ -190,14 +197,17 @@ package struct RequestCoding: Sendable {
         return request
     }
 
-    /// Encodes a value that is of this very type, without asking the runtime what it could be cast to; nil: it is another.
-    private static func encode<Known: Sendable, Request: Codable & Sendable>(
-        _ known: Known, as type: Request.Type, _ coder: any ValueCoder
-    ) throws -> [UInt8]? {
-        guard Known.self == Request.self else { return nil }
-        return try withUnsafePointer(to: known) {
-            try coder.encode(UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee)
+    /// Lends the bytes of a value that is of this very type, without asking the runtime what it could be cast to.
+    /// - Returns: false: it is of another type.
+    private static func withEncoding<Known: Sendable, Request: Codable & Sendable>(
+        of known: Known, as type: Request.Type, _ coder: any ValueCoder, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws -> Bool {
+        guard Known.self == Request.self else { return false }
+        try withUnsafePointer(to: known) {
+            try coder.withEncoding(
+                of: UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee, body)
         }
+        return true
     }
 }
 

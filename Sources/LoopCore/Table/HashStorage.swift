@@ -42,8 +42,18 @@ final class HashStorage<Key: Equatable, Value> {
         capacity = size / 4 * 3
         words = .allocate(capacity: size)
         words.initialize(repeating: 0, count: size)
-        entries = .allocate(capacity: capacity)
+        entries = Self.lines(capacity)
         links = .allocate(capacity: capacity)
+    }
+
+    /// Memory for entries, none of them in more lines of a processor's cache than it must be: 64 bytes are in one.
+    @inlinable
+    static func lines(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
+        UnsafeMutableRawPointer
+            .allocate(
+                byteCount: capacity * MemoryLayout<Entry>.stride, alignment: max(64, MemoryLayout<Entry>.alignment)
+            )
+            .bindMemory(to: Entry.self, capacity: capacity)
     }
 
     @inlinable
@@ -119,8 +129,9 @@ final class HashStorage<Key: Equatable, Value> {
         }
     }
 
+    /// Takes a place for an entry that is not there; the caller puts it in.
     @inlinable
-    func insert(_ entry: consuming Entry, _ hash: UInt32) -> Int {
+    func take(_ hash: UInt32) -> Int {
         var place = high
         if firstFree >= 0 {
             place = Int(firstFree)
@@ -129,7 +140,6 @@ final class HashStorage<Key: Equatable, Value> {
             high += 1
         }
         links[place] = Self.taken
-        (entries + place).initialize(to: entry)
         count += 1
         put(UInt64(hash) | UInt64(truncatingIfNeeded: place + 1) << 32)
         return place

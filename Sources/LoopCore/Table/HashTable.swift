@@ -95,7 +95,9 @@ package struct HashTable<Key: Equatable, Value> {
         } else {
             makeUnique()
         }
-        return taken.insert(HashEntry(key: key, value: value), UInt32(truncatingIfNeeded: hash))
+        let place = taken.take(UInt32(truncatingIfNeeded: hash))
+        (taken.entries + place).initialize(to: HashEntry(key: key, value: value))
+        return place
     }
 
     /// Takes out what is at a place that is taken.
@@ -104,6 +106,14 @@ package struct HashTable<Key: Equatable, Value> {
         makeUnique()
         taken.unlink(place, UInt32(truncatingIfNeeded: hash))
         return (taken.entries + place).move().value
+    }
+
+    /// Drops what is at a place that is taken.
+    @inlinable
+    package mutating func drop(at place: Int, _ hash: UInt64) {
+        makeUnique()
+        taken.unlink(place, UInt32(truncatingIfNeeded: hash))
+        (taken.entries + place).deinitialize(count: 1)
     }
 
     @inlinable

@@ -18,6 +18,8 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
 
     @inlinable
     deinit {
+        // Most are empty. Where the entries of others lie is asked of their type, as code of a `deinit` is not specialised.
+        if withUnsafeMutablePointerToHeader({ $0.pointee.bitmap }) == 0 { return }
         _ = withUnsafeMutablePointers { header, entries in entries.deinitialize(count: header.pointee.count) }
     }
 

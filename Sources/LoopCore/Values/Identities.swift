@@ -27,10 +27,12 @@ public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConverti
 ///
 /// Assigned by the `Evaluator`, a pure function of the transitions, so that a replay gives the same names.
 public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
-    /// The feedback's number in its loop.
-    public var feedback: UInt32
+    // The largest first: 16 bytes, where another order takes 24.
+
     /// The transition that started the effect.
     public var seq: Seq
+    /// The feedback's number in its loop.
+    public var feedback: UInt32
     /// The index among this feedback's starts in that transition, keys sorted by their encoded bytes.
     public var index: UInt32
 

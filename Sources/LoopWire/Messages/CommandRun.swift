@@ -67,9 +67,11 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     public mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
-            appendStart(
-                of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
-                isResumed: grant.isResumed, request: grant.request)
+            grant.request.withUnsafeBytes { request in
+                appendStart(
+                    of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
+                    isResumed: grant.isResumed, request: request)
+            }
         case .update, .cancel:
             var writer = ByteWriter()
             command.write(to: &writer)
@@ -79,18 +81,17 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
 
     /// Appends a start, from what a `Grant` has.
     package mutating func appendStart(
-        of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+        of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool,
+        request: UnsafeRawBufferPointer
     ) {
-        request.withUnsafeBytes { request in
-            run.append(50 + request.count) { room in
-                room[0] = Command.Kind.start.rawValue
-                room.store(effect, attempt, at: 1)
-                room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
-                room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
-                room[45] = isResumed ? 1 : 0
-                room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
-                UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
-            }
+        run.append(50 + request.count) { room in
+            room[0] = Command.Kind.start.rawValue
+            room.store(effect, attempt, at: 1)
+            room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
+            room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
+            room[45] = isResumed ? 1 : 0
+            room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
+            UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
         }
     }
 

@@ -1,0 +1,94 @@
+import LoopCore
+import LoopWire
+import Testing
+
+@testable import LoopCluster
+
+struct LiveEffectTests {
+    private let plain = LiveEffect(
+        request: RequestBytes([1, 2, 3]), version: Seq(7), group: nil, floor: Attempt(epoch: 2, count: 0))
+
+    @Test func `a request of any length comes back as it was, from the effect itself or from memory of its own`() {
+        for count in 0...64 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: 255 - $0) }
+            let request = RequestBytes(bytes)
+            #expect(request.array == bytes)
+            #expect(request.count == count)
+            #expect(request.withUnsafeBytes { Array($0) } == bytes)
+            #expect(RequestBytes(bytes[...]) == request)
+        }
+    }
+
+    @Test func `requests that differ in one byte or in their length are not equal`() {
+        for count in 1...32 {
+            let bytes = [UInt8](repeating: 0, count: count)
+            #expect(RequestBytes(bytes) != RequestBytes(bytes.dropLast()))
+            for index in bytes.indices {
+                var other = bytes
+                other[index] = 1
+                #expect(RequestBytes(bytes) != RequestBytes(other), "byte \(index) of \(count)")
+            }
+        }
+    }
+
+    @Test func `an effect with its ID is as large as a line of a processor's cache`() {
+        #expect(MemoryLayout<LiveEffect>.stride + MemoryLayout<EffectID>.stride == 64)
+    }
+
+    @Test func `what is particular about an effect is its own, and a copy keeps what it had`() {
+        var effect = plain
+        effect.group = "a"
+        effect.status = .parked("no")
+        effect.failures = 3
+        effect.retryAt = WallTime(milliseconds: 5)
+        var copy = effect
+        copy.status = .completed
+        copy.failures = 4
+        #expect(effect.group == "a")
+        #expect(effect.status == .parked("no"))
+        #expect(!effect.isOpen)
+        #expect(effect.failures == 3)
+        #expect(effect.retryAt == WallTime(milliseconds: 5))
+        #expect(copy.group == "a")
+        #expect(copy.status == .completed)
+        #expect(copy.failures == 4)
+        #expect(copy != effect)
+        #expect(plain.isOpen)
+        #expect(plain.group == nil)
+        #expect(plain.failures == 0)
+    }
+
+    @Test func `an effect about which nothing is particular any more equals one about which nothing was`() {
+        var effect = plain
+        effect.status = .parked("no")
+        effect.failures = 3
+        #expect(effect != plain)
+        effect.status = .open
+        effect.failures = 0
+        #expect(effect == plain)
+        #expect(effect.isOpen)
+    }
+
+    @Test func `an effect without a request that can be sent is parked from the start`() {
+        let effect = LiveEffect(request: nil, version: Seq(7), group: nil, floor: .none)
+        #expect(effect.isUnsendable)
+        #expect(effect.status == .parked(LiveEffect.unsendable))
+        #expect(effect.request.array == [])
+    }
+
+    @Test func `an effect comes back from a snapshot with all that is particular about it`() throws {
+        var effect = LiveEffect(
+            request: RequestBytes([UInt8](repeating: 9, count: 40)), version: Seq(7), group: "a",
+            floor: Attempt(epoch: 2, count: 8))
+        effect.status = .parked("no")
+        effect.failures = 3
+        effect.retryAt = WallTime(milliseconds: -5)
+        for effect in [effect, plain] {
+            var writer = ByteWriter()
+            effect.write(to: &writer)
+            var reader = ByteReader(writer.bytes[...])
+            #expect(try LiveEffect(from: &reader) == effect)
+            #expect(reader.isAtEnd)
+        }
+    }
+}
