@@ -66,7 +66,7 @@ public struct Budget: Sendable {
                     // As bodies leave it for the machine: written once, and taken at once.
                     var run = EntryRun()
                     for grant in grants {
-                        guard let number = try? CBOR.decode(Int.self, from: grant.request),
+                        guard let number = try? CBOR.decode(Int.self, from: grant.request.array),
                             let bytes = try? CBOR.encode(Fan.Event.done(number))
                         else { return }
                         run.append(

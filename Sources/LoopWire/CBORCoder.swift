@@ -18,4 +18,8 @@ public struct CBORCoder: ValueCoder {
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
         try CBOR.decodePlainly(type, from: bytes)
     }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
+        try CBOR.decodePlainly(type, lent: bytes)
+    }
 }

@@ -59,7 +59,7 @@ public enum PeerAction: Equatable, Sendable {
     /// Run the body of an effect.
     case run(Grant)
     /// A running effect has a newer request.
-    case update(EffectID, Attempt, request: [UInt8])
+    case update(EffectID, Attempt, request: RequestBytes)
     /// Cancel the body of an effect.
     case stop(EffectID, Attempt)
     /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq.

@@ -96,7 +96,7 @@ extension PeerMachine {
         if !isStopping { actions.append(.run(grant)) }
     }
 
-    private mutating func update(_ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: [UInt8]) {
+    private mutating func update(_ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: RequestBytes) {
         guard let current = running[effect], current.attempt == attempt, current.version < version else { return }
         running[effect]?.version = version
         actions.append(.update(effect, attempt, request: request))

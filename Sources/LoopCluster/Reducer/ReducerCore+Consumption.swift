@@ -253,7 +253,7 @@ extension ReducerCore {
                 if !unclaimed.contains(effect) { schedule(effect, at: place) }
                 return
             }
-            let (version, request) = (core.effects[at: place].version, core.effects[at: place].request.array)
+            let (version, request) = (core.effects[at: place].version, core.effects[at: place].request)
             command(.update(effect, owner.attempt, version: version, request: request), to: owner.session)
         case .cancelled:
             if !unclaimed.isEmpty { unclaimed.remove(effect) }

@@ -57,7 +57,7 @@ extension ReducerCore {
     func grantMessage(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect) -> Grant {
         Grant(
             effect: effect, attempt: attempt, version: live.version, failures: live.failures,
-            isResumed: live.wasGranted, request: live.request.array)
+            isResumed: live.wasGranted, request: live.request)
     }
 
     mutating func watchTimeout(of effect: EffectID, at place: Int, _ attempt: Attempt) {

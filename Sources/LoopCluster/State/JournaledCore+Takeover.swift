@@ -91,7 +91,7 @@ extension JournaledCore {
         for (id, effect) in effects where !told.contains(id.feedback) {
             let derive = groups[id.feedback]
             let request =
-                derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request.array, loop.coder)
+                derive == nil ? nil : try? table[id.feedback]?.requestCoding?.decode(effect.request, loop.coder)
             let group = derive.flatMap { request.map($0) }
             if effect.group != group { effects[id]?.group = group }
         }

@@ -167,7 +167,8 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 package struct RequestCoding: Sendable {
     /// Lends a request's bytes, where they were made if the coder can do that.
     package let withEncoding: @Sendable (any Sendable, any ValueCoder, (UnsafeRawBufferPointer) -> Void) throws -> Void
-    package let decode: @Sendable ([UInt8], any ValueCoder) throws -> any Sendable
+    /// A request from its bytes, which are lent.
+    package let decode: @Sendable (UnsafeRawBufferPointer, any ValueCoder) throws -> any Sendable
 
     package init?<Request: Sendable>(_ type: Request.Type) {
         guard let codable = type as? any (Codable & Sendable).Type else { return nil }
@@ -180,6 +181,10 @@ package struct RequestCoding: Sendable {
             try coder.withEncoding(of: Self.cast(request, to: Request.self), body)
         }
         decode = { bytes, coder in try coder.decode(Request.self, from: bytes) }
+    }
+
+    package func decode(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> any Sendable {
+        try bytes.withUnsafeBytes { try decode($0, coder) }
     }
 
     package func encode(_ request: any Sendable, _ coder: any ValueCoder) throws -> [UInt8] {
@@ -220,6 +225,8 @@ public protocol ValueCoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
     /// Decodes a part of a message, where it lies if the coder can do that.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
+    /// Decodes bytes that are lent, where they lie if the coder can do that.
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value
 }
 
 extension ValueCoder {
@@ -228,6 +235,10 @@ extension ValueCoder {
     }
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
+        try decode(type, from: Array(bytes))
+    }
+
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
         try decode(type, from: Array(bytes))
     }
 }

@@ -29,7 +29,7 @@ final class EffectBody: @unchecked Sendable, EffectSource {
     // MARK: The owning thread
 
     /// The request has changed.
-    func update(_ bytes: [UInt8]) {
+    func update(_ bytes: RequestBytes) {
         guard let request = workshop.runner.request(bytes) else { return }
         let source = workshop.pool.line.withLock { _ in isOver ? nil : changeRequests { $0.replace(with: request) } }
         source?.yield(request)

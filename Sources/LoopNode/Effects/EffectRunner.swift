@@ -17,7 +17,7 @@ protocol FeedbackRunner: AnyObject, Sendable {
     nonisolated(nonsending) func run(_ body: EffectBody) async
 
     /// A request from its bytes; nil: they are none.
-    func request(_ bytes: [UInt8]) -> (any Sendable)?
+    func request(_ bytes: RequestBytes) -> (any Sendable)?
 }
 
 /// The effects of a definition.
@@ -51,7 +51,7 @@ private final class UnknownFeedback: FeedbackRunner {
         body.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
     }
 
-    func request(_ bytes: [UInt8]) -> (any Sendable)? { nil }
+    func request(_ bytes: RequestBytes) -> (any Sendable)? { nil }
 }
 
 /// The effects of one feedback.
@@ -68,7 +68,7 @@ private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>:
         coding = feedback.requestCoding
     }
 
-    func request(_ bytes: [UInt8]) -> (any Sendable)? { try? coding?.decode(bytes, coder) }
+    func request(_ bytes: RequestBytes) -> (any Sendable)? { try? coding?.decode(bytes, coder) }
 
     nonisolated(nonsending) func run(_ body: EffectBody) async {
         guard let coding else {

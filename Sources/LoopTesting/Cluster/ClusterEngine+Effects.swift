@@ -15,7 +15,7 @@ extension ClusterEngine {
     }
 
     /// A body that goes on has a newer request.
-    func renew(_ run: UInt32, of peer: Peer, _ request: [UInt8]) throws(Violation) {
+    func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
         body.grant.request = request
         body.script = try script(for: body.grant, on: peer, isUpdate: true)

@@ -54,7 +54,7 @@ extension ClusterEngine {
                 if standsStill, mayWait(id, effect, reducer, bodies.count) { continue }
                 return "\(id) is wanted and does not run"
             }
-            if body.grant.request != effect.request.array { return "\(id) lacks its newest request" }
+            if body.grant.request != effect.request { return "\(id) lacks its newest request" }
             if !body.isAtRest { return "\(id) runs and has an end" }
         }
         return nil

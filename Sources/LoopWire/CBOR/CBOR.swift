@@ -122,6 +122,15 @@ public enum CBOR {
     }
 
     @inline(__always)
+    static func decodePlainly<T: Decodable>(
+        _ type: T.Type, lent bytes: UnsafeRawBufferPointer
+    ) throws(WireError) -> T {
+        let core = try DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)
+        defer { core.close() }
+        return try value(core)
+    }
+
+    @inline(__always)
     private static func value<T: Decodable>(_ core: DecodingCore) throws(WireError) -> T {
         do {
             return try core.decode(T.self, at: .root)

@@ -10,7 +10,7 @@ public import LoopCore
 /// | … | start: `Grant` without effect and attempt; update: version u64, request |
 public enum Command: Equatable, Sendable {
     case start(Grant)
-    case update(EffectID, Attempt, version: Seq, request: [UInt8])
+    case update(EffectID, Attempt, version: Seq, request: RequestBytes)
     case cancel(EffectID, Attempt)
 
     func write(to writer: inout ByteWriter) {
@@ -23,7 +23,7 @@ public enum Command: Equatable, Sendable {
             writer.effect(effect)
             writer.attempt(attempt)
             writer.u64(version.value)
-            writer.prefixed(request[...])
+            writer.prefixed(request)
         case .cancel(let effect, let attempt):
             writer.fixed(33) { room in
                 room[0] = 3
@@ -39,7 +39,7 @@ public enum Command: Equatable, Sendable {
         case 2:
             self = .update(
                 try reader.effect(), try reader.attempt(), version: Seq(try reader.u64()),
-                request: Array(try reader.prefixed()))
+                request: RequestBytes(try reader.prefixed()))
         case 3:
             let (effect, attempt) = try reader.fixed(32, "cancel") { ($0.effect(at: 0), $0.attempt(at: 16)) }
             self = .cancel(effect, attempt)
@@ -64,10 +64,10 @@ public struct Grant: Equatable, Sendable {
     public var version: Seq
     public var failures: UInt32
     public var isResumed: Bool
-    public var request: [UInt8]
+    public var request: RequestBytes
 
     public init(
-        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
+        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
     ) {
         self.effect = effect
         self.attempt = attempt
@@ -100,7 +100,7 @@ public struct Grant: Equatable, Sendable {
             )
         }
         isResumed = try reader.flag()
-        request = Array(try reader.prefixed())
+        request = RequestBytes(try reader.prefixed())
     }
 }
 

@@ -158,11 +158,13 @@ extension Command {
             self = .start(
                 Grant(
                     effect: effect, attempt: attempt, version: Seq(word(33)), failures: half(41),
-                    isResumed: bytes[offset + 45] == 1, request: Array(bytes[request..<request + Int(half(46))])))
+                    isResumed: bytes[offset + 45] == 1,
+                    request: RequestBytes(UnsafeRawBufferPointer(rebasing: bytes[request..<request + Int(half(46))]))))
         case .update:
             let request = offset + 45
             self = .update(
-                effect, attempt, version: Seq(word(33)), request: Array(bytes[request..<request + Int(half(41))]))
+                effect, attempt, version: Seq(word(33)),
+                request: RequestBytes(UnsafeRawBufferPointer(rebasing: bytes[request..<request + Int(half(41))])))
         case .cancel, nil: self = .cancel(effect, attempt)
         }
     }

@@ -159,7 +159,7 @@ private final class Scripted: FeedbackRunner {
 
     nonisolated(nonsending) func run(_ body: EffectBody) async { await work(body.grant.failures) }
 
-    func request(_ bytes: [UInt8]) -> (any Sendable)? { nil }
+    func request(_ bytes: RequestBytes) -> (any Sendable)? { nil }
 
     /// - Parameter number: stands where a grant has its failures.
     func body(_ number: UInt32, _ gate: OutboxGate, _ pool: BodyPool) -> EffectBody {
