@@ -25,14 +25,14 @@ extension Effect {
     }
 
     /// Runs `body` in a task of its own and sends the event that it returns, if any.
-    public static func task(_ body: @escaping @Sendable () async throws -> Event?) -> Effect {
+    public static func task(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Event?) -> Effect {
         Effect(body: .task(body))
     }
 
     /// Runs `body` in a task of its own; an error that leaves it becomes an event. A cancelled effect sends none.
     public static func run(
         catch failure: @escaping @Sendable (any Error) -> Event,
-        _ body: @escaping @Sendable (Send<Event>) async throws -> Void
+        _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
     ) -> Effect {
         .run { send in
             do {

@@ -3,17 +3,21 @@
 /// An effect may send any number of events, ends when its body returns, and is cancelled with its Swift task. What it
 /// sends after its cancellation is refused. An error that leaves the body follows the feedback's policy.
 public struct Effect<Event: Sendable>: Sendable {
+    // Run where their caller runs, so that a body which waits for nothing goes through no executor.
+    package typealias Work = nonisolated(nonsending) @Sendable (Send<Event>) async throws -> Void
+    package typealias LastWord = nonisolated(nonsending) @Sendable () async throws -> Event?
+
     package enum Body: Sendable {
         case events([Event])
-        case run(@Sendable (Send<Event>) async throws -> Void)
+        case run(Work)
         /// Its event, if there is one, is its last word.
-        case task(@Sendable () async throws -> Event?)
+        case task(LastWord)
     }
 
     package let body: Body
 
     /// What it does, whatever it consists of.
-    package var work: @Sendable (Send<Event>) async throws -> Void {
+    package var work: Work {
         switch body {
         case .events(let events): { send in for event in events { try await send(event) } }
         case .run(let work): work
@@ -30,7 +34,9 @@ public struct Effect<Event: Sendable>: Sendable {
     public static func events(_ events: Event...) -> Effect { Effect(body: .events(events)) }
 
     /// Runs `body` in a task of its own.
-    public static func run(_ body: @escaping @Sendable (Send<Event>) async throws -> Void) -> Effect {
+    public static func run(
+        _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
+    ) -> Effect {
         Effect(body: .run(body))
     }
 }
@@ -88,24 +94,26 @@ public struct EffectContext: Sendable {
 
 /// Sends events into the loop on behalf of one effect or one remote handle.
 public struct Send<Event: Sendable>: Sendable {
-    private let submit: @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
+    private let submit: nonisolated(nonsending) @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
 
     /// - Parameter submit: hands one event over. Returns when it was accepted, or, if `confirmed`, when it was applied,
     ///   with the seq at which that was. The seq of an unconfirmed one is `.initial`.
-    package init(submit: @escaping @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq) {
+    package init(
+        submit: nonisolated(nonsending) @escaping @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
+    ) {
         self.submit = submit
     }
 
     /// Hands one event over; suspends only while the outbox is full. An accepted event is applied, or refused for a
     /// reason the loop records.
-    public func callAsFunction(_ event: Event) async throws(SendRefusal) {
+    public nonisolated(nonsending) func callAsFunction(_ event: Event) async throws(SendRefusal) {
         _ = try await submit(event, false)
     }
 
     /// Hands one event over and waits until it was applied.
     /// - Returns: the seq at which it was applied.
     @discardableResult
-    public func confirmed(_ event: Event) async throws(SendRefusal) -> Seq {
+    public nonisolated(nonsending) func confirmed(_ event: Event) async throws(SendRefusal) -> Seq {
         try await submit(event, true)
     }
 }

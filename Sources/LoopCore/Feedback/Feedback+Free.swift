@@ -6,7 +6,7 @@ extension Feedback {
     /// Runs one effect from the loop's start to its end. When it ends, what it has sent stays sent.
     public static func source(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
-        _ body: @escaping @Sendable (Send<Event>) async throws -> Void
+        _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
     ) -> Feedback {
         .switching(
             name, renewal: .never, on: placement, retry: retry, policy: policy,

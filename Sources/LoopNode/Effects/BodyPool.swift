@@ -103,11 +103,8 @@ final class BodyPool: Sendable {
 
     private nonisolated(nonsending) func run(_ runner: Runner) async {
         guard let task = withUnsafeCurrentTask(body: { $0.map { RunningTask(task: $0) } }) else { return }
-        var last: EffectBody?
-        while let body = next(after: last, runner, task) {
-            await body.run()
-            last = body
-        }
+        var body = next(after: nil, runner, task)
+        while let first = body { body = await first.run { next(after: $0, runner, task) } }
     }
 
     /// The next body for a runner; nil: it is to end.

@@ -81,7 +81,14 @@ final class EffectBody: @unchecked Sendable, EffectSource {
 
     // MARK: The body
 
-    nonisolated(nonsending) func run() async { await workshop.runner.run(self) }
+    /// Runs it, and those that follow as long as they are of its feedback.
+    /// - Parameter next: what follows a body that has ended.
+    /// - Returns: one that follows and is of another feedback; nil: nothing follows.
+    nonisolated(nonsending) func run(_ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
+        await workshop.runner.run(self, next)
+    }
+
+    func isRun(by runner: some FeedbackRunner) -> Bool { workshop.runner === runner }
 
     var newerRequests: AsyncStream<any Sendable> { workshop.pool.line.withLock { _ in changeRequests { $0.stream() } } }
 

@@ -13,8 +13,11 @@ protocol FeedbackRunner: AnyObject, Sendable {
     /// The loop's name.
     var loop: String { get }
 
-    /// Runs a body in the present task, and tells its end.
-    nonisolated(nonsending) func run(_ body: EffectBody) async
+    /// Runs a body in the present task and tells its end, and goes on with those that follow as long as they are its own: each
+    /// asynchronous call that returns to one goes through the executor, which is dear beside a body that does little.
+    /// - Parameter next: what follows a body that has ended.
+    /// - Returns: one that follows and is another's; nil: nothing follows.
+    nonisolated(nonsending) func run(_ first: EffectBody, _ next: (EffectBody) -> EffectBody?) async -> EffectBody?
 
     /// A request from its bytes; nil: they are none.
     func request(_ bytes: RequestBytes) -> (any Sendable)?
@@ -46,9 +49,10 @@ private final class UnknownFeedback: FeedbackRunner {
         self.feedback = feedback
     }
 
-    nonisolated(nonsending) func run(_ body: EffectBody) async {
+    nonisolated(nonsending) func run(_ body: EffectBody, _ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
         let what = feedback.map { "\"\($0)\"" } ?? "number \(body.grant.effect.feedback)"
         body.end(Failure(message: "this node's definition has no feedback \(what); run the reducer's build on it"))
+        return next(body)
     }
 
     func request(_ bytes: RequestBytes) -> (any Sendable)? { nil }
@@ -70,35 +74,49 @@ private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>:
 
     func request(_ bytes: RequestBytes) -> (any Sendable)? { try? coding?.decode(bytes, coder) }
 
-    nonisolated(nonsending) func run(_ body: EffectBody) async {
+    nonisolated(nonsending) func run(_ first: EffectBody, _ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
+        var body = first
+        while true {
+            if let (work, request) = begin(body) {
+                do {
+                    switch work {
+                    case .events(let events):
+                        for event in events.dropLast() { _ = try await send(event, confirmed: false, of: body) }
+                        if try !endsAtOnce(body, with: events.last) { try await end(body, with: events.last) }
+                    case .task(let work):
+                        let event = try await work()
+                        if try !endsAtOnce(body, with: event) { try await end(body, with: event) }
+                    case .run(let work):
+                        try await work(send(of: body))
+                        body.end(nil)
+                    }
+                } catch {
+                    await fail(error, request, body)
+                }
+            }
+            guard let following = next(body) else { return nil }
+            guard following.isRun(by: self) else { return following }
+            body = following
+        }
+    }
+
+    /// What a body is to do; nil: its request cannot be read, and it has ended.
+    private func begin(_ body: EffectBody) -> (work: Effect<Event>.Body, request: any Sendable)? {
         guard let coding else {
             body.end(
                 Failure(message: "the requests of \(feedback.name) are not Codable; they run in the loop's process"))
-            return
+            return nil
         }
         let request: any Sendable
         do {
             request = try coding.decode(body.grant.request, coder)
         } catch {
             body.end(Failure(message: "the request of \(feedback.name) could not be read: \(error)", isFinal: true))
-            return
+            return nil
         }
         let context = EffectContext(
             id: body.grant.effect, failures: Int(body.grant.failures), isResumed: body.grant.isResumed, source: body)
-        do {
-            switch feedback.effect(request, context).body {
-            case .events(let events):
-                for event in events.dropLast() { _ = try await send(event, confirmed: false, of: body) }
-                if let last = events.last { try await end(body, with: last) } else { body.end(nil) }
-            case .task(let work):
-                if let event = try await work() { try await end(body, with: event) } else { body.end(nil) }
-            case .run(let work):
-                try await work(send(of: body))
-                body.end(nil)
-            }
-        } catch {
-            await fail(error, request, body)
-        }
+        return (feedback.effect(request, context).body, request)
     }
 
     private func send(of body: EffectBody) -> Send<Event> {
@@ -119,8 +137,13 @@ private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>:
         return try await body.send(payload, confirmed: confirmed)
     }
 
-    /// Its last event and its end; where there is room both from where the event was encoded, and at once.
-    private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event) async throws {
+    /// Its last event and its end, from where the event was encoded, if there is room for both.
+    /// - Returns: whether both were done; if not, neither was.
+    private func endsAtOnce(_ body: EffectBody, with event: Event?) throws -> Bool {
+        guard let event else {
+            body.end(nil)
+            return true
+        }
         var outcome = Result<Bool, SendRefusal>.success(false)
         do {
             try CBOR.withEncoding(of: event) { bytes in
@@ -129,8 +152,12 @@ private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>:
         } catch {
             throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
         }
-        if try outcome.get() { return }
-        _ = try await send(event, confirmed: false, of: body)
+        return try outcome.get()
+    }
+
+    /// Its last event and its end, once there is room for them.
+    private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event?) async throws {
+        if let event { _ = try await send(event, confirmed: false, of: body) }
         body.end(nil)
     }
 
@@ -143,7 +170,7 @@ private final class FeedbackEffects<State: Sendable, Event: Codable & Sendable>:
             advice?.isTransient == false || Int(body.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
         if isFinal, !Task.isCancelled, let event = feedback.failureEvent?(request, error) {
             do {
-                try await end(body, with: event)
+                if try !endsAtOnce(body, with: event) { try await end(body, with: event) }
             } catch {
                 body.end(Failure(message: "\(error)", isFinal: true))
             }

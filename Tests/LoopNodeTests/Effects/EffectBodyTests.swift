@@ -7,7 +7,7 @@ import Testing
 @testable import LoopNode
 
 @Suite struct `Bodies of effects on their pool` {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a body that never waits hears of its cancellation`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let isStarted = Monitor(false)
@@ -32,7 +32,7 @@ import Testing
         await canceller.join()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a body that was cancelled before its turn begins as a cancelled one`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let seen = AsyncStream.makeStream(of: Bool.self)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `bodies begin in the order of their grants, and one that waits lets the next begin`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let begun = AsyncStream.makeStream(of: UInt32.self)
@@ -72,7 +72,33 @@ import Testing
         #expect(order == [1, 2, 3, 4, 5, 6, 7, 8])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
+    func `bodies of two feedbacks share a task and keep their order`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+        let seen = AsyncStream.makeStream(of: (UInt32, Int?).self)
+        let runners = (0...1).map { runner in
+            Scripted { number in
+                let task = withUnsafeCurrentTask { $0?.hashValue }
+                // Each is run by its own feedback's runner, whose bodies are the even or the odd ones.
+                seen.continuation.yield((Int(number) % 2 == runner ? number : 0, task))
+            }
+        }
+        let pool = BodyPool(runnersMax: 1)
+
+        pool.post([1, 3, 2, 5, 4, 6].map { runners[Int($0) % 2].body($0, gate, pool) })
+
+        var order: [UInt32] = []
+        var tasks: Set<Int?> = []
+        for await (number, task) in seen.stream {
+            order.append(number)
+            tasks.insert(task)
+            if order.count == 6 { break }
+        }
+        #expect(order == [1, 3, 2, 5, 4, 6])
+        #expect(tasks.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `the task of a body that was cancelled runs no other`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let seen = AsyncStream.makeStream(of: Bool.self)
@@ -98,7 +124,7 @@ import Testing
         shared.withLock { $0 = nil }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a body that has waited hears of its cancellation, and bodies behind it do not`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let seen = AsyncStream.makeStream(of: (UInt32, Bool).self)
@@ -120,7 +146,7 @@ import Testing
         #expect(cancelled == [1: true, 2: false, 3: false])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `G10 a line that is never empty takes no more room than those who stand in it`() async throws {
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         let pool = BodyPool(runnersMax: 1)
@@ -157,7 +183,15 @@ private final class Scripted: FeedbackRunner {
 
     init(_ work: @escaping @Sendable (UInt32) async -> Void) { self.work = work }
 
-    nonisolated(nonsending) func run(_ body: EffectBody) async { await work(body.grant.failures) }
+    nonisolated(nonsending) func run(_ first: EffectBody, _ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
+        var body = first
+        while true {
+            await work(body.grant.failures)
+            guard let following = next(body) else { return nil }
+            guard following.isRun(by: self) else { return following }
+            body = following
+        }
+    }
 
     func request(_ bytes: RequestBytes) -> (any Sendable)? { nil }
 
