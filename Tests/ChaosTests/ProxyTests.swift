@@ -37,7 +37,7 @@ import Testing
 }
 
 /// The real thing on loopback: this test is the peer and the reducer.
-@Suite(.timeLimit(.minutes(1))) struct `The proxy` {
+@Suite(.timeLimit(.minutes(5))) struct `The proxy` {
     /// A peer and a reducer with a proxy between them; every call waits for what it says.
     private final class Line {
         let proxy: FaultProxy

@@ -5,7 +5,7 @@ import Testing
 import ZMQ
 
 /// Real processes, sockets, kills and freezes: the report stays the same.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `The link checker over processes` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `The link checker over processes` {
     @Test func `killing, freezing, stopping and adding workers changes nothing in the report`() async throws {
         let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
 

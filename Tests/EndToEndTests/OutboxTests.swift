@@ -27,7 +27,7 @@ private struct Tally: LoopDefinition {
 }
 
 /// `loopctl send --outbox` as a real process, killed at the worst moments.
-@Suite(.timeLimit(.minutes(2))) struct `G3 G4 A sender that is killed` {
+@Suite(.timeLimit(.minutes(5))) struct `G3 G4 A sender that is killed` {
     /// A reducer in this process, a relay before it, and an outbox file.
     private final class Stage: Sendable {
         let endpoint = ipcEndpoint()

@@ -5,7 +5,7 @@ import TestFolders
 import Testing
 
 /// `loopctl up` as people call it: verdicts are exit codes, and nothing is left running, whatever ends it.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `loopctl up` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `loopctl up` {
     /// One call of loopctl, its output, and the processes it started.
     private final class Up: Sendable {
         let process: ChildProcess

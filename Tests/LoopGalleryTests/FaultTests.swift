@@ -5,7 +5,7 @@ import LoopTesting
 import Testing
 
 /// The examples over a server that fails, in virtual time: only the server's own slowness is real, and nobody waits for it.
-@Suite(.timeLimit(.minutes(1))) struct `The examples, when their server fails` {
+@Suite(.timeLimit(.minutes(5))) struct `The examples, when their server fails` {
     private func server(_ fault: FaultPlan.Fault, atMost: Int = 1) throws -> StubServer {
         try StubServer(
             data: RepositoryData.folder, faults: FaultPlan([fault], atMost: atMost), searchesPerSecond: 1000)

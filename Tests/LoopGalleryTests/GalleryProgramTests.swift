@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopGallery
 
-@Suite(.timeLimit(.minutes(1))) struct `The program of the examples` {
+@Suite(.timeLimit(.minutes(5))) struct `The program of the examples` {
     @Test func `has examples with names of their own, each in one sentence`() {
         let names = Gallery.all.map(\.name)
         #expect(names.contains("movies"))

@@ -3,7 +3,7 @@ import LoopNode
 import Testing
 
 /// `loop-example` as people call it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct `loop-example` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `loop-example` {
     @Test(arguments: ["text", "cluster"])
     func `pages to the third page of movies`(mode: String) async throws {
         let example = try ExampleProcess(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopGallery
 
-@Suite(.timeLimit(.minutes(1))) struct `The examples' server` {
+@Suite(.timeLimit(.minutes(5))) struct `The examples' server` {
     private func ask(_ server: StubServer, _ path: String) async throws -> FetchResponse {
         try await Fetcher().fetch(FetchRequest(server.address + path))
     }

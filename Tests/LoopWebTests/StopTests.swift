@@ -6,7 +6,7 @@ import Testing
 @testable import LoopWeb
 
 /// Servers that end while they are in the middle of something.
-@Suite(.timeLimit(.minutes(1))) struct `A server that stops` {
+@Suite(.timeLimit(.minutes(5))) struct `A server that stops` {
     /// libmicrohttpd 0.9.75 ends the process where one thread refuses a malformed request while another stops the daemon.
     @Test func `may be refusing a request at that moment`() async {
         await #expect(processExitsWith: .success) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoopNode
 
-@Suite(.timeLimit(.minutes(1))) struct `An operator's question` {
+@Suite(.timeLimit(.minutes(5))) struct `An operator's question` {
     private func ask(
         _ reducer: FakeReducer, _ request: AdministrationRequest = .parked, within limit: Duration = .seconds(20)
     ) async throws -> AdministrationAnswer {

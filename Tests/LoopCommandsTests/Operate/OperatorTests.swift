@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoopCommands
 
-@Suite(.timeLimit(.minutes(1))) struct `An operator's command` {
+@Suite(.timeLimit(.minutes(5))) struct `An operator's command` {
     /// The exit code of a command line, and what it asked of a reducer that answers so.
     private func run(
         _ words: [String], answering answer: AdministrationAnswer

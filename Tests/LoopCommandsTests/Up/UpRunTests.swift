@@ -6,7 +6,7 @@ import Testing
 @testable import LoopCommands
 
 /// `up` with scripts in the place of its programs: what they do is known, and quick.
-@Suite(.timeLimit(.minutes(1))) struct `A run of up` {
+@Suite(.timeLimit(.minutes(5))) struct `A run of up` {
     private func run(reducer: String, worker: String, workers: Int = 2) async throws -> (code: Int32, left: [String]) {
         let temporary = TestFolder()
         let folder = temporary.path

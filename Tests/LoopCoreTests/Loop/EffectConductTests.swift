@@ -23,7 +23,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
 #endif
 
 /// What bodies may do that nobody hopes for.
-@Suite(.timeLimit(.minutes(1))) struct `Effects of every conduct` {
+@Suite(.timeLimit(.minutes(5))) struct `Effects of every conduct` {
     @Test func `one that ends in the middle has sent what it has sent, and is not started again`() async {
         let loop = counting([
             .skippingRepeated("half", state: { $0.value >= 0 }) { (_: Bool) in

@@ -40,7 +40,7 @@ private func house(_ feedbacks: [Feedback<House, HouseEvent>] = []) -> Loop<Hous
 
 @Sendable private func same<Value>(_ value: Value) -> Value { value }
 
-@Suite(.timeLimit(.minutes(1))) struct `Composition promises` {
+@Suite(.timeLimit(.minutes(5))) struct `Composition promises` {
     @Test func `33 combined feedbacks are side by side and end together`() async {
         let log = Log()
         let both = Feedback<Counting, Int>.combine(

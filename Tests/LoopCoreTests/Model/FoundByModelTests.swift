@@ -2,7 +2,7 @@ import LoopCore
 import Testing
 
 /// Cases in which a loop once did not do what the model says, as small as they could be made.
-@Suite(.timeLimit(.minutes(1))) struct `Found by the model` {
+@Suite(.timeLimit(.minutes(5))) struct `Found by the model` {
     private func expectNoDifference(_ made: ModelCase, sourceLocation: SourceLocation = #_sourceLocation) async {
         let difference = await made.difference()
         #expect(difference == nil, sourceLocation: sourceLocation)

@@ -2,7 +2,7 @@ import LoopCore
 import Testing
 
 /// The names of both generations are there, and each means what the named one means.
-@Suite(.timeLimit(.minutes(1))) struct `Old names` {
+@Suite(.timeLimit(.minutes(5))) struct `Old names` {
     typealias Form = Feedback<Int?, String>
 
     /// The wishes of a feedback for 1, 1, 2, nil and 3, each with an event of the same text.

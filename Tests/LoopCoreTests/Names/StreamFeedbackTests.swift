@@ -1,7 +1,7 @@
 import LoopCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Feedbacks of streams` {
+@Suite(.timeLimit(.minutes(5))) struct `Feedbacks of streams` {
     @Test func `events are made of the states`() async {
         let loop = counting([
             .events("double") { states in states.filter { $0.value == 1 || $0.value == 3 }.map { _ in 2 } }

@@ -4,7 +4,7 @@ import LoopWire
 import Testing
 import ZMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Clusters keep the promises` {
+@Suite(.timeLimit(.minutes(5))) struct `Clusters keep the promises` {
     @Test func `G3 events sent before the reducer runs wait in the outbox and are applied in order`() async throws {
         let context = try ZMQContext()
         let remote = try RemoteLoop(Jobs.self, reducer: "inproc://late", context: context, log: { _ in })

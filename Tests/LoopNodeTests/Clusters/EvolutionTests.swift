@@ -8,7 +8,7 @@ import Testing
 import ZMQ
 
 /// What docs/evolution.md shows is the file that is compiled here, and does what it says.
-@Suite(.timeLimit(.minutes(1))) struct `The evolution of a definition` {
+@Suite(.timeLimit(.minutes(5))) struct `The evolution of a definition` {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
     private static func text(_ path: String) throws -> String {

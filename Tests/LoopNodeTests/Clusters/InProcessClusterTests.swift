@@ -5,7 +5,7 @@ import Testing
 import ZMQ
 
 /// Whole clusters inside one process, by the same code that runs over TCP.
-@Suite(.timeLimit(.minutes(1))) struct `Clusters over inproc` {
+@Suite(.timeLimit(.minutes(5))) struct `Clusters over inproc` {
     @Test func `jobs added by an observer are done by workers, and the loop ends with its outcome`() async throws {
         let context = try ZMQContext()
         let endpoint = "inproc://jobs-all"

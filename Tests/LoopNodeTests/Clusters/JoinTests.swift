@@ -7,7 +7,7 @@ import ZMQ
 
 @testable import LoopNode
 
-@Suite(.timeLimit(.minutes(1))) struct `A peer joins` {
+@Suite(.timeLimit(.minutes(5))) struct `A peer joins` {
     /// Its socket takes nothing before it is connected: the first word of every peer was lost, and came again when it was due.
     @Test func `without having to repeat a word, whoever is there first`() async throws {
         let endpoint = ipcEndpoint()

@@ -15,7 +15,7 @@ private struct TestFile {
     var path: String { "\(folder.path)/outbox" }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `An outbox file` {
+@Suite(.timeLimit(.minutes(5))) struct `An outbox file` {
     private let file = TestFile()
 
     private func entry(_ byte: UInt8) -> Entry { Entry(kind: .event, payload: [byte], wantsSeq: byte % 2 == 0) }
@@ -97,7 +97,7 @@ private struct TestFile {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `G3 G4 A sender with an outbox file` {
+@Suite(.timeLimit(.minutes(5))) struct `G3 G4 A sender with an outbox file` {
     private let file = TestFile()
 
     private func remote(_ endpoint: String, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {

@@ -4,7 +4,7 @@ import LoopNode
 import Testing
 import ZMQ
 
-@Suite(.timeLimit(.minutes(1))) struct `Tasks on the thread of a connection` {
+@Suite(.timeLimit(.minutes(5))) struct `Tasks on the thread of a connection` {
     @Test func `send, and are told what became of it, on that thread`() async throws {
         let cluster = try TestCluster("own-thread", Jobs(ends: false))
         let remote = try cluster.remote()
@@ -67,7 +67,7 @@ import ZMQ
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `Effects on the thread of their node` {
+@Suite(.timeLimit(.minutes(5))) struct `Effects on the thread of their node` {
     @Test func `start, wait and end there`() async throws {
         let threads = Locked(Set<UInt>())
         let note: @Sendable () -> Void = { threads.withLock { _ = $0.insert(CurrentThread.identity) } }

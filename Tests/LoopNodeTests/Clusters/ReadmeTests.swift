@@ -5,7 +5,7 @@ import Testing
 import ZMQ
 
 /// The README's example is the file that is compiled here, and does what it says.
-@Suite(.timeLimit(.minutes(1))) struct `The README's example` {
+@Suite(.timeLimit(.minutes(5))) struct `The README's example` {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 
     private static func text(_ path: String) throws -> String {

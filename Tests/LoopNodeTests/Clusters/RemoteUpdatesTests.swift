@@ -6,7 +6,7 @@ import Testing
 import ZMQ
 
 /// A loop that is followed over sockets in each way that there is.
-@Suite(.timeLimit(.minutes(1))) struct `Following a remote loop` {
+@Suite(.timeLimit(.minutes(5))) struct `Following a remote loop` {
     private struct Shelf: LoopDefinition {
         struct State: Codable, Equatable, Sendable {
             var books = TrackedDictionary<Int, String>()

@@ -44,7 +44,7 @@ private struct Restartable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A reducer goes on from its journal` {
+@Suite(.timeLimit(.minutes(5))) struct `A reducer goes on from its journal` {
     @Test func `G3 G8 state and sessions are there after a restart, and nothing is applied twice`() async throws {
         let nodes = try Restartable()
         let first = try nodes.reducer(Jobs(ends: false))
@@ -140,7 +140,7 @@ private struct Restartable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `G7 a journal that fails` {
+@Suite(.timeLimit(.minutes(5))) struct `G7 a journal that fails` {
     @Test(arguments: [JournalError.Kind.full, .readOnly, .failedDisk])
     func `stops the reducer's acknowledgements, is told by status, and is recovered from`(
         _ kind: JournalError.Kind

@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `when a process in the middle is killed its child dies`() async throws {
         let held = try Held()
         let starter = try Held()
@@ -173,7 +173,7 @@ import Testing
         await middle
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `of a group when its leader has ended`() async throws {
         let held = try Held()
         let script = "(exec 3>\(held.path); echo held >&3; exec sleep 1000) & wait"
@@ -183,7 +183,7 @@ import Testing
         #expect(await child.wait() == .signaled(SIGKILL))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `of a group that is asked to end`() async throws {
         let held = try Held()
         let script = "(exec 3>\(held.path); echo held >&3; exec sleep 1000) & wait"

@@ -5,7 +5,7 @@ import Testing
 @Sendable private func same<Value>(_ value: Value) -> Value { value }
 
 /// Promises of composition, kept by a loop in a process and by one across processes alike.
-@Suite(.timeLimit(.minutes(2))) struct `Composition in every runtime` {
+@Suite(.timeLimit(.minutes(5))) struct `Composition in every runtime` {
     @Test(arguments: Runtime.allCases)
     func `30 31 combined reducers run in order on the same state, and a part is changed by its events alone`(
         runtime: Runtime

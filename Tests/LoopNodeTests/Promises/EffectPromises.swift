@@ -7,7 +7,7 @@ import ZMQ
 private struct Broken: Error {}
 
 /// Promises of feedbacks and of how long effects live, kept by a loop in a process and by one across processes alike.
-@Suite(.timeLimit(.minutes(2))) struct `Effects in every runtime` {
+@Suite(.timeLimit(.minutes(5))) struct `Effects in every runtime` {
     @Test(arguments: Runtime.allCases)
     func `13 23 a middleware gets each event with the state after it, and never the initial state`(
         runtime: Runtime

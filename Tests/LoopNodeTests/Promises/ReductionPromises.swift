@@ -2,7 +2,7 @@ import LoopCore
 import Testing
 
 /// Promises of the core, kept by a loop in a process and by one across processes alike.
-@Suite(.timeLimit(.minutes(2))) struct `Reduction in every runtime` {
+@Suite(.timeLimit(.minutes(5))) struct `Reduction in every runtime` {
     @Test(arguments: Runtime.allCases)
     func `1 4 an observer sees states that existed, in order, and at last the latest`(runtime: Runtime) async throws {
         let stage = try Stage(runtime, initial: 5)

@@ -3,7 +3,7 @@ import LoopView
 import Testing
 
 /// Promises to those who show state, kept over a loop in this process and over one elsewhere alike.
-@Suite(.timeLimit(.minutes(2))) struct `Showing in every runtime` {
+@Suite(.timeLimit(.minutes(5))) struct `Showing in every runtime` {
     @Test(arguments: Runtime.allCases)
     func `37 a context is an immutable snapshot, and its send does nothing after the loop's end`(
         runtime: Runtime

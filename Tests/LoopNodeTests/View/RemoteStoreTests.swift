@@ -6,7 +6,7 @@ import Testing
 import ZMQ
 
 /// Stores of loops that run in another process, with both processes in this one.
-@Suite(.timeLimit(.minutes(1))) struct `Stores of remote loops` {
+@Suite(.timeLimit(.minutes(5))) struct `Stores of remote loops` {
     @Test func `a store shows a loop that runs elsewhere, and sends it events in order`() async throws {
         let cluster = try TestCluster(
             "view-shows", Jobs(placement: .local, ends: false), silenceLimit: .milliseconds(500))

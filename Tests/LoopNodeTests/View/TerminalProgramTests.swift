@@ -6,7 +6,7 @@ import Testing
 @testable import LoopNode
 
 /// A view on a terminal of the system's own making.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `Terminal program` {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `Terminal program` {
     /// The other side of a terminal: types, and reads what is written to it.
     private final class Keyboard: @unchecked Sendable {
         let descriptor: Int32

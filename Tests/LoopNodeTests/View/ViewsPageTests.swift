@@ -5,7 +5,7 @@ import Testing
 import ZMQ
 
 /// The lines of docs/views.md that show a loop of another process, and a terminal.
-@Suite(.timeLimit(.minutes(1))) struct `The page on views, across processes` {
+@Suite(.timeLimit(.minutes(5))) struct `The page on views, across processes` {
     private struct JobsPage: View {
         let store: Store<Jobs.State, Jobs.Event>
 

@@ -133,7 +133,7 @@ private actor Counter {
         #expect(loop.state == .red && Test.current == test && !Task.isCancelled)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `waits for what it does not know, when it is asked to`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `waits for what it does not know, when it is asked to`() async throws {
         let clock = VirtualClock()
         let loop = loop(
             clock,

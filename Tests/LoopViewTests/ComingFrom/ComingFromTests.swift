@@ -4,7 +4,7 @@ import LoopView
 import Testing
 
 /// docs/coming-from says which line here stands for a line there; each is compiled, and does something.
-@Suite(.timeLimit(.minutes(1))) struct `The pages on other libraries` {
+@Suite(.timeLimit(.minutes(5))) struct `The pages on other libraries` {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
     static let pages = ["loop", "reactivefeedback", "rxfeedback", "combinefeedback"]
 

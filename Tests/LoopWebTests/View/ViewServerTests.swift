@@ -5,7 +5,7 @@ import Testing
 
 @testable import LoopWeb
 
-@Suite(.timeLimit(.minutes(1))) struct `View server` {
+@Suite(.timeLimit(.minutes(5))) struct `View server` {
     private struct State: Sendable, Equatable {
         var count = 0
         var name = ""
