@@ -37,9 +37,4 @@ import Testing
             #expect(!text.contains("definition." + "feedbacks"), "\(file): use the definition's allFeedbacks")
         }
     }
-
-    @Test func `says how many tests there are`() throws {
-        let count = try Repository.text("Tests/COUNT").trimmingCharacters(in: .whitespacesAndNewlines)
-        #expect(Int(count).map { $0 > 0 } == true)
-    }
 }
