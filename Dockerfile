@@ -1,10 +1,10 @@
-# Builds the three executables with the Swift runtime inside, and puts them on a small Debian with the four libraries
+# Builds the three executables with the Swift runtime inside, and puts them on a small Debian with the libraries
 # that they load.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      pkg-config libzmq3-dev libsqlite3-dev zlib1g-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev \
+      pkg-config libzmq3-dev libsqlite3-dev zlib1g-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /loop
 COPY Package.swift ./
@@ -21,7 +21,7 @@ RUN swift build -c release --static-swift-stdlib --product loop-reducer \
 FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      ca-certificates libcurl4 libmicrohttpd12 libsqlite3-0 libxml2 libzmq5 \
+      ca-certificates libcmark-gfm0.29.0.gfm.6 libcmark-gfm-extensions0.29.0.gfm.6 libcurl4 libmicrohttpd12 libsqlite3-0 libxml2 libzmq5 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop \
  && install -d -o loop -g loop /journal

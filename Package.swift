@@ -42,6 +42,7 @@ let package = Package(
         .systemLibrary(name: "CZMQ"),
         .systemLibrary(name: "CCurl"),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0"),
+        .systemLibrary(name: "CCMarkGFM"),
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMemory"),
@@ -76,8 +77,8 @@ let package = Package(
             ]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
-        // Fetching by libcurl, links and anchors by a scan or libxml2.
-        library("LoopFetch", ["CCurl", "CXML2", "LoopLock"]),
+        // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
+        library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"]),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.

@@ -37,15 +37,14 @@ public enum PageParser {
 
     /// Parses a Markdown page.
     ///
-    /// It is first reduced to the HTML of its links, images, headings and raw tags, so that both kinds of page follow
+    /// The page is first reduced to the HTML of its links, images, headings and raw tags, so that HTML and Markdown follow
     /// the same rules.
     ///
     /// - Parameter url: The URL of the page.
     public static func markdown(_ text: String, url: WebURL) -> ParsedPage {
-        var reduction = MarkdownReduction()
-        let html = reduction.html(of: Array(text.utf8))
-        let (collector, isWhole) = HTMLReader.read(html)
-        var page = collector.page(at: url, title: reduction.title)
+        let reduced = ReducedMarkdown(text)
+        let (collector, isWhole) = HTMLReader.read(reduced.html)
+        var page = collector.page(at: url, title: reduced.title)
         page.isCut = !isWhole
         return page
     }
