@@ -7,10 +7,10 @@ RUN apt-get update \
       pkg-config libzmq3-dev libsqlite3-dev zlib1g-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /loop
+# The manifest then names no tests and no fuzzers: their folders are not here.
+ENV LOOP_PROGRAMS_ONLY=1
 COPY Package.swift ./
 COPY Sources Sources
-# The package description names the tests, so their folders must be there; they are not built.
-COPY Tests Tests
 RUN swift build -c release --static-swift-stdlib --product loop-reducer \
  && swift build -c release --static-swift-stdlib --product loop-effect \
  && swift build -c release --static-swift-stdlib --product loopctl \

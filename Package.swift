@@ -177,3 +177,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The container image is built from this file and Sources: it has no folders for tests and fuzzers.
+if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
+    package.targets.removeAll { $0.type == .test || $0.path != nil }
+}
