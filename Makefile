@@ -5,6 +5,7 @@ TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_example := NAME MODE ARGS
 TAKES_test :=
 TAKES_test-tsan :=
+TAKES_test-containers :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
@@ -25,7 +26,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan simulate chaos fuzz bench bench-peers budgets compare build clean
+.PHONY: help run example test test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare build clean
 
 help:
 	@cat scripts/help.txt
@@ -41,6 +42,9 @@ test:
 
 test-tsan:
 	@scripts/test-tsan
+
+test-containers:
+	@scripts/test-containers
 
 simulate:
 	@scripts/simulate

@@ -139,6 +139,33 @@ import Testing
         #expect(result.code == 2)
     }
 
+    @Test func `install make where it is missing, and hand it what they are given`() throws {
+        let stubs = [
+            "dpkg-query": #"for p in $*; do [ $p = make ] || printf "installed=$p "; done"#, "id": "echo 0",
+            "apt-get": #"printf '#!/bin/sh\necho made "$@"' >"$STUBS/make"; /bin/chmod +x "$STUBS/make""#,
+            "dirname": #"exec /usr/bin/dirname "$@""#, "env": #"exec /usr/bin/env "$@""#,
+        ]
+        let result = try shell("./make run SITE=docs", stubs: stubs, path: "/nowhere")
+        #expect(result.output == "install-packages: installing make\nmade run SITE=docs\n")
+        #expect(result.code == 0)
+    }
+
+    @Test(arguments: [("1000", "only root can set up podman"), ("0", "podman could not be installed")])
+    func `fail where no container engine can be had`(user: String, why: String) throws {
+        let stubs = [
+            "docker": "echo no daemon; exit 1", "id": "echo \(user)", "dpkg-query": "exit 1", "apt-get": "exit 1",
+        ]
+        let result = try shell("scripts/with-engine true", stubs: stubs)
+        #expect(result.output.contains("no container engine: docker does not answer (no daemon), and \(why)"))
+        #expect(result.code == 2)
+    }
+
+    @Test func `use Docker where its daemon answers`() throws {
+        let result = try shell("scripts/with-engine sh -c 'echo $ENGINE'", stubs: ["docker": "exit 0"])
+        #expect(result.output == "docker\n")
+        #expect(result.code == 0)
+    }
+
     @Test(
         arguments: [("99.1", 0, "/swift"), ("6.1.2", 2, "needed"), ("5.10", 2, "needed")] as [(String, Int32, String)])
     func `take a Swift that is new enough for the manifest`(version: String, code: Int32, output: String) throws {
