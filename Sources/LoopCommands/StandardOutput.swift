@@ -1,17 +1,17 @@
 import Glibc
+import LoopNode
 
 /// What a command is asked for, apart from the lines for people on standard error.
 enum StandardOutput {
-    /// Writes one line at once, whole.
-    static func line(_ text: String) { write(text + "\n", to: 1) }
-
-    /// Writes the text, whole, unless nobody reads it any more.
-    static func write(_ text: String, to descriptor: Int32) {
-        var text = text
+    /// Writes one line at once, whole, unless nobody reads it any more. What was said to people before is there first, as far
+    /// as somebody reads it.
+    static func line(_ text: String) {
+        StandardError.flush(within: .milliseconds(200))
+        var text = text + "\n"
         text.withUTF8 { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let result = Glibc.write(descriptor, UnsafeBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let result = write(1, UnsafeBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if result < 0 && errno != EINTR { return }
                 rest = rest.dropFirst(max(0, result))
             }

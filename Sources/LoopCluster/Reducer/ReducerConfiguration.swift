@@ -90,6 +90,8 @@ public enum Counter: String, CaseIterable, Sendable {
     case deferredDropped
     /// Greetings that name what this journal does not have.
     case historyLost
+    /// Lines of the process's log that nobody read.
+    case droppedLogLine
 }
 
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.

@@ -27,7 +27,7 @@ struct Console {
 
     /// A line of `up` itself that people need in any case.
     mutating func error(_ text: String) {
-        StandardOutput.write(progressLine.clear() + text + "\n", to: 2)
+        StandardError.text(progressLine.clear() + text + "\n")
     }
 
     /// A line that a process wrote for people.
@@ -41,7 +41,7 @@ struct Console {
     mutating func output(_ text: String) {
         hasOutput = true
         let erasing = progressLine.clear()
-        if !erasing.isEmpty { StandardOutput.write(erasing, to: 2) }
+        if !erasing.isEmpty { StandardError.text(erasing) }
         StandardOutput.line(text)
     }
 
@@ -49,16 +49,16 @@ struct Console {
         guard !isQuiet, !hasOutput else { return }
         if canRedraw {
             let columns = Terminal.columns(of: 2) ?? 80
-            StandardOutput.write(progressLine.show(reading.text(columns: columns - 1)), to: 2)
+            StandardError.text(progressLine.show(reading.text(columns: columns - 1)))
         } else {
-            StandardOutput.write(reading.text(columns: nil) + "\n", to: 2)
+            StandardError.text(reading.text(columns: nil) + "\n")
         }
     }
 
     /// It is over.
     mutating func finish(failed: Bool) {
         let erasing = progressLine.clear()
-        if !erasing.isEmpty { StandardOutput.write(erasing, to: 2) }
+        if !erasing.isEmpty { StandardError.text(erasing) }
         guard failed else { return }
         for line in withheld { error(line) }
         withheld = []

@@ -62,6 +62,7 @@ enum UpCommand {
     {
         // First of all: threads started later inherit that signals are read and do not end the process.
         let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+        SignalWatch.ignoreBrokenPipes()
         DescriptorLimit.raise()
         var request = try UpRequest(arguments)
         let served = try Preparation.prepare(&request, environment: environment)

@@ -1,15 +1,29 @@
-import Glibc
+internal import Glibc
 
 /// Lines for people, apart from what a program prints as its result.
+///
+/// They are written by a thread of their own, in order. Nobody waits for whoever reads them: while up to 1024 lines or
+/// 256 KiB wait, further lines are dropped and counted, and a line in their place says how many. A reader that has gone costs
+/// its lines, and not the process: SIGPIPE does not come from here. What waits when the process exits is written within a
+/// second, if that can be done.
 public enum StandardError {
-    /// Writes one line at once, whole.
-    public static func line(_ text: String) {
-        let bytes = Array((text + "\n").utf8)
-        var written = 0
-        while written < bytes.count {
-            let result = bytes[written...].withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
-            if result < 0 && errno != EINTR { return }
-            written += max(0, result)
-        }
-    }
+    private static let writer: LogWriter = {
+        let writer = LogWriter(2)
+        atexit { StandardError.flush(within: .seconds(1)) }
+        return writer
+    }()
+
+    /// Hands one line over, whole. Never waits.
+    public static func line(_ text: String) { writer.write(text + "\n") }
+
+    /// Hands text over that need not end with a line's end. Never waits.
+    package static func text(_ text: String) { writer.write(text) }
+
+    /// Waits until everything so far is written, or the time is up.
+    /// - Returns: whether it is written.
+    @discardableResult
+    public static func flush(within limit: Duration) -> Bool { writer.flush(within: limit) }
+
+    /// How many lines were lost since this process began, because nobody read them.
+    public static var droppedCount: UInt64 { writer.droppedCount }
 }

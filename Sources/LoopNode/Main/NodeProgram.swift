@@ -43,7 +43,6 @@ public struct NodeProgram: Sendable {
     public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             DescriptorLimit.raise()
-            let signals = try SignalWatch.ofProcess()
             var words = arguments
             if leavesNameOut, words.first != loops[0].name, words.first != "--version" {
                 words.insert(loops[0].name, at: 0)
@@ -59,6 +58,9 @@ public struct NodeProgram: Sendable {
                 if let other = others.first(where: { $0.command.name == parsed.path.last }) {
                     return try other.run(loop, parsed)
                 }
+                // A tool ends by a signal, and with its reader; a node must not.
+                let signals = try SignalWatch.ofProcess()
+                SignalWatch.ignoreBrokenPipes()
                 return try await run(loop, parsed, signals)
             }
         } catch let error as UsageError {

@@ -67,7 +67,11 @@ public enum ReducerProgram {
 
     private static func report(_ outcome: Outcome, to file: String?) throws {
         print(outcome.text)
-        fflush(nil)
+        guard fflush(nil) == 0 else {
+            throw NodeError.system(
+                "could not write the outcome to standard output: \(String(cString: strerror(errno)));"
+                    + " the next start on this journal tells it again")
+        }
         if let file {
             let document = outcome.json ?? "null"
             guard let handle = fopen(file, "w") else {

@@ -16,6 +16,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
     private var pace = TurnPace()
+    /// How many lines of the process's log the machine knows to be lost.
+    private var droppedLinesCount: UInt64 = 0
 
     /// How one turn ended.
     struct TurnEnd {
@@ -80,6 +82,7 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   more. What the sockets throw.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
+        countDroppedLines()
         if machine.hasDeferred { machine.takeDeferred(at: arrived) }
         try sockets.drainControl { request, route, foreignVersion in
             if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
@@ -105,6 +108,13 @@ struct ReducerService<Definition: LoopDefinition> {
         try keepUp(at: now.monotonic, &end)
         end.hasWork = local?.hasWork ?? false
         return end
+    }
+
+    private mutating func countDroppedLines() {
+        let count = StandardError.droppedCount
+        guard count > droppedLinesCount else { return }
+        machine.count(.droppedLogLine, count - droppedLinesCount)
+        droppedLinesCount = count
     }
 
     /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.

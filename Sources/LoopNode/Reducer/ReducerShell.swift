@@ -174,6 +174,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if let line = try file.begin(history: journal.history) {
             hadCrash = true
             log.note(line)
+            // Should this process end in the same event, the line is there nevertheless.
+            StandardError.flush(within: .milliseconds(100))
         }
         return file
     }

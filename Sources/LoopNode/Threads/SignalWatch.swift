@@ -40,6 +40,10 @@ public final class SignalWatch: Sendable {
         try SignalWatch(process: signals)
     }
 
+    /// From now on a write to a pipe that nobody reads any more fails, and does not end this process: for programs that go on
+    /// without their readers. The programs that they start have the signal as usual.
+    public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
     private init(process signals: [Signal]) throws(SystemError) {
         var readEnd: Int32 = -1
         var writeEnd: Int32 = -1

@@ -1,0 +1,99 @@
+internal import Glibc
+internal import LoopLock
+
+/// Writes lines to a descriptor on a thread of its own, so that nobody who has something to say waits for whoever reads it.
+///
+/// A reader that stalls costs lines, which are counted; so does one that has gone. SIGPIPE is blocked in this thread alone:
+/// what the signal does elsewhere in the process is not this writer's business.
+final class LogWriter: Sendable {
+    private struct State {
+        var buffer = LogBuffer()
+        /// The thread has taken lines and has not written all of them.
+        var isWriting = false
+        var hasThread = false
+        /// How often the thread has come to the end of what it had taken.
+        var roundsCount = 0
+        /// The round in which somebody waited in vain.
+        var stuckRound: Int?
+
+        var isDone: Bool { buffer.isEmpty && !isWriting }
+    }
+
+    private let descriptor: Int32
+    private let state = Monitor(State())
+
+    /// - Parameter descriptor: stays open as long as the process.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// How many lines could not be written.
+    var droppedCount: UInt64 { state.withLock { $0.buffer.droppedCount } }
+
+    /// Hands a text over. Never waits.
+    func write(_ text: String) {
+        let needsThread = state.withLock { state in
+            state.buffer.append(text)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if needsThread { start() } else { state.broadcast() }
+    }
+
+    /// Waits until everything that was handed over is written.
+    /// - Returns: whether it is; not, when the time is up, and at once while a reader is stuck for whom somebody has waited
+    ///   in vain already.
+    @discardableResult
+    func flush(within limit: Duration) -> Bool {
+        let round = state.withLock { state -> Int? in
+            state.isDone || state.stuckRound == state.roundsCount ? nil : state.roundsCount
+        }
+        guard let round else { return state.withLock { $0.isDone } }
+        return state.wait(until: { $0.isDone }, timeout: limit) { state, isDone in
+            if !isDone, state.roundsCount == round { state.stuckRound = round }
+            return isDone
+        }
+    }
+
+    private func start() {
+        do {
+            _ = try NodeThread("loop-log", stackBytes: 256 << 10) { self.run() }
+        } catch {
+            // The next line tries again.
+            state.withLock { $0.hasThread = false }
+        }
+    }
+
+    private func run() {
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+        while true {
+            let lines = state.wait(until: { !$0.buffer.isEmpty }) { state in
+                state.isWriting = true
+                return state.buffer.takeAll()
+            }
+            for line in lines where !write(whole: line) { state.withLock { $0.buffer.noteLost() } }
+            state.withLock { state in
+                state.isWriting = false
+                state.roundsCount += 1
+            }
+            state.broadcast()
+        }
+    }
+
+    /// - Returns: false where it cannot be written: nobody can read it, or the disk is full.
+    private func write(whole text: String) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            switch count < 0 ? errno : 0 {
+            case 0: bytes = bytes.dropFirst(max(0, count))
+            case EINTR: break
+            case EAGAIN:
+                var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = Glibc.poll(&poll, 1, -1)
+            default: return false
+            }
+        }
+        return true
+    }
+}

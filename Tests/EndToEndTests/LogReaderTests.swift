@@ -1,0 +1,50 @@
+import Glibc
+import LoopNode
+import LoopWire
+import TestFolders
+import Testing
+import ZMQ
+
+/// A reducer's log is for people, who may go away or stop reading: the loop goes on.
+@Suite(.timeLimit(.minutes(2))) struct `A reducer whose log nobody reads` {
+    private let folder = TestFolder()
+    private let endpoint = ipcEndpoint()
+
+    private func reducer(_ errors: ErrorPipe) throws -> ChildProcess {
+        try errors.start(
+            Executables.path("loop-reducer"), ["counter", "--bind", endpoint, "--journal", "memory"])
+    }
+
+    /// Sends what no reducer can read: it says so in its log.
+    private func sendGarbage() throws {
+        var dealer = try Socket(.dealer, in: try ZMQContext())
+        try dealer.connect(endpoint)
+        _ = try dealer.send([1, 2, 3])
+        var polls = PollSet()
+        polls.add(dealer)
+        _ = try StatusProbe.ask(endpoint)
+    }
+
+    @Test func `goes on serving when the reader has gone`() async throws {
+        let errors = ErrorPipe(in: folder)
+        let reducer = try reducer(errors)
+        _ = try await status(of: endpoint)
+        errors.closeReader()
+        try sendGarbage()
+        _ = try await status(of: endpoint) { $0.counters["malformedFrame"] == 1 }
+        let report = try await status(of: endpoint) { $0.counters["droppedLogLine"] ?? 0 > 0 }
+        #expect(report.isReady)
+        reducer.terminate()
+        #expect(await reducer.wait(within: .seconds(20)) == .exited(0))
+    }
+
+    @Test func `starts, serves and stops while the reader does not read`() async throws {
+        let errors = ErrorPipe(in: folder)
+        errors.fill()
+        let reducer = try reducer(errors)
+        let report = try await status(of: endpoint)
+        #expect(report.isReady)
+        reducer.terminate()
+        #expect(await reducer.wait(within: .seconds(20)) == .exited(0))
+    }
+}

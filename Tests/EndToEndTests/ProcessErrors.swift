@@ -1,0 +1,66 @@
+import Glibc
+import LoopNode
+import LoopWire
+import TestFolders
+
+/// A named pipe that a process has as its standard error, and that nobody reads unless the test does.
+final class ErrorPipe: Sendable {
+    let path: String
+    private let readEnd: Int32
+
+    init(in folder: TestFolder) {
+        path = "\(folder.path)/errors"
+        precondition(mkfifo(path, 0o600) == 0, "no pipe at \(path)")
+        readEnd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        precondition(readEnd >= 0, "no reader of \(path)")
+    }
+
+    /// Writes until there is no room for another byte.
+    func fill() {
+        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        let bytes = [UInt8](repeating: UInt8(ascii: "."), count: 4096)
+        var count = bytes.count
+        while count > 0 {
+            if write(descriptor, bytes, count) <= 0 { count /= 2 }
+        }
+        close(descriptor)
+    }
+
+    /// The reader goes away.
+    func closeReader() { close(readEnd) }
+
+    /// Starts a program with this pipe as its standard error.
+    func start(_ program: String, _ arguments: [String]) throws -> ChildProcess {
+        try ChildProcess(
+            .init("/bin/sh", ["-c", "exec \"$0\" \"$@\" 2>'\(path)'", program] + arguments, output: .discarded))
+    }
+}
+
+extension ChildProcess {
+    /// How it ended, or nil where it still runs when the time is up.
+    func wait(within limit: Duration) async -> ProcessExit? {
+        await withTaskGroup(of: ProcessExit?.self) { group in
+            group.addTask { await self.wait() }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            if first == nil { self.kill() }
+            group.cancelAll()
+            return first
+        }
+    }
+}
+
+/// What the reducer says about itself, once that fits.
+func status(
+    of endpoint: String, until fits: (StatusReport) -> Bool = { _ in true }
+) async throws -> StatusReport {
+    let deadline = SystemClock.monotonic + .seconds(20)
+    while true {
+        if let report = try? StatusProbe.ask(endpoint, within: .seconds(1)), fits(report) { return report }
+        guard SystemClock.monotonic < deadline else { throw NodeError.noAnswer(endpoint, after: .seconds(20)) }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}
