@@ -44,8 +44,8 @@ import Testing
                 Usage: loopctl up [options] LOOP [ARGUMENT…]
 
                 Starts one reducer and its workers as processes of this machine, shows how far they are, starts
-                again what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left
-                running.
+                again what crashes, and prints the loop's outcome. Ctrl-C or SIGTERM stops all of them, a second one
+                kills them; nothing is left running.
 
                 What is interrupted is not lost: the loop is kept in a journal, and the same command in the same
                 folder goes on where it was.
@@ -53,8 +53,8 @@ import Testing
                 For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback
                 for as long as the check runs, at the same port each time.
 
-                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), 2 could
-                not run, 64 wrong usage, 130 stopped.
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links); 0 also
+                when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
 
                 Arguments:
                   LOOP                        the loop's name, such as linkcheck

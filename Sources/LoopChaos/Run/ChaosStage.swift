@@ -53,7 +53,7 @@ final class ChaosStage: Sendable {
         var processes = [
             Target.reducer: ChaosProcess(
                 name: "reducer", program: reducerCalls.program, arguments: reducerCalls.running(at: reducer),
-                codeWhenTold: 143, space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
+                codeWhenTold: 0, space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
         ]
         var clients: [DepositClient] = []
         var loops: [RemoteLoop<Ledger>] = []

@@ -28,24 +28,27 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
     ///     arguments of the run.
     ///   - note: where each step is noted, should it be the process's last.
+    ///   - isStopped: asked before each record whether nobody needs the result any more.
     ///   - pages: gives the records after a position, as the journal does, with what could be decoded of them already;
     ///     nil: the journal is read here, and events are decoded one by one.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
+        isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
     ) throws {
         try self.init(
             definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
-            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), pages: pages)
+            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), isStopped: isStopped, pages: pages)
     }
 
     /// The same, for a machine that breaks rules.
     package init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        breaking rules: BrokenRules, pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
+        breaking rules: BrokenRules, isStopped: (() -> Bool)? = nil,
+        pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
     ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, limit, ignoresArguments)
@@ -53,7 +56,7 @@ public struct Recovery<Definition: LoopDefinition> {
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
         core.note = note
-        try replay(limit) { [pageBytes = Self.pageBytes] position in
+        try replay(limit, isStopped) { [pageBytes = Self.pageBytes] position in
             if let pages { return try pages(position) }
             return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
         }
@@ -84,21 +87,25 @@ public struct Recovery<Definition: LoopDefinition> {
     }
 
     private mutating func replay(
-        _ limit: Seq?, _ pages: (UInt64) throws -> DecodedPage<Definition.Event>
+        _ limit: Seq?, _ isStopped: (() -> Bool)?, _ pages: (UInt64) throws -> DecodedPage<Definition.Event>
     ) throws {
         defer { core.note?.leave() }
         while true {
             let page = try pages(core.position)
             if page.records.isEmpty { return }
-            guard try page.events.isEmpty ? core.core.replay(page.records, limit, &counts) : replay(page, limit) else {
-                return
-            }
+            let mayBeMore =
+                try page.events.isEmpty
+                ? core.core.replay(page.records, limit, isStopped, &counts) : replay(page, limit, isStopped)
+            if !mayBeMore { return }
         }
     }
 
     /// - Returns: whether there may be more before the limit.
-    private mutating func replay(_ page: DecodedPage<Definition.Event>, _ limit: Seq?) throws(RecoveryError) -> Bool {
+    private mutating func replay(
+        _ page: DecodedPage<Definition.Event>, _ limit: Seq?, _ isStopped: (() -> Bool)?
+    ) throws(RecoveryError) -> Bool {
         for (index, record) in page.records.enumerated() {
+            if let isStopped, isStopped() { throw .stopped }
             let position = core.position + 1
             guard JournaledCore.beginReplay(of: record, at: position, limit, core.note, &counts) else { return false }
             // Events of another schema are for the definition to migrate.
@@ -124,10 +131,11 @@ extension JournaledCore {
     /// Applies records up to a seq, decoding their events.
     /// - Returns: whether there may be more before the limit.
     fileprivate mutating func replay(
-        _ records: [Record], _ limit: Seq?, _ counts: inout ReplayCounts
+        _ records: [Record], _ limit: Seq?, _ isStopped: (() -> Bool)?, _ counts: inout ReplayCounts
     ) throws(RecoveryError) -> Bool {
         let note = note
         for record in records {
+            if let isStopped, isStopped() { throw .stopped }
             guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
             do {
                 try apply(record)
@@ -178,6 +186,8 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
     case unreadable(seq: Seq, position: UInt64, reason: String)
+    /// Nobody needs the result any more.
+    case stopped
 
     /// - Parameters:
     ///   - error: what applying a record has thrown.
@@ -202,6 +212,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .definition(let mismatch): "\(mismatch)"
         case .snapshot(let error): "\(error)"
         case .arguments(let other): "\(other)"
+        case .stopped: "the replay was stopped"
         case .unreadable(let seq, let position, let reason):
             "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason);"
                 + " run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"

@@ -126,16 +126,16 @@ struct Crew: Sendable, Equatable {
         return [said] + apply(action, to: member, at: now) + settle(at: now)
     }
 
-    /// Somebody asks for the end: politely the first time.
+    /// Somebody asks for the end: politely the first time, which ends with code 0. The second time with 130.
     mutating func stop(at now: MonotonicTime) -> [Action] {
         switch state {
         case .working:
-            return beginStopping(code: 130, at: now) + settle(at: now)
+            return beginStopping(code: 0, at: now) + settle(at: now)
         case .closing(let code, _):
             state = .closing(code: code, next: nil)
             return killAll()
         case .stopping(let code, _):
-            state = .stopping(code: code, reducerAt: nil)
+            state = .stopping(code: code == 0 ? 130 : code, reducerAt: nil)
             return killAll()
         case .over:
             return []

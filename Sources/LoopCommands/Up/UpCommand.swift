@@ -41,15 +41,16 @@ enum UpCommand {
             "up", abstract: "Run a loop here: a reducer and its workers.",
             discussion: """
                 Starts one reducer and its workers as processes of this machine, shows how far they are, starts again \
-                what crashes, and prints the loop's outcome. Ctrl-C stops all of them; nothing is left running.
+                what crashes, and prints the loop's outcome. Ctrl-C or SIGTERM stops all of them, a second one kills them; \
+                nothing is left running.
 
                 What is interrupted is not lost: the loop is kept in a journal, and the same command in the same folder \
                 goes on where it was.
 
                 \(Preparation.all.map(\.help).joined(separator: " "))
 
-                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), \
-                2 could not run, 64 wrong usage, 130 stopped.
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links); 0 also when a \
+                signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
                 """,
             groups: [
                 OptionGroup("Processes", [workers, capacity, quiet, reducerProgram, workerProgram]),

@@ -47,10 +47,11 @@ final class LogWriter: Sendable {
             state.isDone || state.stuckRound == state.roundsCount ? nil : state.roundsCount
         }
         guard let round else { return state.withLock { $0.isDone } }
-        return state.wait(until: { $0.isDone }, timeout: limit) { state, isDone in
-            if !isDone, state.roundsCount == round { state.stuckRound = round }
-            return isDone
+        if state.wait(until: { $0.isDone }, timeout: limit) { return true }
+        state.withLock { state in
+            if state.roundsCount == round { state.stuckRound = round }
         }
+        return false
     }
 
     private func start() {
@@ -67,7 +68,9 @@ final class LogWriter: Sendable {
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, nil)
         while true {
-            let lines = state.wait(until: { !$0.buffer.isEmpty }) { state in
+            // Nobody else takes any.
+            state.wait(until: { !$0.buffer.isEmpty })
+            let lines = state.withLock { state in
                 state.isWriting = true
                 return state.buffer.takeAll()
             }

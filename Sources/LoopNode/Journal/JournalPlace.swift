@@ -10,6 +10,8 @@ public struct JournalPlace: Sendable {
         package var loop: String
         package var durability: Durability
         package var waits: Bool
+        /// Asked while it waits: whether it is to give up, with the error of a journal that another process has.
+        package var isStopping: @Sendable () -> Bool
         package var note: @Sendable (String) -> Void
     }
 
@@ -59,13 +61,13 @@ public struct JournalPlace: Sendable {
         return try openFileOnce(path, opening)
     }
 
-    /// Waits for as long as it takes, and says so once.
+    /// Waits until the journal is free or the node is to stop, and says so once.
     private static func waiting(_ opening: Opening) -> (JournalError) -> Bool {
         var isSaid = false
         return { error in
             if !isSaid { opening.note("\(error.reason); waiting for it") }
             isSaid = true
-            return true
+            return !opening.isStopping()
         }
     }
 

@@ -24,7 +24,12 @@ public enum EffectProgram {
     {
         let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit])
         return NodeProgram(
-            name, abstract: "Run effects of a loop for its reducer.", groups: [node], loops: loops,
+            name, abstract: "Run effects of a loop for its reducer.",
+            discussion: """
+                Exit codes: 0 the loop has ended, or SIGTERM or SIGINT has stopped the worker; 2 could not run; 64 wrong \
+                usage; 130 ended at once by a second signal.
+                """,
+            groups: [node], loops: loops,
             takesArguments: false, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
             var configuration = EffectNodeConfiguration(reducer: arguments[reducer])

@@ -4,7 +4,8 @@ public import LoopOptions
 
 /// A program of one kind of node: options → configuration → node → exit code.
 ///
-/// Exit codes: 0 and 1 are the job's verdict, 2 could not run, 64 wrong usage.
+/// Exit codes: 0 and 1 are the job's verdict, and 0 is a stop by a signal; 2 could not run, 64 wrong usage, 130 a second
+/// signal.
 public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
     public let command: Command
@@ -15,7 +16,7 @@ public struct NodeProgram: Sendable {
     private let others: [NodeSubcommand]
 
     init(
-        _ name: String, abstract: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
+        _ name: String, abstract: String, discussion: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
         leavesNameOut: Bool, others: [NodeSubcommand] = [],
         run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
     ) {
@@ -28,7 +29,7 @@ public struct NodeProgram: Sendable {
                 loop.name, abstract: loop.abstract,
                 subcommands: [
                     Command(
-                        "run", abstract: abstract,
+                        "run", abstract: abstract, discussion: discussion,
                         groups: (takesArguments ? loop.groups : []) + groups,
                         positionals: takesArguments ? loop.positionals : [])
                 ] + others.map(\.command), defaultSubcommand: "run")

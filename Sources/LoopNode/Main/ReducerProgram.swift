@@ -40,6 +40,10 @@ public enum ReducerProgram {
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
+            discussion: """
+                Exit codes: 0 and 1 are the loop's verdict; 0 also when SIGTERM or SIGINT has stopped it; 2 could not run; \
+                64 wrong usage; 130 ended at once by a second signal.
+                """,
             groups: [node, keeping], loops: loops, takesArguments: true, leavesNameOut: leavesNameOut,
             others: JournalCommands.all
         ) { loop, arguments, signals in
@@ -57,11 +61,8 @@ public enum ReducerProgram {
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             let file = arguments[json]
             configuration.onOutcome = { try report($0, to: file) }
-            guard let outcome = try await loop.runReducer(arguments, configuration, signals) else {
-                // Stopped before its verdict, so that 0 would be one: as if SIGTERM had ended it.
-                return 143
-            }
-            return outcome.exitCode
+            // Stopped before there was a verdict: that is what was asked for.
+            return try await loop.runReducer(arguments, configuration, signals)?.exitCode ?? 0
         }
     }
 

@@ -1,5 +1,6 @@
 import LoopCluster
 public import LoopCore
+import LoopLock
 import LoopWire
 import ZMQ
 
@@ -10,6 +11,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration
     private let mailbox: Mailbox<ReducerMail>
+    private let isStopping = Locked(false)
 
     /// - Throws: `NodeError.notSecured` where the address can be reached from other machines and that was not asked
     ///   for; `NodeError.definition` where a feedback cannot run where it is placed.
@@ -32,15 +34,25 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// Runs until the loop ends or `stop` is called.
     /// - Returns: the loop's outcome, or nil when it was stopped.
     public func run() async throws -> Outcome? {
-        let (definition, configuration, mailbox) = (definition, configuration, mailbox)
+        let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
         return try await NodeThread.run("loop-reducer") {
-            var shell = try ReducerShell.start(definition, configuration: configuration, mailbox: mailbox)
-            return try shell.run()
+            do {
+                var shell = try ReducerShell.start(
+                    definition, configuration: configuration, mailbox: mailbox,
+                    isStopping: { isStopping.withLock { $0 } })
+                return try shell.run()
+            } catch RecoveryError.stopped {
+                return nil
+            }
         }
     }
 
-    /// Ends `run` after the present turn. Workers go on with their effects and wait for the reducer to come back.
-    public func stop() { _ = mailbox.post(.stop) }
+    /// Ends `run` after the present turn; while the node waits for its journal, at once and without taking it; while it
+    /// replays the journal, before the next record. Workers go on with their effects and wait for the reducer to come back.
+    public func stop() {
+        isStopping.withLock { $0 = true }
+        _ = mailbox.post(.stop)
+    }
 
     /// A feedback on workers must have requests that can cross a process; a name must be there once.
     private static func check(_ definition: Definition) throws(NodeError) {

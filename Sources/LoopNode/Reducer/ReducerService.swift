@@ -35,17 +35,20 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Parameters:
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
+    ///   - isStopping: asked before each record that is replayed.
     ///   - post: leaves mail for the thread that owns this service.
+    /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), log: NodeLog,
-        post: @escaping @Sendable (ReducerMail) -> Void
+        isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
         let reader = ReplayReader<Definition.Event>(journal)
         let recovery = try Recovery(
             definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note,
-            pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+            isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+        if isStopping() { throw RecoveryError.stopped }
         for note in recovery.notes { log.note(note) }
         machine = ReducerMachine(
             recovery,

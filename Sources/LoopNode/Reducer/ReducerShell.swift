@@ -15,6 +15,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration
     private let mailbox: Mailbox<ReducerMail>
+    private let isStopping: @Sendable () -> Bool
     private let log: NodeLog
     private var sockets: ReducerSockets
     private let mailItem: PollSet.Item
@@ -29,12 +30,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
+    /// - Parameter isStopping: whether the node was told to stop. The mailbox says so too, but is read only between turns.
+    /// - Throws: `RecoveryError.stopped` where that was before the node could serve.
     static func start(
-        _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>
+        _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
+        isStopping: @escaping @Sendable () -> Bool
     ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
+        if isStopping() { throw RecoveryError.stopped }
         // First the journal: who waits for it must not hold the addresses.
-        let journal = try Self.open(configuration, log)
+        let journal = try Self.open(configuration, log, isStopping)
         var sockets = try ReducerSockets(
             bind: configuration.bind, loop: LoopID(name: Definition.name),
             fingerprint: DefinitionFingerprint(of: definition).value,
@@ -51,22 +56,22 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             case .none: nil
             }
         var shell = ReducerShell(
-            definition: definition, configuration: configuration, mailbox: mailbox, log: log, sockets: sockets,
-            mailItem: mailItem, crashNote: file, note: note, hadCrash: hadCrash)
+            definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
+            sockets: sockets, mailItem: mailItem, crashNote: file, note: note, hadCrash: hadCrash)
         try shell.serve(journal)
         configuration.onListening(shell.sockets.bound)
         return shell
     }
 
     private init(
-        definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>, log: NodeLog,
-        sockets: consuming ReducerSockets, mailItem: PollSet.Item, crashNote: consuming CrashNoteFile?,
-        note: CrashNote?,
-        hadCrash: Bool
+        definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
+        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, sockets: consuming ReducerSockets,
+        mailItem: PollSet.Item, crashNote: consuming CrashNoteFile?, note: CrashNote?, hadCrash: Bool
     ) {
         self.definition = definition
         self.configuration = configuration
         self.mailbox = mailbox
+        self.isStopping = isStopping
         self.log = log
         self.sockets = sockets
         self.mailItem = mailItem
@@ -153,13 +158,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     // MARK: The journal
 
-    private static func open(_ configuration: ReducerNodeConfiguration, _ log: NodeLog) throws -> any Journal {
+    private static func open(
+        _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
+    ) throws -> any Journal {
         do {
             return try configuration.journal.open(
                 JournalPlace.Opening(
                     loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
-                    note: log.note))
+                    isStopping: isStopping, note: log.note))
         } catch {
+            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
         }
     }
@@ -187,7 +195,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let service = try ReducerService(
                 definition, configuration: configuration, journal: journal, note: note,
                 decodesAhead: !hadCrash, addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
-                post: { mailbox.post($0) })
+                isStopping: isStopping, post: { mailbox.post($0) })
             if let item = localItem { sockets.unwatch(item) }
             localItem = nil
             if let local = service.local { localItem = sockets.watch(descriptor: local.descriptor) }
@@ -220,7 +228,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             let journal = try configuration.journal.open(
                 JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: false, note: log.note))
+                    loop: Definition.name, durability: configuration.durability, waits: false,
+                    isStopping: isStopping, note: log.note))
             try serve(journal)
             // The epoch's first records show whether the journal can be written.
             _ = try service?.turn(&sockets)

@@ -1,0 +1,54 @@
+import Glibc
+import LoopLock
+import LoopNode
+import TestFolders
+import Testing
+
+/// A first SIGTERM or SIGINT ends every program of a loop cleanly, whatever it is doing, with exit code 0.
+@Suite(.timeLimit(.minutes(2))) struct `A stop by a signal` {
+    private let folder = TestFolder()
+
+    /// A program, and the lines that it wrote for people.
+    private final class Program: Sendable {
+        let process: ChildProcess
+        private let lines = Locked<[String]>([])
+
+        init(_ program: String, _ arguments: [String]) throws {
+            let lines = lines
+            process = try ChildProcess(
+                .init(
+                    Executables.path(program), arguments,
+                    output: .lines { _, line in lines.withLock { $0.append(line) } }))
+        }
+
+        /// Waits until it has said something.
+        func says(_ text: String) async throws {
+            while !lines.withLock({ $0.contains { $0.contains(text) } }) {
+                guard process.status == nil else { throw NodeError.system("it ended and never said: \(text)") }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+    }
+
+    private func reducer(_ endpoint: String, _ more: [String] = []) throws -> Program {
+        try Program(
+            "loop-reducer", ["counter", "--bind", endpoint, "--journal", "\(folder.path)/journal"] + more)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `ends a reducer that waits for its journal, which it never takes`(signal: Int32) async throws {
+        let owner = try reducer(ipcEndpoint())
+        try await owner.says("listening at")
+        let waiting = try reducer(ipcEndpoint(), ["--wait"])
+        try await waiting.says("waiting for it")
+        waiting.process.send(signal)
+        #expect(await waiting.process.wait(within: .seconds(20)) == .exited(0))
+        owner.process.terminate()
+        #expect(await owner.process.wait(within: .seconds(20)) == .exited(0))
+        // One epoch of the owner's, and now the third process has the second.
+        let next = try reducer(ipcEndpoint())
+        try await next.says("epoch 2")
+        next.process.terminate()
+        _ = await next.process.wait()
+    }
+}
