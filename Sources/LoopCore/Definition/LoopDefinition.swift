@@ -21,10 +21,15 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// The state before the first event.
     var initial: State { get }
 
-    /// Folds one event into the state.
-    func reduce(_ state: inout State, _ event: Event)
+    /// Inferred: `Void` where `reduce` is implemented without a transition, `NeedsTransition` where it is only implemented
+    /// with one.
+    associatedtype Reduction
 
-    /// Folds one event into the state, with the transition's number, journaled time and random numbers at hand.
+    /// Folds one event into the state. Need not be implemented where `reduce` with a transition is.
+    func reduce(_ state: inout State, _ event: Event) -> Reduction
+
+    /// Folds one event into the state, with the transition's number, journaled time and random numbers at hand. Need not be
+    /// implemented where `reduce` without a transition is; where both are, this one is called.
     func reduce(_ state: inout State, _ event: Event, _ transition: Transition)
 
     /// What should be going on, as a function of the state. Names are unique within the loop.
@@ -60,7 +65,11 @@ extension LoopDefinition {
 
     public static var oldestSchema: Int { schema }
 
-    public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
+    /// Lets the compiler infer that the definition needs a transition.
+    public func reduce(_ state: inout State, _ event: Event) -> NeedsTransition {
+        preconditionFailure(
+            "\(Self.self) reduces events with a transition only; call reduce(_:_:_:), or implement reduce(_:_:) too")
+    }
 
     public var sections: [StateSection<State>] { [] }
 
@@ -72,6 +81,14 @@ extension LoopDefinition {
 
     public func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event { try old.decode(Event.self) }
 }
+
+extension LoopDefinition where Reduction == Void {
+    // Only here: a definition that implements neither `reduce` does not compile.
+    public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
+}
+
+/// Marks a definition whose `reduce` needs the transition.
+public struct NeedsTransition: Sendable {}
 
 /// What a reducer may know beside state and event; the same again at replay.
 public struct Transition: Sendable {

@@ -13,8 +13,14 @@ public struct Reducer<State, Event>: Sendable {
     /// The reducer of a definition, for a loop that has that one as a part. What a transition tells beside state and event
     /// does not reach it.
     public init<Definition: LoopDefinition>(_ definition: Definition)
-    where Definition.State == State, Definition.Event == Event {
+    where Definition.State == State, Definition.Event == Event, Definition.Reduction == Void {
         body = { state, event in definition.reduce(&state, event) }
+    }
+
+    @available(*, unavailable, message: "a part is reduced without a transition; implement reduce(_:_:) as well")
+    public init<Definition: LoopDefinition>(_ definition: Definition)
+    where Definition.State == State, Definition.Event == Event, Definition.Reduction == NeedsTransition {
+        fatalError("unavailable")
     }
 
     public func callAsFunction(_ state: inout State, _ event: Event) { body(&state, event) }

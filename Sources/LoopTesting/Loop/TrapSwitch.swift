@@ -77,8 +77,6 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     var initial: Base.State { base.initial }
 
-    func reduce(_ state: inout Base.State, _ event: Base.Event) { base.reduce(&state, event) }
-
     func reduce(_ state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
         trap?.reduces(event)
         base.reduce(&state, event, transition)
