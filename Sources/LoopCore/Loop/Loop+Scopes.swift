@@ -67,30 +67,3 @@ extension Loop {
                 }))
     }
 }
-
-extension States where State: Equatable {
-    /// The same states without those that are equal to the one before.
-    public func removingDuplicates() -> States {
-        States { [subscribe] buffering in
-            let distinct = Distinct(subscribe(buffering).makeAsyncIterator())
-            return AsyncStream(unfolding: { await distinct.next() })
-        }
-    }
-}
-
-/// One reader at a time, which is what an `AsyncStream` allows.
-private final class Distinct<State: Equatable & Sendable>: @unchecked Sendable {
-    private var states: AsyncStream<State>.Iterator
-    private var last: State?
-
-    init(_ states: AsyncStream<State>.Iterator) { self.states = states }
-
-    func next() async -> State? {
-        while let state = await states.next() {
-            if state == last { continue }
-            last = state
-            return state
-        }
-        return nil
-    }
-}

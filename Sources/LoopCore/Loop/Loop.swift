@@ -87,12 +87,25 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// The current state, then every later one.
-    public var states: States<State> {
+    /// The current state, then every later one: of those that come after this call, none is missed.
+    public var states: States<State> { States(subscribe: subscription) }
+
+    /// Begins a subscription. It does not keep the loop alive.
+    package var subscription: States<State>.Subscribe {
+        switch seat {
+        case .root(let runtime): { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
+        case .scope(let scope): scope.subscribe
+        }
+    }
+
+    /// A way to the loop that does not keep it alive.
+    package var link: LoopLink<State, Event> {
         switch seat {
         case .root(let runtime):
-            States { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
-        case .scope(let scope): States { [subscribe = scope.subscribe] in subscribe($0) }
+            LoopLink(
+                state: { [weak runtime] in runtime?.state }, send: { [weak runtime] in runtime?.send($0) },
+                mutate: { [weak runtime] in runtime?.mutate($0) })
+        case .scope(let scope): scope.link
         }
     }
 

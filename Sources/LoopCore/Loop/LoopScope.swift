@@ -15,6 +15,8 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     let send: @Sendable (Event) -> Void
     let mutate: @Sendable (@escaping @Sendable (inout State) -> Void) -> Void
     let stop: @Sendable () -> Void
+    /// Keeps the projection alive, and not the loop below.
+    let link: LoopLink<State, Event>
 
     /// - Parameters:
     ///   - project: the part; nil: it has gone. A scope of a part that has gone shows its last value.
@@ -38,52 +40,12 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
         phases = { base.phases }
         retryParked = { base.retryParked($0) }
         // The states do not keep the loop alive, as those of the loop itself do not.
-        let states = base.states
-        subscribe = { buffering in
-            Projection(states.subscribe(Self.translate(buffering)).makeAsyncIterator(), project).stream
-        }
-        send = { event in
-            guard let embed, project(base.state) != nil else { return }
-            base.send(embed(event))
-        }
-        mutate = { change in
-            guard let write else {
-                preconditionFailure("this scope can only be read; scope it by a writable key path to mutate it")
-            }
-            base.mutate { whole in write(&whole) { change(&$0) } }
-        }
+        subscribe = States<State>.subscription(base.subscription, project)
+        let link = base.link.scoped(project: project, embed: embed, write: write)
+        self.link = link
+        // The closures of the link do not keep the loop alive; those of the scope do.
+        send = { event in withExtendedLifetime(base) { link.send(event) } }
+        mutate = { change in withExtendedLifetime(base) { link.mutate(change) } }
         stop = { base.stop() }
-    }
-
-    private static func translate<Whole>(
-        _ buffering: Buffering
-    ) -> AsyncStream<Whole>.Continuation.BufferingPolicy {
-        switch buffering {
-        case .bufferingNewest(let count): .bufferingNewest(count)
-        case .bufferingOldest(let count): .bufferingOldest(count)
-        default: .unbounded
-        }
-    }
-}
-
-/// The states of a part, made of those of the whole as they are taken; they end when the part goes.
-private final class Projection<Whole: Sendable, State: Sendable>: @unchecked Sendable {
-    /// One reader at a time, which is what an `AsyncStream` allows.
-    private var states: AsyncStream<Whole>.Iterator?
-    private let project: @Sendable (Whole) -> State?
-
-    init(_ states: AsyncStream<Whole>.Iterator, _ project: @escaping @Sendable (Whole) -> State?) {
-        self.states = states
-        self.project = project
-    }
-
-    var stream: AsyncStream<State> { AsyncStream(unfolding: { await self.next() }) }
-
-    private func next() async -> State? {
-        guard let whole = await states?.next(), let part = project(whole) else {
-            states = nil
-            return nil
-        }
-        return part
     }
 }

@@ -1,17 +1,47 @@
+internal import LoopLock
+
 /// The states of a loop: the current one first, then every later one, once and in order, until the loop ends.
 ///
-/// Every iteration is a subscription of its own, from the moment at which it starts. Nothing is dropped for a slow
-/// reader: the states that it has not taken wait in memory. The sequence does not keep the loop alive.
+/// The subscription begins when the value is made, so no state is missed between then and the first iteration. That
+/// iteration takes it over; each later iteration of the same value subscribes for itself and begins with the state that is
+/// current then.
+///
+/// Nothing is dropped for a slow reader: the states that it has not taken wait in memory. A value that is kept and never
+/// iterated is such a reader, and so ends its subscription only when it is released. The sequence does not keep the loop
+/// alive.
 public struct States<State: Sendable>: AsyncSequence, Sendable {
     public typealias Element = State
     public typealias Failure = Never
 
-    let subscribe: @Sendable (AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State>
-    var buffering = AsyncStream<State>.Continuation.BufferingPolicy.unbounded
+    package typealias Subscribe =
+        @Sendable (AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State>
 
-    public func makeAsyncIterator() -> AsyncStream<State>.Iterator { subscribe(buffering).makeAsyncIterator() }
+    private let subscribe: Subscribe
+    private let buffering: AsyncStream<State>.Continuation.BufferingPolicy
+    /// The subscription that the first iteration takes over.
+    private let first: Locked<AsyncStream<State>?>
 
-    /// The same sequence for a reader who needs the latest state only: of the states that it has not taken, the newest
+    package init(
+        buffering: AsyncStream<State>.Continuation.BufferingPolicy = .unbounded, subscribe: @escaping Subscribe
+    ) {
+        self.subscribe = subscribe
+        self.buffering = buffering
+        first = Locked(subscribe(buffering))
+    }
+
+    public func makeAsyncIterator() -> AsyncStream<State>.Iterator {
+        let taken = first.withLock { $0.take() }
+        return (taken ?? subscribe(buffering)).makeAsyncIterator()
+    }
+
+    /// The states from now on for a reader who needs the latest only: of the states that it has not taken, the newest
     /// waits.
-    public var latest: States { States(subscribe: subscribe, buffering: .bufferingNewest(1)) }
+    public var latest: States { States(buffering: .bufferingNewest(1), subscribe: subscribe) }
+}
+
+extension States where State: Equatable {
+    /// The states from now on without those that are equal to the one before.
+    public func removingDuplicates() -> States {
+        States(buffering: buffering, subscribe: Self.subscription(subscribe, removingDuplicatesBy: ==))
+    }
 }

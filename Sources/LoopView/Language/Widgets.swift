@@ -123,7 +123,7 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
     ) {
         elements = { context in
             extract(context.state).map {
-                content(Context<Part, PartEvent>(state: $0, sender: context.sender.reading(event: event)))
+                content(Context<Part, PartEvent>(state: $0, sender: context.sender.reading(extract, event: event)))
             }
         }
     }

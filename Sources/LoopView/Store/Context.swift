@@ -23,7 +23,7 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
     /// A context without a loop, for previews and tests. Changes of fields through it do nothing.
     /// - Parameter send: gets the events.
     public init(state: State, send: @escaping @Sendable (Event) -> Void = { _ in }) {
-        self.init(state: state, sender: Sender(send: send, mutate: { _ in }))
+        self.init(state: state, sender: Sender(read: { state }, send: send, mutate: { _ in }))
     }
 
     /// A member of the snapshot.
@@ -47,7 +47,8 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
     public func view<Part, PartEvent>(
         value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
     ) -> Context<Part, PartEvent> {
-        Context<Part, PartEvent>(state: state[keyPath: value], sender: sender.reading(event: event))
+        Context<Part, PartEvent>(
+            state: state[keyPath: value], sender: sender.reading({ $0[keyPath: value] }, event: event))
     }
 
     /// Reads the snapshot; writing sends the event that `event` makes of the new value.

@@ -8,9 +8,8 @@ extension Loop {
     public var context: Context<State, Event> { Context(state: state, sender: sender) }
 
     var sender: Sender<State, Event> {
-        Sender(
-            send: { [weak self] in self?.send($0) },
-            mutate: { [weak self] in self?.mutate($0.apply) })
+        let link = link
+        return Sender(read: link.state, send: link.send, mutate: { link.mutate($0.apply) })
     }
 }
 

@@ -20,6 +20,8 @@ struct Mutation<State> {
 
 /// The way from a view to its loop: events, and changes of fields. Does not keep the loop alive.
 struct Sender<State: Sendable, Event: Sendable>: Sendable {
+    /// The state that what is sent meets; nil: the loop or the part has gone.
+    let read: @Sendable () -> State?
     let send: @Sendable (Event) -> Void
     let mutate: @Sendable (Mutation<State>) -> Void
 
@@ -28,7 +30,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
         to keyPath: any WritableKeyPath<State, Part> & Sendable, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
         Sender<Part, PartEvent>(
-            send: { [send] in send(embed($0)) },
+            read: { [read] in read()?[keyPath: keyPath] }, send: { [send] in send(embed($0)) },
             mutate: { [mutate] part in
                 let whole = part.keyPath.flatMap {
                     (keyPath as AnyKeyPath).appending(path: $0) as? PartialKeyPath<State>
@@ -41,7 +43,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
     /// The way from a part that may be absent; where it is, a change does nothing.
     func unwrapped<Wrapped>() -> Sender<Wrapped, Event> where State == Wrapped? {
         Sender<Wrapped, Event>(
-            send: send,
+            read: { [read] in read() ?? nil }, send: send,
             mutate: { [mutate] wrapped in
                 let apply = wrapped.apply
                 mutate(
@@ -58,7 +60,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
         to path: CasePath<State, Part>, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
         Sender<Part, PartEvent>(
-            send: { [send] in send(embed($0)) },
+            read: { [read] in read().flatMap(path.extract) }, send: { [send] in send(embed($0)) },
             mutate: { [mutate] part in
                 let apply = part.apply
                 mutate(
@@ -72,8 +74,16 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
 
     /// The way from what can be read and not written: events only.
     func reading<Part, PartEvent>(
-        event embed: @escaping @Sendable (PartEvent) -> Event
+        _ part: @escaping @Sendable (State) -> Part?, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
-        Sender<Part, PartEvent>(send: { [send] in send(embed($0)) }, mutate: { _ in })
+        Sender<Part, PartEvent>(
+            read: { [read] in read().flatMap(part) }, send: { [send] in send(embed($0)) }, mutate: { _ in })
+    }
+
+    /// The same way, closed while the part is away.
+    func whilePresent() -> Sender {
+        Sender(
+            read: read, send: { [read, send] in if read() != nil { send($0) } },
+            mutate: { [read, mutate] in if read() != nil { mutate($0) } })
     }
 }

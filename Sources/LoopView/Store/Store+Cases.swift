@@ -15,7 +15,7 @@ extension Store {
         toOptional value: any WritableKeyPath<State, Part?> & Sendable,
         event: @escaping @Sendable (PartEvent) -> Event
     ) -> Store<Part, PartEvent>? {
-        present(sender.scoped(to: value, event: event).unwrapped()) { $0[keyPath: value] }
+        present(sender.scoped(to: value, event: event).unwrapped().whilePresent()) { $0[keyPath: value] }
     }
 
     /// The store of one case of the state; nil while it is another. As with an optional part, leaving the case ends what
@@ -23,7 +23,7 @@ extension Store {
     public func scoped<Part, PartEvent>(
         to value: CasePath<State, Part>, event: CasePath<Event, PartEvent>
     ) -> Store<Part, PartEvent>? {
-        present(sender.scoped(to: value, event: event.embed), value.extract)
+        present(sender.scoped(to: value, event: event.embed).whilePresent(), value.extract)
     }
 
     private func present<Part, PartEvent>(
@@ -37,10 +37,8 @@ extension Store {
                 last.withLock { $0 = part }
                 return part
             },
-            connection: { self.connection }, problem: { self.problem }, forget: { self.forgetProblem() },
-            sender: Sender(
-                send: { [weak self] event in if let self, part(self.state) != nil { sender.send(event) } },
-                mutate: { [weak self] change in if let self, part(self.state) != nil { sender.mutate(change) } }),
+            subscribe: States<Part>.subscription(subscribe, part), connection: { self.connection },
+            problem: { self.problem }, forget: { self.forgetProblem() }, sender: sender,
             owned: [self])
     }
 }

@@ -1,3 +1,4 @@
+internal import LoopCore
 internal import LoopLock
 
 extension Store {
@@ -16,25 +17,28 @@ extension Store {
     public func scoped<Part, PartEvent>(
         to value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
     ) -> Store<Part, PartEvent> {
-        projected(sender: sender.reading(event: event)) { $0[keyPath: value] }
+        projected(sender: sender.reading({ $0[keyPath: value] }, event: event)) { $0[keyPath: value] }
     }
 
     /// The store of the same state, with events of a part.
     public func scoped<PartEvent>(event: @escaping @Sendable (PartEvent) -> Event) -> Store<State, PartEvent> {
         projected(
-            sender: Sender(send: { [sender] in sender.send(event($0)) }, mutate: sender.mutate), { $0 })
+            sender: Sender(
+                read: sender.read, send: { [sender] in sender.send(event($0)) }, mutate: sender.mutate), { $0 })
     }
 
     /// A store that shows this one and cannot send. Changes of fields do nothing either.
     public func ignoringInput() -> Store<State, Never> {
-        projected(sender: Sender(send: { _ in }, mutate: { _ in }), { $0 })
+        projected(sender: Sender(read: sender.read, send: { _ in }, mutate: { _ in }), { $0 })
     }
 
     /// A store of the same state that tells of a change only where `areEqual` finds one.
     public func removingDuplicates(by areEqual: @escaping @Sendable (State, State) -> Bool) -> Store {
         let feed = StoreFeed(state)
+        let value = feed.value
         let distinct = Store(
-            read: { feed.value.withLock { $0 } }, connection: { self.connection }, problem: { self.problem },
+            read: { value.withLock { $0 } }, subscribe: States.subscription(subscribe, removingDuplicatesBy: areEqual),
+            connection: { self.connection }, problem: { self.problem },
             forget: { self.forgetProblem() }, sender: sender, owned: [self, feed])
         let read: @Sendable () -> State? = { [weak self] in self?.state }
         feed.follow(by: distinct) { store in
@@ -42,8 +46,8 @@ extension Store {
             var state = source.read()
             // Only this task writes the value, so nothing changes between the comparison and the writing.
             while let new = state {
-                if !areEqual(feed.value.withLock { $0 }, new) {
-                    feed.value.withLock { $0 = new }
+                if !areEqual(value.withLock { $0 }, new) {
+                    value.withLock { $0 = new }
                     store()?.tellState()
                 }
                 guard await source.changed() else { return }
@@ -58,7 +62,8 @@ extension Store {
     ) -> Store<Part, PartEvent> {
         // Reading goes through this store, so that who reads the part hears of this store's changes.
         Store<Part, PartEvent>(
-            read: { part(self.state) }, connection: { self.connection }, problem: { self.problem },
+            read: { part(self.state) }, subscribe: States<Part>.subscription(subscribe, part),
+            connection: { self.connection }, problem: { self.problem },
             forget: { self.forgetProblem() }, sender: sender, owned: [self])
     }
 }

@@ -15,6 +15,7 @@ public import Observation
 @Observable
 public final class Store<State: Sendable, Event: Sendable>: Sendable {
     private let read: @Sendable () -> State
+    let subscribe: States<State>.Subscribe
     private let readConnection: @Sendable () -> StoreConnection
     private let readProblem: @Sendable () -> StoreProblem?
     private let forget: @Sendable () -> Void
@@ -28,16 +29,17 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     /// The store of a loop in this process, which it keeps alive.
     public convenience init(_ loop: Loop<State, Event>) {
         let feed = StoreFeed(false)
+        let hasEnded = feed.value
         self.init(
-            read: { loop.state },
-            connection: { feed.value.withLock { $0 } ? .ended(text: loop.outcome?.text ?? "") : .local },
+            read: { loop.state }, subscribe: loop.subscription,
+            connection: { hasEnded.withLock { $0 } ? .ended(text: loop.outcome?.text ?? "") : .local },
             problem: { nil }, forget: {}, sender: loop.sender, owned: [loop, feed])
         let states = loop.states.latest
         feed.follow(by: self) { store in
             for await _ in states {
                 guard store()?.tellState() != nil else { return }
             }
-            feed.value.withLock { $0 = true }
+            hasEnded.withLock { $0 = true }
             store()?.tellConnection()
         }
     }
@@ -63,9 +65,10 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     ///   - placeholder: what is shown until the first state comes.
     public convenience init(remote source: RemoteSource<State, Event>, showing placeholder: State) {
         let feed = StoreFeed(RemoteStanding(state: placeholder))
+        let standing = feed.value
         let outbound = OutboundEvents(send: source.send)
         let sender = Sender<State, Event>(
-            send: { [weak outbound] in outbound?.add($0) },
+            read: { standing.withLock { $0.state } }, send: { [weak outbound] in outbound?.add($0) },
             mutate: { [weak outbound, fields = source.fields] mutation in
                 if let event = fields.event(mutation) {
                     outbound?.add(event)
@@ -75,29 +78,35 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
                 }
             })
         self.init(
-            read: { feed.value.withLock { $0.state } }, connection: { feed.value.withLock { $0.connection } },
+            read: { standing.withLock { $0.state } },
+            subscribe: { RemoteStanding.subscribe(to: standing, $0) },
+            connection: { standing.withLock { $0.connection } },
             problem: { outbound.problem.withLock { $0 } }, forget: { outbound.problem.withLock { $0 = nil } },
             sender: sender, owned: [feed, outbound])
         outbound.changed.withLock { $0 = { [weak self] in self?.tellProblem() } }
         let updates = source.updates
         feed.follow(by: self) { store in
             for await update in updates {
-                let (isState, isConnection) = feed.value.withLock { $0.take(update.state, update.connection) }
-                guard let store = store() else { return }
-                if isState { store.tellState() }
-                if isConnection { store.tellConnection() }
+                let news = standing.withLock { $0.take(update.state, update.connection) }
+                for reader in news.readers { reader.yield(news.state) }
+                guard let store = store() else { break }
+                if !news.readers.isEmpty || update.state != nil { store.tellState() }
+                if news.isConnection { store.tellConnection() }
             }
-            let isNews = feed.value.withLock { $0.end() }
+            let (isNews, readers) = standing.withLock { $0.end() }
+            for reader in readers { reader.finish() }
             if isNews { store()?.tellConnection() }
         }
     }
 
     init(
-        read: @escaping @Sendable () -> State, connection: @escaping @Sendable () -> StoreConnection,
-        problem: @escaping @Sendable () -> StoreProblem?, forget: @escaping @Sendable () -> Void,
+        read: @escaping @Sendable () -> State, subscribe: @escaping States<State>.Subscribe,
+        connection: @escaping @Sendable () -> StoreConnection, problem: @escaping @Sendable () -> StoreProblem?,
+        forget: @escaping @Sendable () -> Void,
         sender: Sender<State, Event>, owned: [any AnyObject & Sendable]
     ) {
         self.read = read
+        self.subscribe = subscribe
         readConnection = connection
         readProblem = problem
         self.forget = forget
@@ -113,6 +122,12 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         access(keyPath: \.state)
         return read()
     }
+
+    /// The present state, then every later one, as those of a loop; they do not keep the store or its loop alive.
+    ///
+    /// Over a remote loop they are the states that this store learns of, which may leave some out, with the placeholder
+    /// first while `connection` is `.connecting`.
+    public var states: States<State> { States(subscribe: subscribe) }
 
     /// How well the loop is known.
     public var connection: StoreConnection {
@@ -166,24 +181,3 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
 /// The older name of `Store`.
 public typealias ViewModel = Store
-
-/// What a remote store knows.
-private struct RemoteStanding<State: Sendable>: Sendable {
-    var state: State
-    var connection = StoreConnection.connecting
-
-    /// Whether the state, and whether the connection, is news.
-    mutating func take(_ state: State?, _ connection: StoreConnection) -> (Bool, Bool) {
-        let isNews = connection != self.connection
-        if let state { self.state = state }
-        self.connection = connection
-        return (state != nil, isNews)
-    }
-
-    /// The stream of news has ended. False: that was known.
-    mutating func end() -> Bool {
-        if case .ended = connection { return false }
-        connection = .ended(text: "")
-        return true
-    }
-}

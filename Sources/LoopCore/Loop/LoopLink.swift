@@ -1,0 +1,29 @@
+/// A way to a loop, or through its scopes to it, that does not keep it alive: what is sent after its end does nothing.
+package struct LoopLink<State: Sendable, Event: Sendable>: Sendable {
+    /// Nil: the loop or the part has gone.
+    package let state: @Sendable () -> State?
+    package let send: @Sendable (Event) -> Void
+    package let mutate: @Sendable (@escaping @Sendable (inout State) -> Void) -> Void
+
+    /// The way to a part.
+    /// - Parameters:
+    ///   - embed: nil: nothing can be sent.
+    ///   - write: nil where the part can only be read.
+    func scoped<Part, PartEvent>(
+        project: @escaping @Sendable (State) -> Part?, embed: (@Sendable (PartEvent) -> Event)?,
+        write: (@Sendable (inout State, (inout Part) -> Void) -> Void)?
+    ) -> LoopLink<Part, PartEvent> {
+        LoopLink<Part, PartEvent>(
+            state: { [state] in state().flatMap(project) },
+            send: { [state, send] event in
+                guard let embed, let whole = state(), project(whole) != nil else { return }
+                send(embed(event))
+            },
+            mutate: { [mutate] change in
+                guard let write else {
+                    preconditionFailure("this scope can only be read; scope it by a writable key path to mutate it")
+                }
+                mutate { whole in write(&whole) { change(&$0) } }
+            })
+    }
+}

@@ -1,0 +1,59 @@
+internal import LoopCore
+internal import LoopLock
+
+/// What a remote store knows, and who follows its states.
+struct RemoteStanding<State: Sendable>: Sendable {
+    typealias Reader = AsyncStream<State>.Continuation
+
+    var state: State
+    var connection = StoreConnection.connecting
+    private var readers: [UInt64: Reader] = [:]
+    private var nextToken: UInt64 = 0
+    /// There will be no more news, and so no more readers.
+    private var isOver = false
+
+    init(state: State) { self.state = state }
+
+    /// Takes news over.
+    /// - Returns: the state for these readers, where it is news; whether the connection is.
+    mutating func take(
+        _ state: State?, _ connection: StoreConnection
+    ) -> (state: State, readers: [Reader], isConnection: Bool) {
+        let isNews = connection != self.connection
+        self.connection = connection
+        guard let state else { return (self.state, [], isNews) }
+        self.state = state
+        return (state, Array(readers.values), isNews)
+    }
+
+    /// The stream of news has ended.
+    /// - Returns: whether that is news, and the readers, whose streams end.
+    mutating func end() -> (isNews: Bool, readers: [Reader]) {
+        isOver = true
+        defer { readers = [:] }
+        if case .ended = connection { return (false, Array(readers.values)) }
+        connection = .ended(text: "")
+        return (true, Array(readers.values))
+    }
+
+    /// The present state, then every later one that comes.
+    static func subscribe(
+        to standing: Locked<RemoteStanding>, _ buffering: Reader.BufferingPolicy
+    ) -> AsyncStream<State> {
+        let (stream, reader) = AsyncStream<State>.makeStream(bufferingPolicy: buffering)
+        let token = standing.withLock { standing -> UInt64? in
+            // The stream has no reader yet, so nothing resumes here.
+            reader.yield(standing.state)
+            if standing.isOver { return nil }
+            standing.nextToken += 1
+            standing.readers[standing.nextToken] = reader
+            return standing.nextToken
+        }
+        guard let token else {
+            reader.finish()
+            return stream
+        }
+        reader.onTermination = { _ in standing.withLock { $0.readers[token] = nil } }
+        return stream
+    }
+}
