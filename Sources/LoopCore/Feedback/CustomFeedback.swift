@@ -5,23 +5,24 @@ package typealias CustomBody<State, Event> =
 /// Hears of an effect of the body that has failed, with its request, and sends the event that the feedback makes of it.
 typealias FailureReport = @Sendable (any Sendable, any Error) async -> Void
 
-/// A feedback without requests: a body that follows the transitions, anew each time the feedback is attached.
+/// A feedback without requests: a body that follows the transitions, or a connection that brings events from outside. It
+/// begins again each time the feedback is attached.
 package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
     private typealias Begin =
-        @Sendable (State, Send<Event>, @escaping FailureReport) -> CustomRun<State, Event>?
+        @Sendable (State, CustomPort<Event>, @escaping FailureReport) -> CustomRun<State, Event>?
 
     private let begin: Begin
-    /// The event for an effect of the body that has failed; nil: nobody is told.
+    /// The event for an effect of the body that has failed; nil: the failure is ignored.
     var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
 
     /// - Parameter body: runs effects of its own, and reports their failures.
     init(
         reporting body:
             @escaping @Sendable (
-                AsyncStream<(state: State, event: Event?)>, Send<Event>, @escaping FailureReport
+                AsyncStream<(state: State, event: Event?)>, CustomPort<Event>, @escaping FailureReport
             ) async -> Void
     ) {
-        begin = { state, send, report in
+        begin = { state, port, report in
             let (stream, continuation) = AsyncStream<(state: State, event: Event?)>.makeStream()
             continuation.yield((state, nil))
             return CustomRun(
@@ -29,20 +30,28 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
                     continuation.yield((state, event))
                     return true
                 },
-                finish: { continuation.finish() }, body: { await body(stream, send, report) })
+                finish: { continuation.finish() }, work: .body { await body(stream, port, report) })
         }
     }
 
     init(body: @escaping CustomBody<State, Event>) {
-        self.init(reporting: { transitions, send, _ in await body(transitions, send) })
+        self.init(reporting: { transitions, port, _ in await body(transitions, port.send) })
+    }
+
+    /// A feedback whose events come from an input, without a task.
+    init(input: Input<Event>) {
+        begin = { _, port, _ in
+            let line = InputLine(input, post: port.post)
+            return CustomRun(tell: { _, _ in true }, finish: { line.close() }, work: .connection { line.open() })
+        }
     }
 
     private init(begin: @escaping Begin) { self.begin = begin }
 
-    /// A run of the body that begins with this state; nil where the state has no part for it.
-    package func attach(_ state: State, _ send: Send<Event>) -> CustomRun<State, Event>? {
-        begin(state, send) { [failureEvent] request, error in
-            if let event = failureEvent?(request, error) { try? await send(event) }
+    /// A run that begins with this state; nil where the state has no part for it.
+    package func attach(_ state: State, _ port: CustomPort<Event>) -> CustomRun<State, Event>? {
+        begin(state, port) { [failureEvent] request, error in
+            if let event = failureEvent?(request, error) { try? await port.send(event) }
         }
     }
 
@@ -51,25 +60,55 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
         value: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> CustomFeedback<Whole, WholeEvent> {
-        var whole = CustomFeedback<Whole, WholeEvent> { [begin] whole, send, report in
-            guard let part = value(whole), let run = begin(part, send.pullback(embedEvent), report) else { return nil }
+        var whole = CustomFeedback<Whole, WholeEvent>(begin: { [begin] whole, port, report in
+            guard let part = value(whole), let run = begin(part, port.pullback(embedEvent), report) else { return nil }
             return CustomRun(
                 tell: { whole, event in
                     guard let part = value(whole) else { return false }
                     return run.tell(part, event.flatMap(extractEvent))
                 },
-                finish: run.finish, body: run.body)
-        }
+                finish: run.finish, work: run.work)
+        })
         if let failureEvent { whole.failureEvent = { failureEvent($0, $1).map(embedEvent) } }
         return whole
     }
 }
 
-/// One run of a custom feedback's body, from its attachment to its end.
+/// One run of a custom feedback, from its attachment to its end.
 package struct CustomRun<State: Sendable, Event: Sendable>: Sendable {
-    /// Tells the body of a transition. False: the part has gone, and the run with it.
+    /// Tells the run of a transition. False: the part has gone, and the run with it.
     package let tell: @Sendable (State, Event?) -> Bool
-    /// Ends the transitions.
+    /// Ends the transitions, or the connection.
     package let finish: @Sendable () -> Void
-    let body: @Sendable () async -> Void
+    let work: CustomWork
+}
+
+/// What a run of a custom feedback does.
+enum CustomWork: Sendable {
+    /// Runs in a task of its own.
+    case body(@Sendable () async -> Void)
+    /// Opens a connection, on the thread that attaches the feedback.
+    case connection(@Sendable () -> Void)
+}
+
+/// What a loop gives to a run of a custom feedback.
+package struct CustomPort<Event: Sendable>: Sendable {
+    /// Sends an event from a task.
+    let send: Send<Event>
+    /// Queues an event without waiting. Without contention, and outside of a reduction, it has been reduced on return.
+    let post: @Sendable (Event) -> Void
+    /// Where the run's tasks belong; nil: wherever Swift runs tasks.
+    let executor: (any TaskExecutor)?
+
+    package init(
+        send: Send<Event>, post: @escaping @Sendable (Event) -> Void, executor: (any TaskExecutor)? = nil
+    ) {
+        self.send = send
+        self.post = post
+        self.executor = executor
+    }
+
+    func pullback<Local: Sendable>(_ embed: @escaping @Sendable (Local) -> Event) -> CustomPort<Local> {
+        CustomPort<Local>(send: send.pullback(embed), post: { [post] in post(embed($0)) }, executor: executor)
+    }
 }

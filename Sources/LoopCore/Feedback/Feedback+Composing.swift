@@ -1,4 +1,6 @@
-// Feedbacks of a part of the loop in a loop of the whole. They keep their names, which are unique in the whole.
+// Feedbacks of a part of the loop in a loop of the whole. `part` qualifies their names: pulled back into the part "left", the
+// feedback "search" is "left.search". Without it they keep their names. A name is not taken from a key path, because a key
+// path's description is not the same in every build.
 
 extension Feedback {
     /// Feedbacks side by side as one: they are told of transitions in this order, and they end together, with the loop or
@@ -7,39 +9,47 @@ extension Feedback {
     public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
 
     /// The same feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
+    /// - Parameter part: qualifies the feedback's name: "part.name".
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
-        value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+        part: String? = nil, value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
     ) -> Feedback<Whole, WholeEvent> {
-        pullback(value: { $0[keyPath: value] }, embedEvent: event.embed, extractEvent: event.extract)
+        pullback(
+            part: part, value: { $0[keyPath: value] }, embedEvent: event.embed, extractEvent: event.extract)
     }
 
     /// The same feedback in a loop whose state has this one as a case. When the case is left, its effects are cancelled;
     /// when it is entered again, the feedback begins anew.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
-        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+        part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> Feedback<Whole, WholeEvent> {
-        pullback(optionalValue: value.extract, embedEvent: event.embed, extractEvent: event.extract)
+        pullback(
+            part: part, optionalValue: value.extract, embedEvent: event.embed, extractEvent: event.extract)
     }
 
     /// The same feedback in a loop whose state has this one as a part. Events that `extract` does not know are
     /// invisible to it and cancel nothing; a form that follows the state follows the part.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
-        value: @escaping @Sendable (Whole) -> State, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        part: String? = nil, value: @escaping @Sendable (Whole) -> State,
+        embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Feedback<Whole, WholeEvent> {
-        pullback(optionalValue: { value($0) }, embedEvent: embedEvent, extractEvent: extractEvent)
+        pullback(
+            part: part, optionalValue: { value($0) }, embedEvent: embedEvent, extractEvent: extractEvent)
     }
 
     /// The same feedback in a loop whose state has this one only at times: an optional part, or a case. When the part
     /// goes, its effects are cancelled; when it comes again, the feedback begins anew.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
-        optionalValue: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        part: String? = nil, optionalValue: @escaping @Sendable (Whole) -> State?,
+        embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Feedback<Whole, WholeEvent> {
         if let parts {
             return Feedback<Whole, WholeEvent>(
                 combining: parts.map {
-                    $0.pullback(optionalValue: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent)
+                    $0.pullback(
+                        part: part, optionalValue: optionalValue, embedEvent: embedEvent,
+                        extractEvent: extractEvent)
                 })
         }
         var query: (@Sendable () -> any FeedbackQuery<Whole, WholeEvent>)?
@@ -52,7 +62,7 @@ extension Feedback {
         var failure: (@Sendable (any Sendable, any Error) -> WholeEvent?)?
         if let failureEvent { failure = { request, error in failureEvent(request, error).map(embedEvent) } }
         return Feedback<Whole, WholeEvent>(
-            derived: self, query: query,
+            derived: qualified(by: part), query: query,
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },
             failureEvent: failure,
             custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
@@ -83,16 +93,16 @@ extension Array {
     /// The same feedbacks, such as those of a definition, in a loop whose state has theirs as a part, and whose events have
     /// theirs as a case.
     public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
-        value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+        part: String? = nil, value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
     ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {
-        map { $0.pullback(value: value, event: event) }
+        map { $0.pullback(part: part, value: value, event: event) }
     }
 
     /// The same feedbacks in a loop whose state has theirs as a case. When the case is left, their effects are cancelled;
     /// when it is entered again, they begin anew.
     public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
-        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+        part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {
-        map { $0.pullback(value: value, event: event) }
+        map { $0.pullback(part: part, value: value, event: event) }
     }
 }

@@ -1,5 +1,3 @@
-internal import LoopLock
-
 // Feedbacks that do not depend on the state.
 
 extension Feedback {
@@ -32,13 +30,9 @@ extension Feedback {
         }
     }
 
-    /// Sends what others put into a handle.
+    /// Sends what others put into an `Input`.
     public static func input(_ name: String, _ input: Input<Event>) -> Feedback {
-        Feedback(name: name) { _, send in
-            for await event in input.attach() {
-                do { try await send(event) } catch { return }
-            }
-        }
+        Feedback(name: name, custom: CustomFeedback(input: input), requestType: nil)
     }
 
     /// A body that follows every transition and contributes what it sends, and nothing else. The first pair has no
@@ -56,42 +50,3 @@ extension Feedback {
 
 /// The request of a source: the same at every state.
 package struct SourceRequest: Codable, Equatable, Sendable {}
-
-/// A handle through which code outside of a loop sends events into it.
-///
-/// What is sent before the first loop has taken the handle up waits for it. From then on an event goes to every loop
-/// that has it at that moment, and nowhere when they have all ended.
-public struct Input<Event: Sendable>: Sendable {
-    private struct Listeners: Sendable {
-        var waiting: [Event] = []
-        var streams: [UInt64: AsyncStream<Event>.Continuation] = [:]
-        var nextToken: UInt64 = 0
-    }
-
-    private let listeners = Locked(Listeners())
-
-    public init() {}
-
-    /// Sends one event, without waiting.
-    public func send(_ event: Event) {
-        let streams = listeners.withLock { listeners -> [AsyncStream<Event>.Continuation] in
-            if listeners.nextToken == 0 { listeners.waiting.append(event) }
-            return Array(listeners.streams.values)
-        }
-        for stream in streams { stream.yield(event) }
-    }
-
-    func attach() -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream<Event>.makeStream()
-        let token = listeners.withLock { listeners in
-            // Nobody listens to the stream yet, so that nothing resumes here.
-            for event in listeners.waiting { continuation.yield(event) }
-            listeners.waiting = []
-            listeners.nextToken += 1
-            listeners.streams[listeners.nextToken] = continuation
-            return listeners.nextToken
-        }
-        continuation.onTermination = { [listeners] _ in listeners.withLock { $0.streams[token] = nil } }
-        return stream
-    }
-}

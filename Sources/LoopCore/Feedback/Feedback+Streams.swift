@@ -18,8 +18,8 @@ extension Feedback {
         _ name: String, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
     ) -> Feedback where Requests.Element: Sendable {
-        .latest(name, of: Requests.Element.self) { transitions, send, report in
-            await runLatest(of: transform(FollowedStates(transitions)), send, report, effect)
+        .latest(name, of: Requests.Element.self) { transitions, port, report in
+            await runLatest(of: transform(FollowedStates(transitions)), port, report, effect)
         }
     }
 
@@ -30,8 +30,8 @@ extension Feedback {
         _ name: String, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
     ) -> Feedback where Requests.Element: Sendable {
-        .latest(name, of: Requests.Element.self) { transitions, send, report in
-            await runLatest(of: transform(FollowedEvents(transitions)), send, report, effect)
+        .latest(name, of: Requests.Element.self) { transitions, port, report in
+            await runLatest(of: transform(FollowedEvents(transitions)), port, report, effect)
         }
     }
 
@@ -39,7 +39,7 @@ extension Feedback {
         _ name: String, of type: Request.Type,
         _ body:
             @escaping @Sendable (
-                AsyncStream<(state: State, event: Event?)>, Send<Event>, @escaping FailureReport
+                AsyncStream<(state: State, event: Event?)>, CustomPort<Event>, @escaping FailureReport
             ) async -> Void
     ) -> Feedback {
         Feedback(name: name, custom: CustomFeedback(reporting: body), requestType: RequestType(type))

@@ -3,7 +3,8 @@
 /// A feedback's name is the same in every process. Where its effects run is its `placement`; how they are retried and
 /// limited is its `policy`. The request type is erased here; `Feedback+….swift` hold the ways to make one.
 public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
-    public let name: String
+    /// Loops with workers or a journal know a feedback by it.
+    public internal(set) var name: String
     public var placement: Placement
     public var policy: EffectPolicy
 

@@ -11,14 +11,14 @@ func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Eleme
 /// Runs an effect for each request, one at a time: the next one cancels the one before it. One that fails reports that,
 /// unless it has been cancelled.
 func runLatest<Requests: AsyncSequence, Event: Sendable>(
-    of requests: Requests, _ send: Send<Event>, _ report: @escaping FailureReport,
+    of requests: Requests, _ port: CustomPort<Event>, _ report: @escaping FailureReport,
     _ effect: (Requests.Element) -> Effect<Event>
 ) async where Requests.Element: Sendable {
     var current: LatestEffect?
     var iterator = requests.makeAsyncIterator()
     while let request = try? await iterator.next() {
         current?.cancel()
-        current = LatestEffect(effect(request), send) { await report(request, $0) }
+        current = LatestEffect(effect(request), port) { await report(request, $0) }
     }
     // The requests have ended, the effect has not; the feedback's end ends both.
     if let current {
@@ -36,18 +36,20 @@ private struct LatestEffect: Sendable {
     private let isLive: Locked<Bool>
 
     init<Event: Sendable>(
-        _ effect: Effect<Event>, _ send: Send<Event>, failed: @escaping @Sendable (any Error) async -> Void
+        _ effect: Effect<Event>, _ port: CustomPort<Event>, failed: @escaping @Sendable (any Error) async -> Void
     ) {
         let isLive = Locked(true)
         self.isLive = isLive
+        let send = port.send
         let gated = Send<Event> { event, confirmed throws(SendRefusal) in
             if !isLive.withLock({ $0 }) { throw SendRefusal(.stale) }
             if confirmed { return try await send.confirmed(event) }
             try await send(event)
             return .initial
         }
-        // In no group: whoever starts the next one cancels this one and does not wait for its end. The last one is waited for.
-        task = Task {
+        // In no group, so that the next effect need not wait for the end of this one, which it cancels. So the task does not
+        // inherit where it runs.
+        task = Task(executorPreference: port.executor) {
             do {
                 try await effect.work(gated)
             } catch {

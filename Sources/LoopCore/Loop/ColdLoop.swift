@@ -1,59 +1,122 @@
-/// The states of a loop that is made anew for each iteration, starts with it and ends with it.
+internal import LoopLock
+
+/// The states of a loop that is made for each iteration, starts with it and ends with it.
+///
+/// The loop goes at the pace of its reader; see ``ColdStates``.
 ///
 /// - Parameters:
 ///   - initial: the state before the first event.
 ///   - reduce: folds one event into the state.
-///   - feedbacks: without one that sends, there is one state.
+///   - feedbacks: what sends the events. Without any, the states end after the initial one.
+///   - clock: the time of retries, rates and timeouts; a test brings its own.
 public func system<State: Sendable, Event: Sendable>(
-    initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks: [Feedback<State, Event>]
+    initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
 ) -> ColdStates<State> {
-    ColdStates {
-        let loop = Loop<State, Event>(initial: initial, reduce: reduce, feedbacks: feedbacks)
-        return (loop, loop.states)
-    }
-}
-
-/// The states of a loop that is made anew for each iteration; another name of `system`.
-public func feedbackLoop<State: Sendable, Event: Sendable>(
-    initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks: [Feedback<State, Event>]
-) -> ColdStates<State> {
-    system(initial: initial, reduce: reduce, feedbacks: feedbacks)
+    system(initial: initial, reducer: Reducer(returning: reduce), feedbacks: feedbacks, clock: clock)
 }
 
 /// The same for a closure that changes the state.
 public func system<State: Sendable, Event: Sendable>(
-    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>]
+    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
 ) -> ColdStates<State> {
-    ColdStates {
-        let loop = Loop<State, Event>(initial: initial, reducer: reducer, feedbacks: feedbacks)
-        return (loop, loop.states)
-    }
+    system(initial: initial, reducer: Reducer(reducer), feedbacks: feedbacks, clock: clock)
 }
 
-/// The same for a closure that changes the state; another name of `system`.
+/// The same for a reducer.
+public func system<State: Sendable, Event: Sendable>(
+    initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
+) -> ColdStates<State> {
+    ColdStates(initial: initial, reducer: reducer, feedbacks: feedbacks, clock: clock)
+}
+
+/// The states of a loop that is made for each iteration; another name of `system`.
 public func feedbackLoop<State: Sendable, Event: Sendable>(
-    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>]
+    initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
 ) -> ColdStates<State> {
-    system(initial: initial, reducer: reducer, feedbacks: feedbacks)
+    system(initial: initial, reduce: reduce, feedbacks: feedbacks, clock: clock)
 }
 
-/// A sequence of states that brings its own loop to each iteration.
+/// The same for a closure that changes the state.
+public func feedbackLoop<State: Sendable, Event: Sendable>(
+    initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
+) -> ColdStates<State> {
+    system(initial: initial, reducer: reducer, feedbacks: feedbacks, clock: clock)
+}
+
+/// The same for a reducer.
+public func feedbackLoop<State: Sendable, Event: Sendable>(
+    initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>],
+    clock: some Clock<Duration> = ContinuousClock()
+) -> ColdStates<State> {
+    system(initial: initial, reducer: reducer, feedbacks: feedbacks, clock: clock)
+}
+
+/// A sequence of states that makes a loop for each iteration.
+///
+/// The loop starts when the first state is asked for, and its reader misses no state. It goes at the pace of the reader:
+/// an event is reduced only when the next state is asked for, so states never pile up, and a loop whose effects send
+/// without end does not run away. Effects run meanwhile, and what they send waits. The loop ends with the iteration:
+/// when the iterator is released, or when the task that waits for a state is cancelled.
 public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
     public typealias Element = State
     public typealias Failure = Never
 
-    let make: @Sendable () -> (loop: any Sendable & AnyObject, states: States<State>)
+    private let make: @Sendable () -> (run: ColdRun, states: AsyncStream<State>)
+
+    init<Event: Sendable>(
+        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>],
+        clock: some Clock<Duration>
+    ) {
+        make = {
+            let feedbacks = feedbacks.flatMap(\.flattened)
+            let runtime = LoopRuntime(
+                name: "loop", initial: initial, reduce: .plain(reducer.body), outcome: nil, feedbacks: feedbacks,
+                clock: LoopClock(clock), seed: .random(in: .min ... .max), isPaced: true)
+            let states = runtime.subscribe(.unbounded, onEnd: { [weak runtime] in runtime?.stop() })
+            return (ColdRun(runtime, hasEvents: !feedbacks.isEmpty), states)
+        }
+    }
 
     public func makeAsyncIterator() -> Iterator {
-        let (loop, states) = make()
-        return Iterator(loop: loop, states: states.makeAsyncIterator())
+        let (run, states) = make()
+        return Iterator(run: run, states: states.makeAsyncIterator())
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// Kept alive by the iteration.
-        let loop: any Sendable & AnyObject
+        let run: ColdRun
         var states: AsyncStream<State>.Iterator
 
-        public mutating func next() async -> State? { await states.next() }
+        public mutating func next() async -> State? {
+            run.step()
+            return await states.next()
+        }
     }
+}
+
+/// The loop of one iteration, which ends when this is released.
+final class ColdRun: Sendable {
+    /// Lets the loop go on by one state, and starts it at first.
+    let step: @Sendable () -> Void
+    private let stop: @Sendable () -> Void
+
+    init<State: Sendable, Event: Sendable>(_ runtime: LoopRuntime<State, Event>, hasEvents: Bool) {
+        let hasStarted = Locked(false)
+        stop = { runtime.stop() }
+        step = {
+            let isFirst = hasStarted.withLock { hasStarted in
+                defer { hasStarted = true }
+                return !hasStarted
+            }
+            if !isFirst { return runtime.step() }
+            runtime.start()
+            if !hasEvents { runtime.stop() }
+        }
+    }
+
+    deinit { stop() }
 }

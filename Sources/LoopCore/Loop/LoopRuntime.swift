@@ -14,9 +14,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         var run: (CustomRun<State, Event>, token: UInt64)?
     }
 
-    /// A sending effect waits for its event to be applied while more than this are queued.
-    private static var queuedEventsMax: Int { 1024 }
-
     @usableFromInline let shared: Locked<Shared>
     /// The right to drain.
     @usableFromInline let gate = LoopGate()
@@ -34,9 +31,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     init(
         name: String, initial: State, reduce: LoopReduce<State, Event>,
-        outcome: (@Sendable (State) -> Outcome?)?, feedbacks: [Feedback<State, Event>], clock: LoopClock, seed: UInt64
+        outcome: (@Sendable (State) -> Outcome?)?, feedbacks: [Feedback<State, Event>], clock: LoopClock, seed: UInt64,
+        isPaced: Bool = false
     ) {
-        Self.demandUniqueNames(feedbacks, name)
+        let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         self.clock = clock
         self.name = name
@@ -46,7 +44,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         for feedback in feedbacks { if let custom = feedback.custom { customs.append(Custom(feedback: custom)) } }
         isSimple = outcome == nil && customs.isEmpty
         let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
-        shared = Locked(Shared(state: initial, table: table))
+        shared = Locked(Shared(state: initial, table: table, isPaced: isPaced))
         turn = .allocate(capacity: 1)
         turn.initialize(to: LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
     }
@@ -56,18 +54,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         turn.deallocate()
     }
 
-    private static func demandUniqueNames(_ feedbacks: [Feedback<State, Event>], _ loop: String) {
-        if feedbacks.count < 2 { return }
-        var names: Set<String> = []
-        for feedback in feedbacks {
-            precondition(
-                names.insert(feedback.name).inserted,
-                "loop \(loop) has two feedbacks named \(feedback.name); give each a name of its own")
-        }
-    }
-
     /// A critical section that may queue something.
-    private func locked<Result>(_ body: (inout sending Shared) -> sending Result) -> sending Result {
+    func locked<Result>(_ body: (inout sending Shared) -> sending Result) -> sending Result {
         shared.withLock { shared in
             let result = body(&shared)
             if !shared.isQueueEmpty { gate.markPending() }
@@ -122,14 +110,25 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         for subscriber in remains.subscribers { subscriber.states.finish() }
     }
 
-    func subscribe(_ buffering: AsyncStream<State>.Continuation.BufferingPolicy) -> AsyncStream<State> {
+    /// - Parameter onEnd: called when the reader has gone. Without it the subscription ends.
+    func subscribe(
+        _ buffering: AsyncStream<State>.Continuation.BufferingPolicy, onEnd: (@Sendable () -> Void)? = nil
+    ) -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: buffering)
         guard let token = shared.withLock({ $0.subscribe(continuation) }) else {
             continuation.finish()
             return stream
         }
-        continuation.onTermination = { [weak self] _ in self?.shared.withLock { $0.unsubscribe(token) } }
+        let forget: @Sendable () -> Void = { [weak self] in self?.shared.withLock { $0.unsubscribe(token) } }
+        let end = onEnd ?? forget
+        continuation.onTermination = { _ in end() }
         return stream
+    }
+
+    /// Lets a loop that goes at the pace of its reader reduce one event, now or when there is one.
+    func step() {
+        shared.withLock { $0.isHeld = false }
+        drain()
     }
 
     func retryParked(_ id: EffectID) -> Bool {
@@ -150,7 +149,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         if mayDrain { takeSteps() }
     }
 
-    private func drain() {
+    func drain() {
         if shared.withLock({ !$0.isStopped && !$0.isQueueEmpty && gate.claim(CurrentThread.identity, isPending: false) }
         ) {
             takeSteps()
@@ -335,7 +334,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         performAndDrain(work)
     }
 
-    // MARK: Sending
+    // MARK: Custom feedbacks
 
     /// Tells the custom feedbacks of a transition; only with the right to drain. Those whose part has gone end, those
     /// whose part has come begin with the state alone.
@@ -353,48 +352,19 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     private func attachCustom(_ index: Int, _ state: State) {
         let token = shared.withLock { $0.nextCustom() }
-        guard let run = customs[index].feedback.attach(state, send(as: .custom(token))),
+        let port = CustomPort<Event>(
+            send: send(as: .custom(token)), post: { [weak self] in self?.post($0, as: .custom(token)) },
+            executor: clock.executor)
+        guard let run = customs[index].feedback.attach(state, port),
             shared.withLock({ $0.attachCustom(token, finish: run.finish) })
         else { return }
         customs[index].run = (run, token)
-        // Detached, as an effect is. The end of its part of the state cancels it, or the loop's.
-        let task = Task.detached(executorPreference: clock.executor) { await run.body() }
-        if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
-    }
-
-    private func send(as sender: Shared.Sender) -> Send<Event> {
-        Send { [weak self] event, confirmed throws(SendRefusal) in
-            guard let self else { throw SendRefusal(.ended) }
-            return try await self.submit(event, confirmed: confirmed, sender: sender)
+        switch run.work {
+        case .connection(let open): open()
+        case .body(let body):
+            // Detached, as an effect is. The end of its part of the state cancels it, or the loop's.
+            let task = Task.detached(executorPreference: clock.executor) { await body() }
+            if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
         }
-    }
-
-    private func submit(
-        _ event: Event, confirmed: Bool, sender: Shared.Sender
-    ) async throws(SendRefusal) -> Seq {
-        var entry = Shared.Entry(input: .event(event))
-        if case .effect(let id, _) = sender { entry.source = id }
-        if !confirmed {
-            let isFull = shared.withLock { $0.queuedCount >= Self.queuedEventsMax }
-            if !isFull {
-                if let refusal = accept(entry, sender) { throw refusal }
-                drain()
-                return .initial
-            }
-        }
-        let result = await withCheckedContinuation { [entry] continuation in
-            var entry = entry
-            entry.waiter = continuation
-            if let refusal = accept(entry, sender) {
-                continuation.resume(returning: .failure(refusal))
-            } else {
-                drain()
-            }
-        }
-        return try result.get()
-    }
-
-    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender) -> SendRefusal? {
-        locked { $0.refusal(of: sender) ?? $0.enqueue(entry) }
     }
 }

@@ -88,6 +88,9 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline package var seq = Seq.initial
     package private(set) var outcome: Outcome?
     @usableFromInline package var isStopped = false
+    /// Whether the loop goes at the pace of its one reader: each transition holds it until the reader asks for another.
+    private let isPaced: Bool
+    @usableFromInline var isHeld: Bool
     package private(set) var table: EffectTable
     @usableFromInline var queue = EventQueue<Entry>()
     private var handles: [EffectID: Handle] = [:]
@@ -97,9 +100,11 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
 
-    package init(state: State, table: EffectTable) {
+    package init(state: State, table: EffectTable, isPaced: Bool = false) {
         self.state = state
         self.table = table
+        self.isPaced = isPaced
+        isHeld = isPaced
     }
 
     // MARK: Queue
@@ -127,10 +132,10 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return nil
     }
 
-    /// Nil: nothing is queued, or the loop has ended.
+    /// Nil: nothing is queued, or the loop is held, or has ended.
     @inlinable
     package mutating func nextStep() -> Step? {
-        guard !isStopped, let entry = queue.popFirst() else { return nil }
+        guard !isStopped, !isHeld, let entry = queue.popFirst() else { return nil }
         if let source = entry.source, !isLive(source) { return .refuse(entry) }
         return .apply(entry)
     }
@@ -147,6 +152,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         self.state = state
         self.seq = seq
         self.outcome = outcome
+        if isPaced { isHeld = true }
         return true
     }
 

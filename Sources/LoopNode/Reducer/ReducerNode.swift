@@ -56,10 +56,13 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 
     /// A feedback on workers must have requests that can cross a process; a name must be there once.
     private static func check(_ definition: Definition) throws(NodeError) {
-        var names: Set<String> = []
-        for feedback in definition.allFeedbacks {
-            guard names.insert(feedback.name).inserted else {
-                throw .definition("two feedbacks of \(Definition.name) are named \"\(feedback.name)\"; rename one")
+        var places: [String: Int] = [:]
+        for (index, feedback) in definition.allFeedbacks.enumerated() {
+            if let other = places.updateValue(index, forKey: feedback.name) {
+                throw .definition(
+                    "feedbacks \(other + 1) and \(index + 1) of \(Definition.name) are both named \"\(feedback.name)\","
+                        + " the name by which workers and the journal know them; rename one with .named(\"…\"),"
+                        + " or name its part with pullback(part: \"…\", …)")
             }
             guard feedback.custom == nil else {
                 throw .definition(

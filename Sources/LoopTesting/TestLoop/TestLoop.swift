@@ -78,10 +78,6 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     private static func run<Result>(
         _ machine: TestMachine<State, Event>, _ mode: Mode, _ call: TestCall, _ test: (TestLoop) throws -> Result
     ) throws -> Result {
-        let names = machine.feedbacks.map(\.name)
-        if let twice = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
-            throw call.failure("the loop has two feedbacks named \"\(twice)\"; give each a name of its own")
-        }
         let loop = TestLoop(machine, mode: mode)
         try loop.perform(call) { try $0.start() }
         let result = try test(loop)

@@ -37,6 +37,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], seed: UInt64,
         wallTime: WallTime
     ) {
+        let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         outcomeOf = outcome
         self.wallTime = wallTime
@@ -167,9 +168,14 @@ struct TestMachine<State: Sendable, Event: Sendable> {
                 customs[feedback.name] = nil
                 run.finish()
             } else {
-                customs[feedback.name] = custom.attach(state, Send { _, _ throws(SendRefusal) in .initial })
+                customs[feedback.name] = custom.attach(state, Self.port)
             }
         }
+    }
+
+    /// What the run of a custom feedback is given, which nobody runs.
+    private static var port: CustomPort<Event> {
+        CustomPort(send: Send { _, _ throws(SendRefusal) in .initial }, post: { _ in })
     }
 
     private mutating func end(_ outcome: Outcome) {

@@ -316,10 +316,4 @@ import Testing
         await log.wait(for: "event 4 sees 4")
         holder.hold(nil)
     }
-
-    @Test func `two feedbacks of one name are a mistake that is told at once`() async {
-        await #expect(processExitsWith: .failure) {
-            _ = counting([.everyState("same") { _ in .none }, .everyState("same") { _ in .none }])
-        }
-    }
 }

@@ -362,4 +362,16 @@ private struct Broken: Error {}
         #expect(text.contains("\"watch\""))
         #expect(text.contains("RemoteLoop"))
     }
+    @Test func `a reducer node refuses feedbacks of one name and says how to rename them`() throws {
+        let fetch = Feedback<Tally.State, Int>.react("fetch", request: { $0.value }, effect: { (_: Int) in .none })
+        let feedbacks = [fetch, fetch.named("b"), fetch]
+        let tally = Tally(initial: Tally.State(value: 0), log: PromiseLog(), feedbacks: feedbacks)
+        let error = #expect(throws: NodeError.self) {
+            try ReducerNode(tally, configuration: .test("inproc://names", ZMQContext()))
+        }
+        let text = error?.description ?? ""
+        #expect(text.contains("feedbacks 1 and 3 of"))
+        #expect(text.contains("both named \"fetch\""))
+        #expect(text.contains(".named(") && text.contains("pullback(part:"))
+    }
 }

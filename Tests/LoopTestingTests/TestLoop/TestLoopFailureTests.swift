@@ -435,19 +435,6 @@ import Testing
         }
     }
 
-    @Test func `two feedbacks of one name`() {
-        let feedback = Feedback<Int, Int>.source("a") { _ in }
-        let reducer = Reducer<Int, Int> { $0 += $1 }
-        do {
-            try TestLoop.run(initial: 0, reducer: reducer, feedbacks: [feedback, feedback]) { _ in }
-            Issue.record("nothing failed")
-        } catch {
-            #expect(
-                "\(error)".hasSuffix(
-                    "TestLoop.run: the loop has two feedbacks named \"a\"; give each a name of its own"))
-        }
-    }
-
     @Test func `what the test throws itself`() {
         #expect(throws: Broken.self) { try TestLoop.run(Crossing()) { _ in throw Broken() } }
     }
