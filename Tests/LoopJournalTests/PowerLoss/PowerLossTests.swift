@@ -181,6 +181,37 @@ import Testing
         #expect(wrong == [])
     }
 
+    /// A session's or an epoch's number that a reducer has given out must never mean another one, whatever is promised of other
+    /// records. What was appended before it is safe with it.
+    @Test(arguments: [Durability.os, .none])
+    func `a number that was given out is there, with everything before it`(durability: Durability) throws {
+        defer { recorder.end() }
+        let journal = try open(durability)
+        defer { journal.abandon() }
+        var records: [Record] = []
+        var random = SeededRandom(seed: 5)
+        let givers: [Record] = [
+            .epochBegun(Epoch(number: 1, nonce: 9), Examples.time),
+            .sessionOpened(SessionID(1), PeerID(high: 1, low: 2)),
+            .historyBegun(History(5), Examples.time),
+        ]
+        for (index, giver) in givers.enumerated() {
+            for more in [[Record.event(Examples.event(UInt64(index + 1)))], [giver]] {
+                records += more
+                _ = try journal.append(more, through: UInt64(records.count))
+            }
+            var disk = ModelDisk(root: folder.path)
+            for operation in recorder.operations { disk.apply(operation) }
+            let found = try Folder(inMemory: true)
+            for (path, bytes) in disk.afterPowerLoss(.none, &random) where !path.hasSuffix("-lock") {
+                try found.restore(bytes, String(path.dropFirst(folder.path.count + 1)))
+            }
+            let again = try Examples.open(found.journal, durability)
+            #expect(try again.all() == records)
+            again.close()
+        }
+    }
+
     /// The model itself: without syncs nothing is kept.
     @Test func `which a disk without syncs would not give`() throws {
         var run = try run(.fsync)
