@@ -88,6 +88,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 enum ReducerMail: Sendable {
     case stop
     case errandDone(Errand.Result)
-    case snapshotWritten(Result<SnapshotEntry, JournalError>)
+    /// What came of a snapshot, and in which opening of the journal it was begun.
+    case snapshotWritten(Result<SnapshotEntry, JournalError>, opening: UInt64)
     case answer(JournalRequest, AdministrationAnswer)
 }

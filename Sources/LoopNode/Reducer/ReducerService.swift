@@ -75,7 +75,8 @@ struct ReducerService<Definition: LoopDefinition> {
         durability = configuration.durability
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
-            every: configuration.snapshotInterval, newest: recovery.snapshot, isDue: recovery.core.hasReinterpreted,
+            opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
+            isDue: recovery.core.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         desk = JournalDesk(definition, read: configuration.journal.read, post: post)
     }
@@ -180,8 +181,9 @@ struct ReducerService<Definition: LoopDefinition> {
         machine.answer(answer, request.number, request.route)
     }
 
-    mutating func snapshotWritten(_ result: Result<SnapshotEntry, JournalError>) throws {
-        switch snapshots.written(result) {
+    mutating func snapshotWritten(_ result: Result<SnapshotEntry, JournalError>, opening: UInt64) throws {
+        switch snapshots.written(result, opening: opening) {
+        case nil: break
         case .success(let entry): try journal.add(entry)
         case .failure(let error): log.once(a: "snapshot", "no snapshot was made: \(error)")
         }

@@ -145,9 +145,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             case .stop: return true
             case .answer(let request, let answer): service?.answer(answer, to: request)
             case .errandDone(let result): service?.receive(result)
-            case .snapshotWritten(let result):
+            case .snapshotWritten(let result, let opening):
                 do {
-                    try service?.snapshotWritten(result)
+                    try service?.snapshotWritten(result, opening: opening)
                 } catch let error as JournalError {
                     try fail(error)
                 }

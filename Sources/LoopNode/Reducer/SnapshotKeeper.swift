@@ -10,6 +10,9 @@ struct SnapshotKeeper {
     private let every: UInt64
     private let writer: Writer?
     private let post: @Sendable (ReducerMail) -> Void
+    /// Tells its snapshots from those that were begun before the journal failed and was opened again: with durability `none` such
+    /// a journal has dropped records that had been acknowledged, and a snapshot that holds them is not of it.
+    let opening: UInt64
     private var position: UInt64
     private var byteCount: Int
     private var isWriting = false
@@ -19,10 +22,13 @@ struct SnapshotKeeper {
 
     private static var bytesPerRecord: UInt64 { 100 }
 
+    /// - Parameter opening: the nonce of the epoch that began with this opening of the journal: its number may be lost, and
+    ///   given again.
     init(
-        every: UInt64, newest: SnapshotEntry?, isDue: Bool, writer: Writer?,
+        opening: UInt64, every: UInt64, newest: SnapshotEntry?, isDue: Bool, writer: Writer?,
         post: @escaping @Sendable (ReducerMail) -> Void
     ) {
+        self.opening = opening
         self.isDue = isDue
         self.every = every
         self.writer = writer
@@ -39,10 +45,10 @@ struct SnapshotKeeper {
         isDue = false
         position = core.position
         isWriting = true
-        let (copy, post) = (copy core, post)
+        let (copy, post, opening) = (copy core, post, opening)
         do {
             _ = try NodeThread("loop-snapshot") {
-                post(.snapshotWritten(BackgroundWork.run { Self.write(copy, writer) }))
+                post(.snapshotWritten(BackgroundWork.run { Self.write(copy, writer) }, opening: opening))
             }
         } catch {
             isWriting = false
@@ -51,7 +57,12 @@ struct SnapshotKeeper {
     }
 
     /// Takes notice of what came of a snapshot.
-    mutating func written(_ result: Result<SnapshotEntry, JournalError>) -> Result<SnapshotEntry, JournalError> {
+    /// - Parameter opening: that of the keeper which began it.
+    /// - Returns: nil: it is another keeper's, and is not added. The next opening of the journal removes its file.
+    mutating func written(
+        _ result: Result<SnapshotEntry, JournalError>, opening: UInt64
+    ) -> Result<SnapshotEntry, JournalError>? {
+        guard opening == self.opening else { return nil }
         isWriting = false
         if case .success(let entry) = result { byteCount = entry.byteCount }
         return result
