@@ -76,6 +76,9 @@ struct PeerBench {
         }
     }
 
+    /// Everything that was sent leaves.
+    mutating func push() { while machine.nextBatch() != nil {} }
+
     mutating func send(_ bytes: [UInt8] = [9], wantsSeq: Bool = false) -> SendResult {
         machine.send(bytes[...], of: nil, wantsSeq: wantsSeq)
     }

@@ -195,6 +195,7 @@ import Testing
         var bench = PeerBench()
         bench.join()
         for wantsSeq in [false, true, false] { _ = bench.send(wantsSeq: wantsSeq) }
+        bench.push()
         let applied = NotableOutcome(number: 2, outcome: .applied(Seq(8)))
         #expect(
             bench.acknowledge(0, 3, applied, refused(3, .stale)) == [
@@ -206,6 +207,7 @@ import Testing
         var bench = PeerBench()
         bench.join()
         for _ in 0..<3 { _ = bench.send(wantsSeq: true) }
+        bench.push()
         #expect(bench.acknowledge(2, 3) == [])
         #expect(bench.wait().contains(.send(.outcomesRequest(bench.session, after: 0))))
         let outcomes = Acknowledgement(base: 0, watermark: 1, notable: [refused(1, .ended)])
@@ -272,6 +274,7 @@ import Testing
         bench.join([bench.grant])
         let holder = (bench.grant.effect, bench.grant.attempt)
         for _ in 0..<2 { _ = bench.machine.send([1], of: holder, wantsSeq: false) }
+        bench.push()
         #expect(bench.acknowledge(0, 1, refused(1, .undecodable)) == [.settled(number: 1, .refused(.undecodable))])
         #expect(
             bench.acknowledge(1, 2, refused(2, .attempt)) == [
@@ -403,6 +406,7 @@ import Testing
         var bench = PeerBench()
         bench.join()
         _ = bench.send(wantsSeq: true)
+        bench.push()
         #expect(bench.publish(.ended(at: Seq(9), exitCode: 0, text: "")) == [])
         #expect(bench.send() == .refused(SendRefusal(.ended)))
         #expect(bench.wait().contains(.send(.outcomesRequest(bench.session, after: 0))))
@@ -419,6 +423,7 @@ import Testing
         var bench = PeerBench()
         bench.join()
         _ = bench.send(wantsSeq: true)
+        bench.push()
         #expect(bench.publish(.ended(at: Seq(9), exitCode: 3, text: "done")) == [])
         bench.machine.stop(at: bench.now)
         _ = bench.wait()
@@ -480,6 +485,7 @@ import Testing
                 .run(bench.grant)
             ])
         #expect(bench.send() == .accepted(number: 2))
+        bench.push()
         _ = bench.acknowledge(0, 2)
         #expect(
             bench.publish(.ended(at: Seq(9), exitCode: 1, text: "again")) == [

@@ -126,7 +126,10 @@ import Testing
             (["--seed", "3"], "unknown option --seed"), (["extra"], "unknown option extra"),
             (["--seeds"], "--seeds takes a value"), (["--seeds", "many"], "--seeds takes a number from 1, not many"),
             (["--seeds", "0"], "--seeds takes a number from 1, not 0"),
-            (["--mix", "wild"], "--mix takes one of all, sessions, losses, claims, copies, not wild"),
+            (
+                ["--mix", "wild"],
+                "--mix takes one of \(FaultMix.allCases.map(\.rawValue).joined(separator: ", ")), not wild"
+            ),
             (["--without-faults", "3-"], "--without-faults takes numbers such as 0-3,7, not 3-"),
             (
                 ["--first-seed", "18446744073709551615", "--seeds", "1"],

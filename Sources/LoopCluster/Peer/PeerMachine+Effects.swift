@@ -97,7 +97,9 @@ extension PeerMachine {
     }
 
     private mutating func update(_ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: RequestBytes) {
-        guard let current = running[effect], current.attempt == attempt, current.version < version else { return }
+        guard let current = running[effect], current.attempt == attempt,
+            current.version < version || breaks(.updatesAreNewer)
+        else { return }
         running[effect]?.version = version
         actions.append(.update(effect, attempt, request: request))
     }

@@ -42,6 +42,7 @@ extension PeerMachine {
         case .tick(let tick): hear(tick)
         case .acknowledgement(let acknowledgement): acknowledge(acknowledgement)
         case .outcomes(let outcomes):
+            if isUsedByAnother(outcomes.watermark) { return abandonSession() }
             guard outcomes.base <= outbox.settled else { return }
             needsOutcomes = false
             settle(upTo: outcomes.watermark, outcomes.notable)
@@ -123,6 +124,8 @@ extension PeerMachine {
             ending = nil
         }
         assembling = nil
+        standing = ReadStanding()
+        if isUsedByAnother(watermark) { return abandonSession() }
         outbox.goBack(to: outbox.settled)
         progressAt = now
         if watermark > outbox.settled { needsOutcomes = true }
@@ -130,6 +133,7 @@ extension PeerMachine {
     }
 
     private mutating func hear(_ tick: Tick) {
+        if isUsedByAnother(tick.watermark) { return abandonSession() }
         echo = max(echo, tick.stamp)
         if tick.number > applied { needsAssignments = true }
         if tick.watermark > outbox.settled {
@@ -139,8 +143,11 @@ extension PeerMachine {
                 needsOutcomes = true
             }
         }
-        if tick.received < outbox.sent, tick.resend || now - max(progressAt, resentAt) > tickInterval {
+        let isMissing =
+            standing.note(tick, sent: outbox.sent, over: tickInterval * 2) || breaks(.slownessIsNotLoss)
+        if tick.received < outbox.sent, tick.resend || isMissing && now - max(progressAt, resentAt) > tickInterval {
             outbox.goBack(to: tick.received)
+            standing = ReadStanding()
             resentAt = now
         }
     }

@@ -4,6 +4,7 @@ import LoopWire
 /// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
 extension PeerMachine {
     mutating func acknowledge(_ acknowledgement: Acknowledgement) {
+        if isUsedByAnother(acknowledgement.watermark) { return abandonSession() }
         guard acknowledgement.base <= outbox.settled || breaks(.acknowledgementsHaveABase) else {
             needsOutcomes = true
             return
@@ -66,6 +67,21 @@ extension PeerMachine {
         finishIfEmpty()
     }
 
+    /// Whether the reducer has consumed entries of this session that never left here: somebody else has its numbers, a copy of
+    /// its outbox file or a forger. What was consumed under a number is then not known to be the entry that has it here.
+    func isUsedByAnother(_ watermark: UInt64) -> Bool {
+        watermark > outbox.offered && !breaks(.foreignUseIsNoticed)
+    }
+
+    /// Leaves the session to whoever else uses it, and joins again as another peer: under the same ID it would be given the same
+    /// session again. What it held is given to others once its lease has ended.
+    mutating func abandonSession() {
+        loseSession()
+        configuration.peer = configuration.peer.successor(at: now)
+        guard stage != .over else { return }
+        enter(.introducing)
+    }
+
     mutating func leave(_ history: History) {
         leftHistories.append(history)
         if leftHistories.count > 16 { leftHistories.removeFirst() }
@@ -99,10 +115,14 @@ extension PeerMachine {
         stage = .over
     }
 
-    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest.
+    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest. What never left was not
+    /// applied; what may have left may have been.
     mutating func endUnheard() {
-        let base = outbox.base
-        for (number, _) in outbox.unsettled { actions.append(.settled(number: base + number, .refused(.ended))) }
+        let (base, offered) = (outbox.base, breaks(.unheardIsNotRefused) ? 0 : outbox.offered)
+        for (number, _) in outbox.unsettled {
+            let reason = number > offered ? SendRefusal.Reason.ended : .historyChanged
+            actions.append(.settled(number: base + number, .refused(reason)))
+        }
         _ = outbox.settle(upTo: outbox.last, told: [])
         endIfEmpty()
     }
@@ -115,5 +135,12 @@ extension EntryOutcome {
         case .refused(.stale), .refused(.attempt), .refused(.ended): true
         case .refused, .applied: false
         }
+    }
+}
+
+extension PeerID {
+    /// An ID that neither this peer nor a copy of it has had: the moment makes the difference.
+    fileprivate func successor(at now: MonotonicTime) -> PeerID {
+        PeerID(high: Mix.finish(high ^ now.nanoseconds), low: Mix.finish(low &+ now.nanoseconds))
     }
 }

@@ -23,7 +23,8 @@ public struct PeerMachine: Sendable {
         case over
     }
 
-    public let configuration: PeerConfiguration
+    /// Under which ID the peer is known changes where somebody else has used its session.
+    public internal(set) var configuration: PeerConfiguration
     package var brokenRules = BrokenRules()
 
     var stage = Stage.introducing
@@ -49,6 +50,8 @@ public struct PeerMachine: Sendable {
     var progressAt = MonotonicTime.zero
     /// When entries were last to be sent again.
     var resentAt = MonotonicTime.zero
+    /// How far the reducer had read when that last changed, and what had left here by then.
+    var standing = ReadStanding()
     var pushRebuilds = 0
     var needsOutcomes = false
     var hadNoRoom = false
@@ -275,6 +278,26 @@ public struct PeerMachine: Sendable {
 extension Attempt {
     /// Not below any attempt.
     static let all = Attempt(epoch: .max, count: .max)
+}
+
+/// Up to where the reducer has read a session's entries, as its ticks say.
+struct ReadStanding: Equatable, Sendable {
+    var received: UInt64 = 0
+    /// The reducer's clock when it first said so.
+    var stamp: UInt64 = 0
+    /// What had left here when that was heard.
+    var sent: UInt64 = 0
+
+    /// Takes notice of a tick.
+    /// - Returns: whether entries that had left are missing: for so long, by its own clock, the reducer has read all that had
+    ///   arrived, and nothing of them. What left just before the first of the two ticks was heard has arrived by then.
+    mutating func note(_ tick: Tick, sent: UInt64, over interval: Duration) -> Bool {
+        guard tick.received == received, self.sent > received, tick.stamp >= stamp else {
+            self = ReadStanding(received: tick.received, stamp: tick.stamp, sent: sent)
+            return false
+        }
+        return tick.stamp - stamp >= UInt64(interval.wholeNanoseconds)
+    }
 }
 
 /// One attempt that runs here.

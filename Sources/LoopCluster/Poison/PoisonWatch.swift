@@ -34,15 +34,14 @@ struct QuarantineRetry: Equatable, Sendable {
 struct DeferredBatches: Sendable {
     private(set) var batches: [Batch] = []
     private var byteCount = 0
-    private static let batchesMax = 2048
     private static let bytesMax = 16 << 20
 
     var isEmpty: Bool { batches.isEmpty }
 
     /// - Returns: whether there was room.
-    mutating func append(_ batch: Batch) -> Bool {
+    mutating func append(_ batch: Batch, atMost batchesMax: Int) -> Bool {
         let bytes = batch.entries.byteCount
-        guard batches.count < Self.batchesMax, byteCount + bytes <= Self.bytesMax else { return false }
+        guard batches.count < batchesMax, byteCount + bytes <= Self.bytesMax else { return false }
         batches.append(batch)
         byteCount += bytes
         return true

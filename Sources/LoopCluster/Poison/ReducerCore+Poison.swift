@@ -31,7 +31,7 @@ extension ReducerCore {
 
     /// The records of every `ready` so far are durable: suspects that were consumed are suspects no longer.
     mutating func turnIsDurable() {
-        guard !poison.survivors.isEmpty else { return }
+        guard !poison.survivors.isEmpty, !breaks(.survivorsAreStruck) else { return }
         for survivor in poison.survivors {
             core.note?.strike(survivor)
             poison.suspects.removeAll { $0.isSame(as: survivor) }
@@ -63,12 +63,14 @@ extension ReducerCore {
 
     /// The rest of a batch waits for another turn, and everything behind it, so that the order of its session stays.
     mutating func putOff(_ batch: Batch, from offset: Int) {
+        let offset = breaks(.deferredBatchesAreWhole) && offset > 0 ? offset + 1 : offset
         guard offset < batch.entries.count else { return }
         var rest = batch
         rest.first += UInt64(offset)
         rest.entries.removeFirst(offset)
         // Without room it is as if it had been lost on its way: it comes again.
-        if !poison.deferred.append(rest) { count(.deferredDropped) }
+        let limit = breaks(.deferredBatchesAreBounded) ? .max : configuration.deferredBatchesMax
+        if !poison.deferred.append(rest, atMost: limit) { count(.deferredDropped) }
     }
 
     /// What is to be done with an event that may be applied.
@@ -109,7 +111,7 @@ extension ReducerCore {
             effect: entry.effect, attempt: entry.attempt, phase: suspect.phase, crashes: suspect.crashes,
             isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))
-        if entry.isLast { hasCompleted(place) }
+        if entry.isLast, !breaks(.quarantinedEndsAreEnds) { hasCompleted(place) }
         watchQuarantine()
         let sender = entry.effect.map { "effect \($0), \(core.feedbackName(of: $0))" } ?? "no effect"
         poison.alarms.append(

@@ -21,6 +21,8 @@ struct Member: Sendable {
     var number: UInt64 = 0
     /// The newest numbered inbox message that the peer says it has applied.
     var applied: UInt64 = 0
+    /// It has said in this epoch which outcomes it knows; what it does not know is bounded by its outbox.
+    var hasReported = false
     /// From here on its effects may be taken away.
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
@@ -34,12 +36,17 @@ struct Member: Sendable {
     var needsAssignments = false
     /// The watermark at the end of the newest acknowledgement.
     var acknowledged: UInt64
+    /// Breaks the rule that its commands have a limit.
+    var takesAnyNumber = false
     /// When it was last asked to send again.
     var resendAskedAt: MonotonicTime?
     var completedCount: UInt64 = 0
 
     /// It says that it has applied the numbered messages up to this one.
-    mutating func hasApplied(_ number: UInt64) { applied = max(applied, min(number, self.number)) }
+    mutating func hasApplied(_ number: UInt64) {
+        hasReported = true
+        applied = max(applied, min(number, self.number))
+    }
 
     /// An update or a cancellation waits until the window lets it through.
     mutating func take(_ command: Command) {
@@ -68,7 +75,7 @@ struct Member: Sendable {
 
     /// A queue too long becomes an assignment.
     private mutating func hasPlaceForOneMore() -> Bool {
-        if pending.count >= 4 * capacity + 64 {
+        if pending.count >= 4 * capacity + 64, !takesAnyNumber {
             dropPending()
             needsAssignments = true
         }

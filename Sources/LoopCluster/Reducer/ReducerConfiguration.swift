@@ -27,12 +27,17 @@ public struct ReducerConfiguration: Sendable {
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
+    /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who follow
+    /// differences.
+    package var transfersMax = 4
     /// How many streams of updates are served; who follows another one fetches the state when the common tick shows a
     /// newer one.
     package var updateStreamsMax = 64
     /// What is larger, in bytes, when it was last known is not hashed in a turn but by another thread: a turn is to take some
     /// milliseconds at most.
     package var hashedBytesMax = 64 << 10
+    /// How many batches wait while an event is reduced alone; what is beyond comes again.
+    package var deferredBatchesMax = 2048
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 

@@ -147,12 +147,7 @@ extension ReducerCore {
         case .quarantined: count(.refusedQuarantined)
         default: count(.refusedOther)
         }
-        // Only an attempt that this reducer can have granted is voided, and none that another session holds.
-        let wasGranted = entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount)
-        let isHeld =
-            entry.effectIfAny.flatMap { core.effects.index(forKey: $0) }.flatMap { owners[$0] }?.attempt
-            == entry.attempt
-        let voids = reason == .attempt && wasGranted && !isHeld && !breaks(.refusalVoidsTheAttempt)
+        let voids = reason == .attempt && mayVoid(entry) && !breaks(.refusalVoidsTheAttempt)
         if breaks(.refusalsAreDurable) {
             core.consumeWithoutRecord(session, number, .refused(reason))
             return
@@ -163,6 +158,15 @@ extension ReducerCore {
                     session: session, number: number, reason: reason, effect: entry.effectIfAny,
                     attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
         if entry.isLast, place >= 0 { hasCompleted(place) }
+    }
+
+    /// Whether a refusal voids an entry's attempt: only one that this reducer can have granted, and none from the one on that
+    /// holds the effect, for voids reach down to all earlier attempts.
+    private func mayVoid(_ entry: EntryHead) -> Bool {
+        guard entry.attempt <= Attempt(epoch: core.epoch.number, count: grantsCount) else { return false }
+        let place = entry.effectIfAny.flatMap { core.effects.index(forKey: $0) }
+        guard let holder = place.flatMap({ owners[$0] })?.attempt else { return true }
+        return breaks(.refusalsSpareTheOwner) ? entry.attempt != holder : entry.attempt < holder
     }
 
     /// - Parameter place: of the event's effect.
@@ -192,7 +196,8 @@ extension ReducerCore {
             payload = migrated[...]
         }
         let record = EventRecord(
-            seq: core.seq.next, time: max(core.time, now.wall), session: session, number: number,
+            seq: core.seq.next, time: breaks(.timeNeverGoesBack) ? now.wall : max(core.time, now.wall),
+            session: session, number: number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             bytes: payload)
         guard apply(record, at: place) else { return refuse(entry, number, of: session, .undecodable, at: place) }

@@ -86,6 +86,8 @@ extension ReducerCore {
                 leaseEnds: now.monotonic + configuration.silenceLimit,
                 heardAt: now.monotonic, acknowledged: watermark)
         }
+        let takesAnyNumber = breaks(.commandsAreBounded)
+        members[session]?.takesAnyNumber = takesAnyNumber
         members[session]?.route = route
         members[session]?.name = greeting.name
         members[session]?.groups = Array(greeting.groups.prefix(64))
@@ -152,7 +154,7 @@ extension ReducerCore {
         members[heartbeat.session] = nil
         member.heardAt = now.monotonic
         member.capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
-        member.applied = max(member.applied, min(heartbeat.applied, member.number))
+        member.hasApplied(heartbeat.applied)
         // The stamp is ours: a later one than now was never sent by this reducer.
         let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.monotonic.nanoseconds))
         let heard = breaks(.leasesRunFromTheEcho) ? now.monotonic : echoed

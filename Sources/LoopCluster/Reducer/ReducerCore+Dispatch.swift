@@ -20,7 +20,7 @@ extension ReducerCore {
     private func notBefore(_ time: WallTime) -> MonotonicTime? {
         // A clock that was set back must not make the wait longer than it was meant to be.
         let wall = max(now.wall, core.time)
-        guard time > wall else { return nil }
+        guard time > wall, !breaks(.retriesWait) else { return nil }
         return now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
     }
 
@@ -102,7 +102,8 @@ extension ReducerCore {
                         entry: entry)))
         }
         if let delay {
-            scheduler.requeue(at: place, notBefore: delay > .zero ? now.monotonic + delay : nil)
+            scheduler.requeue(
+                at: place, notBefore: delay > .zero && !breaks(.retriesWait) ? now.monotonic + delay : nil)
         } else {
             count(.effectParked)
             scheduler.remove(at: place)
@@ -121,7 +122,7 @@ extension ReducerCore {
             let delay = policy.retry.delay(afterFailures: failures, random: &random)
             let limit = policy.timeout.map { "\($0)" } ?? ""
             end(effect, .timedOut, retryIn: delay, message: "no end within \(limit)", failed: true)
-            command(.cancel(effect, attempt), to: owner.session)
+            if !breaks(.timedOutWorkersAreTold) { command(.cancel(effect, attempt), to: owner.session) }
         }
     }
 
@@ -147,10 +148,10 @@ extension ReducerCore {
     /// Sessions without effects whose peer was not heard of for long, also those that never greeted in this epoch.
     mutating func retireSessions() {
         let retention = configuration.sessionRetention
-        guard now.monotonic - startedAt > retention else { return }
+        guard now.monotonic - listensSince > retention else { return }
         for session in core.sessions.keys.sorted() {
             let member = members[session]
-            guard now.monotonic - (member?.heardAt ?? startedAt) > retention, member?.holding.isEmpty ?? true else {
+            guard now.monotonic - (member?.heardAt ?? listensSince) > retention, member?.holding.isEmpty ?? true else {
                 continue
             }
             members[session] = nil

@@ -21,7 +21,7 @@ extension ReducerCore {
             guard let member = members[session], member.number - member.applied < inboxWindow else { continue }
             if member.needsAssignments {
                 members[session]?.needsAssignments = false
-                members[session]?.number += 1
+                if !breaks(.assignmentsTakeANumber) { members[session]?.number += 1 }
                 sendAssignments(to: session)
             } else if !member.pending.isEmpty {
                 members[session]?.dropPending()
@@ -51,7 +51,7 @@ extension ReducerCore {
         if !member.pending.isEmpty {
             // What waits to be sent is part of the assignment, and takes a number, so that a tick shows its loss.
             member.dropPending()
-            member.number += 1
+            if !breaks(.assignmentsTakeANumber) { member.number += 1 }
             members[session] = member
         }
         var parts: [[Grant]] = [[]]
@@ -107,10 +107,23 @@ extension ReducerCore {
 
     func tick(for session: SessionID, resend: Bool) -> ToPeer {
         let watermark = core.sessions[session]?.watermark ?? 0
+        // What waits unread is not lost: who asks for it again has twice as much to read.
+        let isKnown = resend || !hasUnreadBatches
+        let received =
+            breaks(.slownessIsNotLoss) ? watermark : isKnown ? received(of: session, after: watermark) : .max
         return .tick(
             Tick(
-                number: members[session]?.number ?? 0, watermark: watermark, received: watermark,
+                number: members[session]?.number ?? 0, watermark: watermark, received: received,
                 stamp: now.monotonic.nanoseconds, resend: resend))
+    }
+
+    /// Up to where a session's entries have been read without a gap, those too that wait for a turn of their own.
+    func received(of session: SessionID, after watermark: UInt64) -> UInt64 {
+        var received = watermark
+        for batch in poison.deferred.batches where batch.session == session && batch.first <= received &+ 1 {
+            received = max(received, batch.first + UInt64(batch.entries.count) - 1)
+        }
+        return received
     }
 
     /// Tells everybody of the end, those who watch without a session too.

@@ -48,13 +48,17 @@ extension ReducerCore {
         return members.values.contains { $0.canHold(feedback, in: group, at: time) }
     }
 
-    mutating func extendLeases(by gap: Duration) {
+    /// The reducer stood still itself: nobody was heard meanwhile, and nobody's silence counts. The whole machine may have been
+    /// suspended for days.
+    mutating func forgive(_ gap: Duration) {
         // One that has greeted only now has lost nothing by it.
         let latest = now.monotonic + configuration.silenceLimit
         for session in members.keys {
-            guard let ends = members[session]?.leaseEnds else { continue }
-            members[session]?.leaseEnds = min(ends + gap, latest)
+            guard let member = members[session] else { continue }
+            members[session]?.leaseEnds = min(member.leaseEnds + gap, latest)
+            members[session]?.heardAt = min(member.heardAt + gap, now.monotonic)
         }
+        listensSince = min(listensSince + gap, now.monotonic)
         if !unclaimed.isEmpty { graceEnds = graceEnds + gap }
     }
 }

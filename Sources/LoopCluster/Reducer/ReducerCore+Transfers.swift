@@ -3,9 +3,7 @@ import LoopWire
 
 /// States that observers fetch in parts. (Protocol, section 8.)
 extension ReducerCore {
-    /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who
-    /// follow differences.
-    private var transfersMax: Int { 4 }
+    private var transfersMax: Int { breaks(.transfersAreBounded) ? .max : configuration.transfersMax }
 
     /// How many wait at once for a state to be published, or for one to be encoded; more are told to come again.
     private var waitingMax: Int { 1024 }

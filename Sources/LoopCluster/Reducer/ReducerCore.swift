@@ -12,8 +12,13 @@ struct ReducerCore: Sendable {
     var random: SeededRandom
     var now: Moment
     var startedAt: MonotonicTime
+    /// The beginning of the epoch, later by the time for which the process stood still: who was not heard since then is silent.
+    var listensSince: MonotonicTime
     /// When time was last taken notice of.
     var advancedAt: MonotonicTime
+
+    /// Whether batches that have arrived wait in the shell's sockets.
+    var hasUnreadBatches = false
 
     // This turn's work, until `ready` hands it out.
     var records = RecordLog()
@@ -69,6 +74,7 @@ struct ReducerCore: Sendable {
         random = SeededRandom(seed: seed)
         scheduler = PlacedScheduler(policies: [:])
         startedAt = now.monotonic
+        listensSince = now.monotonic
         advancedAt = now.monotonic
         graceEnds = now.monotonic
         nextTick = now.monotonic
@@ -85,6 +91,7 @@ struct ReducerCore: Sendable {
     mutating func begin(nonce: UInt64, at now: Moment) {
         self.now = now
         startedAt = now.monotonic
+        listensSince = now.monotonic
         advancedAt = now.monotonic
         nextTick = now.monotonic
         let isFirst = core.epoch == .none
@@ -118,7 +125,7 @@ struct ReducerCore: Sendable {
         advancedAt = now.monotonic
         self.now = Moment.max(self.now, now)
         // A reducer that stood still must not hold its own silence against its workers.
-        if gap > configuration.silenceLimit / 2 { extendLeases(by: gap) }
+        if gap > configuration.silenceLimit / 2 { forgive(gap) }
         endGrace()
         endTimedOutAttempts()
         takeFromTheSilent()

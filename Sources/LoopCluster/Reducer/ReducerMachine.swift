@@ -11,6 +11,8 @@ public import LoopWire
 /// acknowledgements, ticks, updates), Status.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     private var machine: ReducerCore
+    /// Without the types of the definition.
+    var erased: ReducerCore { machine }
 
     /// A machine on an empty journal, or on one whose records are then replayed. Ends with `begin`.
     /// - Parameter seed: of the jitter in delays.
@@ -64,6 +66,13 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     /// A new subscriber to a stream of whole states waits for no change: the next turn publishes the state as it is.
     public mutating func publishAgain(_ stream: UpdateStream) { machine.publishAgain(stream) }
+
+    /// Whether batches that have arrived wait to be read: then nobody can tell what was lost. For the shell to say before
+    /// `advance`, in every turn.
+    public var hasUnreadBatches: Bool {
+        get { machine.hasUnreadBatches }
+        set { machine.hasUnreadBatches = newValue }
+    }
 
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
     public mutating func advance(to now: Moment) { machine.advance(to: now) }

@@ -95,17 +95,67 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case epochsBeginWithAState
     /// 8: who makes a state of the one before compares it with the reducer's hash.
     case hashesAreCompared
+    /// 2: a watermark above what a peer has sent shows that somebody else uses its session: the peer leaves it.
+    case foreignUseIsNoticed
+    /// 2: an entry that may have been applied is not refused as behind the end.
+    case unheardIsNotRefused
+    /// 2: an entry that a busy reducer has not read yet is not sent again.
+    case slownessIsNotLoss
+    /// 4: a refusal never voids the attempt that holds the effect, whatever attempt the entry named.
+    case refusalsSpareTheOwner
+    /// 2: a batch that waits for a turn of its own waits with all its entries.
+    case deferredBatchesAreWhole
+    /// 2: outcomes that their sender knows are forgotten.
+    case settledOutcomesAreForgotten
+    /// 3: the journaled time of an event is never before that of an earlier one.
+    case timeNeverGoesBack
+    /// 4: how often an effect has failed is counted.
+    case failuresAreCounted
+    /// 4: a failed effect is not tried again before its delay is over.
+    case retriesWait
+    /// 4: the worker of an attempt that took too long is told to stop.
+    case timedOutWorkersAreTold
+    /// 5: an assignment that holds what waited to be sent takes a number, so that a tick shows its loss.
+    case assignmentsTakeANumber
+    /// 5: a request replaces older ones only.
+    case updatesAreNewer
+    /// 5: the commands that wait for a peer have a limit; beyond it the whole assignment goes out.
+    case commandsAreBounded
+    /// 7: the attempts of an earlier history are void.
+    case newHistoriesVoid
+    /// 7: a snapshot counts only once the records that it stands for are safe.
+    case snapshotsFollowTheirRecords
+    /// 7: a last event that is set aside has ended its effect.
+    case quarantinedEndsAreEnds
+    /// 7: an event that the process survived is no suspect any more.
+    case survivorsAreStruck
+    /// 7: batches that wait for a turn of their own have a limit.
+    case deferredBatchesAreBounded
+    /// 8: encoded states that are kept for those who fetch them have a limit.
+    case transfersAreBounded
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.
 package struct BrokenRules: Equatable, Sendable {
-    private var bits: UInt64 = 0
+    /// One bit for each rule.
+    private var bits: (low: UInt64, high: UInt64) = (0, 0)
 
     package init() {}
 
     package init(_ rules: [Rule]) {
-        for rule in rules { bits |= 1 << UInt64(rule.rawValue) }
+        for rule in rules {
+            if rule.rawValue < 64 {
+                bits.low |= 1 << UInt64(rule.rawValue)
+            } else {
+                bits.high |= 1 << UInt64(rule.rawValue - 64)
+            }
+        }
     }
 
-    package func contains(_ rule: Rule) -> Bool { bits & (1 << UInt64(rule.rawValue)) != 0 }
+    package func contains(_ rule: Rule) -> Bool {
+        let word = rule.rawValue < 64 ? bits.low : bits.high
+        return word & (1 << UInt64(rule.rawValue & 63)) != 0
+    }
+
+    package static func == (a: BrokenRules, b: BrokenRules) -> Bool { a.bits == b.bits }
 }

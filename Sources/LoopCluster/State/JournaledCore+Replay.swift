@@ -51,7 +51,9 @@ extension JournaledCore {
             }
         case .quarantined(let record):
             consume(record.session, record.number, notable: .refused(.quarantined))
-            if record.isLast, let effect = record.effect { complete(effect) }
+            if record.isLast, let effect = record.effect, !brokenRules.contains(.quarantinedEndsAreEnds) {
+                complete(effect)
+            }
             var kept = record
             kept.isLast = false
             quarantine[record.id] = kept
@@ -63,6 +65,7 @@ extension JournaledCore {
             self.time = max(self.time, time)
             sessions = [:]
             sessionByPeer = [:]
+            if brokenRules.contains(.newHistoriesVoid) { break }
             for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
         }
         return []
@@ -199,7 +202,8 @@ extension JournaledCore {
 
     private mutating func finish(_ end: AttemptEnd) {
         void(end.effect, upTo: end.upTo)
-        if end.cause == .failed || end.cause == .timedOut { effects[end.effect]?.failures &+= 1 }
+        let counts = (end.cause == .failed || end.cause == .timedOut) && !brokenRules.contains(.failuresAreCounted)
+        if counts { effects[end.effect]?.failures &+= 1 }
         switch end.next {
         case .retry(let time): effects[end.effect]?.retryAt = time
         case .parked: effects[end.effect]?.status = .parked(end.message)

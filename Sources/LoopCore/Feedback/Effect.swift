@@ -132,7 +132,8 @@ public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
         case tooLarge = 4
         /// The loop has ended.
         case ended = 5
-        /// The journal that numbered the stream is gone; whether the event was applied is not known.
+        /// The journal or the session that numbered the stream is gone, or the reducer is gone for good; whether the event was
+        /// applied is not known.
         case historyChanged = 6
         /// More events are waiting than the limit allows.
         case overloaded = 7
@@ -159,7 +160,7 @@ public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
             case .undecodable: "the bytes are not an event of this loop"
             case .tooLarge: "the event is too large"
             case .ended: "the loop has ended"
-            case .historyChanged: "the reducer began a new history"
+            case .historyChanged: "the stream that it was sent in is gone, and whether it was applied is not known"
             case .overloaded: "too many events are waiting"
             case .cancelled: "the effect was cancelled while its event waited"
             case .quarantined: "the event was set aside because it brought the reducer down"

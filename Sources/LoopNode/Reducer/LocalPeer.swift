@@ -5,21 +5,22 @@ import LoopWire
 /// The worker that lives in the reducer's process and runs the feedbacks placed there: the same machine, the same fence
 /// and the same receipts as a remote one, without sockets between.
 struct LocalPeer {
-    let peer: PeerID
     private var driver: PeerDriver
     private(set) var hasWork = true
 
     init<Definition: LoopDefinition>(
         _ definition: Definition, capacity: Int, fingerprint: UInt64, at now: MonotonicTime
     ) throws {
-        peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
         let configuration = PeerConfiguration(
-            peer: peer, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
+            peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
+            schema: UInt64(Definition.schema), fingerprint: fingerprint,
             groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 4 * capacity)
         driver = PeerDriver(
             configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
             gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
     }
+
+    var peer: PeerID { driver.machine.configuration.peer }
 
     var descriptor: Int32 { driver.gate.descriptor }
 

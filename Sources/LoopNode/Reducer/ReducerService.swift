@@ -97,7 +97,9 @@ struct ReducerService<Definition: LoopDefinition> {
             inbox: { machine.noticeSubscription(of: $0) }, stream: { begun.append($0) })
         if machine.subscriptions != sockets.subscriptions { machine.subscriptions = sockets.subscriptions }
         for stream in begun { machine.publishAgain(stream) }
-        try sockets.drainBatches(for: pace.drainDuration) { machine.receive($0, at: arrived) }
+        machine.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {
+            machine.receive($0, at: arrived)
+        }
         let malformed = sockets.takeMalformedCount()
         if malformed > 0 { machine.count(.malformedFrame, malformed) }
         local?.turn(&machine, at: arrived)

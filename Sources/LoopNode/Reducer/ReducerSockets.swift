@@ -123,14 +123,15 @@ struct ReducerSockets: ~Copyable {
     }
 
     /// Batches, up to what one turn takes, and for so long.
-    mutating func drainBatches(for duration: Duration, _ body: (Batch) -> Void) throws {
-        guard polls.isReadable(items.collector) else { return }
+    /// - Returns: whether some may be left that have arrived.
+    mutating func drainBatches(for duration: Duration, _ body: (Batch) -> Void) throws -> Bool {
+        guard polls.isReadable(items.collector) else { return false }
         var messages = 0
         var bytes = 0
         let ends = SystemClock.monotonic + duration
-        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, messages == 0 || SystemClock.monotonic < ends,
-            try collector.receive(into: &message)
+        while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, messages == 0 || SystemClock.monotonic < ends
         {
+            guard try collector.receive(into: &message) else { return false }
             messages += 1
             bytes += message.count
             do {
@@ -145,6 +146,7 @@ struct ReducerSockets: ~Copyable {
                 log.malformed("a peer's batches", error)
             }
         }
+        return true
     }
 
     mutating func publish(_ frame: PeerFrame, on topic: Topic) throws {

@@ -70,7 +70,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try observersConverge.observe(observation, model)
             try snapshotComesFirst.observe(observation, book)
         case .ran, .forgotten: try oneOwner.observe(observation, book)
-        case .measured: try bounded.observe(observation, book)
+        case .measured, .queued: try bounded.observe(observation, book)
         case .settled:
             count(.progress)
             try nothingLost.observe(observation, book)

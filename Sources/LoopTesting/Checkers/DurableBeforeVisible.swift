@@ -13,6 +13,8 @@ struct DurableBeforeVisible: Counting {
     /// The highest attempt of each effect that a frame told of, and the highest one that is void.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
+    /// How often each effect has failed.
+    private var failures: [EffectID: UInt32] = [:]
 
     mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
@@ -42,7 +44,11 @@ struct DurableBeforeVisible: Counting {
             granted = [:]
         case .epochBegun(let epoch, _): self.epoch = epoch
         case .sessionOpened(let session, _): watermarks[session] = 0
-        case .attemptEnded(let end): floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
+        case .attemptEnded(let end):
+            if end.cause == .failed || end.cause == .timedOut { failures[end.effect, default: 0] += 1 }
+            floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
+        case .operatorAction(let action):
+            if case .retryParked(let effect) = action.what { failures[effect] = nil }
         case .refused(let refusal):
             if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
         default: break
@@ -69,7 +75,13 @@ struct DurableBeforeVisible: Counting {
             try check(ack.watermark, of: frame.session)
             for item in ack.notable { if case .applied(let seq) = item.outcome { try check(seq) } }
         case .commands(_, let commands):
-            for case .start(let grant) in commands { try check(grant) }
+            for case .start(let grant) in commands {
+                try check(grant)
+                let failed = failures[grant.effect] ?? 0
+                if grant.failures != failed {
+                    throw visible("\(grant.failures) failures of \(grant.effect)", "\(failed)")
+                }
+            }
         case .assignments(let assignments):
             try check(assignments.watermark, of: frame.session)
             for grant in assignments.grants { try check(grant.effect.seq) }

@@ -8,6 +8,8 @@ package struct EntryBook: Sendable {
     private var entries: [SentEntry] = []
     /// The ids of each session's entries, by their number; 0: never seen.
     private var streams: [History: SessionTable<[Int]>] = [:]
+    /// The entries that were handed to a socket.
+    private var sent: [Bool] = []
     private var newest: (history: History, streams: SessionTable<[Int]>) = (.none, SessionTable())
 
     package init() {}
@@ -26,7 +28,10 @@ package struct EntryBook: Sendable {
             entries.append(entry)
         case .sent(let history, let session, let first, let ids):
             turn(to: history)
-            for (offset, id) in ids.enumerated() { try note(session, first + UInt64(offset), id) }
+            for (offset, id) in ids.enumerated() {
+                try note(session, first + UInt64(offset), id)
+                _ = sent.insert(id)
+            }
         case .lost(let records):
             // Where an older copy of the journal was put back, the sessions that were opened since are given again.
             for journaled in records {
@@ -53,6 +58,9 @@ package struct EntryBook: Sendable {
                 .nothingLost, "number \(number) of session \(session) was given to #\(known), then to #\(id)")
         }
     }
+
+    /// Whether an entry may have reached the reducer.
+    func wasSent(_ id: Int) -> Bool { id < sent.count && sent[id] }
 
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
         let table = history == newest.history ? newest.streams : streams[history]

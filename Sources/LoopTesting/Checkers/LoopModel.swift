@@ -12,7 +12,7 @@ struct LoopModel<Work: Workload>: Sendable {
     private var evaluator: Evaluator<State, Work.Definition.Event>
     private var changes: [EffectChange] = []
     /// What the state asks for, in order.
-    private var live: [EffectID] = []
+    private(set) var live: [EffectID] = []
 
     init(_ work: Work, history: History = .none) {
         self.work = work

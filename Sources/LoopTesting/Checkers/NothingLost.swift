@@ -63,8 +63,8 @@ struct NothingLost: Checker {
         _ = told.insert(id)
         // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
-        // Once the loop is over, and nobody is there to ask, what was not answered counts as refused.
-        if outcome == .refused(.ended), isUnheard { return }
+        // Once the loop is over, and nobody is there to ask, what never left counts as refused.
+        if outcome == .refused(.ended), isUnheard, !book.wasSent(id) { return }
         if id < forgotten.count, forgotten[id] { return }
         let fate = id < fates.count ? fates[id] : nil
         let agrees =

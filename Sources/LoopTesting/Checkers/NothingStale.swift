@@ -10,11 +10,16 @@ struct NothingStale: Counting {
     private(set) var checkCount = 0
     /// Effects that had ended while they were wanted.
     private var over: Set<EffectID> = []
+    /// Effects that were wanted when another history began: whatever ran of them then may have done something.
+    private var carriedOver: Set<EffectID> = []
 
     mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
         switch observation {
-        case .began: over = []
+        case .began:
+            over = []
+            carriedOver = []
         case .journaled(let journaled):
+            if case .historyBegun = journaled.record { carriedOver.formUnion(model.live) }
             try demandBeforeTheEnd(journaled.record, model.outcome)
             try journal(journaled.record) { model.isLive($0) }
         case .left(.inbox(_, let frame)):
@@ -87,6 +92,10 @@ struct NothingStale: Counting {
         for case .start(let grant) in commands {
             try demandEndless(outcome, "\(grant.effect) is started")
             checkCount += 1
+            if carriedOver.contains(grant.effect), !grant.isResumed {
+                throw Violation(
+                    .oneOwner, "\(grant.effect) is of an earlier history, and is granted as if nobody had run it")
+            }
             if over.contains(grant.effect) {
                 throw Violation(.nothingStale, "\(grant.effect) had ended, and is started as \(grant.attempt)")
             }

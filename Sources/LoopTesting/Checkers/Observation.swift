@@ -112,6 +112,8 @@ package enum Observation: Sendable {
     case ran(peer: Int, History, Grant)
     /// The sizes of a peer's queues.
     case measured(entries: Int, entriesMax: Int, lag: UInt64, lagMax: UInt64)
+    /// How much a queue of the reducer holds, and how much it may.
+    case queued(QueueMeasure, max: Int)
     /// The run has settled.
     case settled
 }

@@ -7,12 +7,15 @@ struct OneOrder: Checker {
     static let promise = Promise.oneOrder
     private(set) var checkCount = 0
     private var seq: UInt64 = 0
+    /// Of the newest event.
+    private var time = WallTime(milliseconds: .min)
     private var consumed = SessionTable<UInt64>()
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
         switch observation {
         case .began:
             seq = 0
+            time = WallTime(milliseconds: .min)
             consumed = SessionTable()
         case .journaled(let journaled): try journal(journaled.record)
         default: break
@@ -26,6 +29,10 @@ struct OneOrder: Checker {
             if record.seq.value != seq + 1 {
                 throw Violation(.oneOrder, "event \(record.seq) was journaled after \(seq)")
             }
+            if record.time < time {
+                throw Violation(.oneOrder, "event \(record.seq) is of \(record.time), the one before of \(time)")
+            }
+            time = record.time
             seq += 1
             if record.session != .none { try consume(record.session, record.number) }
         case .historyBegun: consumed = SessionTable()

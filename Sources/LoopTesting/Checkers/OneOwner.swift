@@ -89,6 +89,7 @@ struct OneOwner: Checker {
                         .oneOwner, "attempt \(entry.attempt) of \(effect) is refused, but nothing took it away")
                 }
                 refused.insert(run)
+                floors[effect] = max(floors[effect] ?? .none, refusal.attempt)
             }
         case .quarantined(let record):
             if let effect = record.effect { try commit(journaled.entry, effect, record.attempt, record.session) }

@@ -17,6 +17,12 @@ extension ClusterEngine {
     /// A body that goes on has a newer request.
     func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
+        // Where records were lost the state may come to ask for the same again.
+        if limits.requestsDiffer, tailsLost == 0, historiesBegun == 0, faultCounts[.restored] == nil,
+            body.grant.request == request
+        {
+            throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
+        }
         body.grant.request = request
         body.script = try script(for: body.grant, on: peer, isUpdate: true)
         if body.isAtRest { agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now) }

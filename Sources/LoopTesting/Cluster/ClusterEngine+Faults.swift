@@ -78,6 +78,8 @@ extension ClusterEngine {
             guard plan.keeping != .memory else { return false }
             disk?.makeCopy()
         case .restored: return try putBackCopy()
+        case .forgedBatch: return try forgeBatch(of: peer)
+        case .copiedOutbox: return try restoreOutbox(of: peer)
         }
         return true
     }

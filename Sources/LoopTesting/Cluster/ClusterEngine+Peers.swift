@@ -24,7 +24,7 @@ extension ClusterEngine {
         var machine = PeerMachine(configuration: configuration, at: MonotonicTime(nanoseconds: now + offset))
         machine.brokenRules = brokenRules
         let peer = Peer(
-            index: peers.count, slot: slot, id: id, role: role, machine: machine, clockOffset: offset, route: [])
+            index: peers.count, slot: slot, role: role, machine: machine, clockOffset: offset, route: [])
         peer.heardAt = now
         peers.append(peer)
         places.append((role, slot))
@@ -146,10 +146,12 @@ extension ClusterEngine {
     }
 
     func noteSent(_ batch: Batch, by peer: Peer) throws(Violation) {
-        let ids = peer.accounts.ids(from: batch.first, count: batch.entries.count)
+        let ids = peer.accounts.ids(
+            from: batch.first + peer.machine.outbox.base, count: batch.entries.count)
         guard ids.count == batch.entries.count, !ids.contains(0) else {
             throw Violation(.nothingLost, "peer \(peer.index) sends an entry again after its outcome: \(batch)")
         }
+        countSent(batch, by: peer)
         try observe(.sent(batch.history, batch.session, first: batch.first, ids: ids))
     }
 
@@ -166,6 +168,7 @@ extension ClusterEngine {
             guard peer.isAlive else { return }
             try noteNewEntries(of: peer, nil)
         }
+        if peer.isResumed { peer.machine.kept(settled: peer.machine.outbox.settled) }
         let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
             for id in peer.accounts.settle(upTo: settled) {

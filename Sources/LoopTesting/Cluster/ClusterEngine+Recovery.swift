@@ -41,6 +41,8 @@ extension ClusterEngine {
         reducer = try recovered(from: disk, isFresh: isFresh)
         reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
+        retriesDue = [:]
+        journaledTime = reducer?.core.time ?? WallTime(milliseconds: 0)
         reducerBeganAt = now
         beginWatch()
         try beginLocally()
@@ -70,6 +72,8 @@ extension ClusterEngine {
             silenceLimit: plan.silenceLimit, eventBytesMax: limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
+        configuration.deferredBatchesMax = plan.deferredBatchesMax
+        configuration.transfersMax = plan.transfersMax
         if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
         if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
@@ -229,7 +233,7 @@ extension ClusterEngine {
     func stopReducer() throws(Violation) {
         guard isReducerUp, !isSyncing, plan.keeping != .memory else { return }
         journal?.flush()
-        if let last = snapshot(), last.entry.position == disk?.position { disk?.add(last) }
+        if let last = snapshot(), last.entry.position == disk?.position { disk?.add(last, breaking: brokenRules) }
         try crashReducer()
     }
 

@@ -27,6 +27,8 @@ extension ClusterEngine {
             return try crashReducer()
         }
         let moment = reducerMoment
+        turnAt = now
+        beginReadAccount()
         if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
         receiveErrands(at: moment)
         try drainRouter(at: moment)
@@ -34,6 +36,7 @@ extension ClusterEngine {
         drainCollector(at: moment)
         try drainLocal(at: moment)
         if trap.hasSprung { return try endInReduction() }
+        try demandEverythingRead()
         reducer?.advance(to: moment)
         try watchLeases()
         guard let ready = reducer?.ready() else { return }
@@ -52,7 +55,8 @@ extension ClusterEngine {
             return try crashReducer(tearingAt: length)
         }
         if records.isEmpty { return try reducerSynced(reducerLife) }
-        let duration = isNextAppendSlow ? between(.milliseconds(200), .seconds(3)) : between(0, plan.syncMaxNanoseconds)
+        let duration =
+            isNextAppendSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
         isNextAppendSlow = false
         agenda.note(.reducerSynced(life: reducerLife), at: now + duration)
     }
@@ -65,6 +69,7 @@ extension ClusterEngine {
         if !done.records.isEmpty {
             guard try append(done) else { return }
             reducer?.turnIsDurable()
+            try demandSurvivorsStruck()
             try observeReducer()
             if isToBeLost(done) { return try loseQuietly(done) }
         }
@@ -102,6 +107,7 @@ extension ClusterEngine {
         restCount += 1
         guard restCount % limits.restInterval == 0 else { return }
         guard let reducer else { return }
+        try measureQueues()
         try checkers.rest(reducer.core, wholly: restCount % (8 * limits.restInterval) == 0)
         guard restCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
@@ -111,6 +117,7 @@ extension ClusterEngine {
 
     func noteDurable(_ record: Record) throws(Violation) {
         if case .event = record { eventCount += 1 }
+        noteRetry(record)
         try checkers.journal(history, record)
         if case .historyBegun(let begun, _) = record {
             history = begun
@@ -188,7 +195,7 @@ extension ClusterEngine {
     func snapshotWritten(_ life: UInt32) {
         guard life == reducerLife, let written = writing else { return }
         writing = nil
-        disk?.add(written)
+        disk?.add(written, breaking: brokenRules)
         snapshotsWritten += 1
     }
 }

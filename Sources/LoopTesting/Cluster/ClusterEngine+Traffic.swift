@@ -57,6 +57,7 @@ extension ClusterEngine {
 
     /// Some batches, in any order among the connections.
     func drainCollector(at moment: Moment) {
+        reducer?.hasUnreadBatches = false
         var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in present {
             for pipe in peer.pusher.pipes.indices where peer.pusher.pipes[pipe].readableAt <= now {
@@ -70,10 +71,12 @@ extension ClusterEngine {
             if let batch = peer.pusher.pipes[pipe].popFirst() {
                 count += 1
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
+                noteRead(batch)
                 reducer?.receive(batch, at: moment)
             }
             if peer.pusher.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }
+        reducer?.hasUnreadBatches = !waiting.isEmpty
         if count > 0 { forgetTheGone() }
     }
 
@@ -95,9 +98,10 @@ extension ClusterEngine {
     func deliver(_ messages: [Outbound]) throws(Violation) {
         for message in messages {
             try observe(.left(message))
+            try demandRetriesWait(message)
             switch message {
             case .inbox(let id, let frame):
-                guard let peer = present.first(where: { $0.id == id }) else { continue }
+                guard let peer = present.last(where: { $0.id == id }) else { continue }
                 if peer.role == .local {
                     try hearLocally(peer, frame, isReply: false)
                 } else {

@@ -44,6 +44,17 @@ package final class ClusterEngine<Work: Workload> {
     @exclusivity(unchecked) var messageCount = 0
     var ids: UInt32 = 0
     var entryCount = 0
+    /// When the turn began whose records are on their way, or whose messages leave.
+    var turnAt: UInt64 = 0
+    /// Up to where each session's entries have to be read behind this turn.
+    var readAccount: [SessionID: UInt64] = [:]
+    /// When an effect that has failed may be tried again, as far as this process has seen it fail.
+    var retriesDue: [EffectID: UInt64] = [:]
+    /// The newest time in the journal.
+    var journaledTime = WallTime(milliseconds: 0)
+    /// How many entries were sent, and how many of them not for the first time.
+    var sentCount = 0
+    var sentAgainCount = 0
     let loop = LoopID(name: Work.Definition.name)
     let fingerprint: DefinitionFingerprint
     let groups: [String]
@@ -253,6 +264,7 @@ package final class ClusterEngine<Work: Workload> {
 
     private func settle() throws(Violation) {
         if let reducer { try checkers.rest(reducer.core, wholly: true) }
+        try demandLittleLoad()
         try observe(.settled)
     }
 

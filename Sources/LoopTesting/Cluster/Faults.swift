@@ -35,7 +35,8 @@ public struct Faults: Equatable, Sendable {
     public static let all = network + processes + disk
 
     /// What the simulator's own loop meets beside: events that no build can take, and operators.
-    package static let own = Faults(SimulationPlan.Fault.allCases)
+    package static let own = Faults(
+        SimulationPlan.Fault.allCases.filter { !SimulationPlan.Fault.impostors.contains($0) })
 
     /// Both, as often as the one that comes more often.
     public static func + (a: Faults, b: Faults) -> Faults {

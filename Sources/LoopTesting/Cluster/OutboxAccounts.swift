@@ -7,6 +7,9 @@ struct OutboxAccounts {
     /// Every outcome up to this number is known.
     private(set) var settled: UInt64 = 0
 
+    /// - Parameter settled: where a stream goes on that another process has begun.
+    init(settled: UInt64 = 0) { self.settled = settled }
+
     var last: UInt64 { settled + UInt64(ids.count - head) }
 
     /// The machine has numbered one more entry.

@@ -99,8 +99,8 @@ final class SimulatedDisk {
     }
 
     /// Synced, with everything before it: the file of the snapshot that it replaces is gone for good.
-    func add(_ snapshot: Snapshot) {
-        sync()
+    func add(_ snapshot: Snapshot, breaking rules: BrokenRules) {
+        if !rules.contains(.snapshotsFollowTheirRecords) { sync() }
         // One that stood at the same place is replaced.
         snapshots.removeAll { $0.entry.position == snapshot.entry.position }
         snapshots.insert(snapshot, at: 0)

@@ -17,7 +17,8 @@ final class SimulatedPeer<Script> {
     let index: Int
     /// The position among the workers, or among the clients; a process that takes the place of another has its number.
     let slot: Int
-    let id: PeerID
+    /// Another one where it has left a session that somebody else uses.
+    var id: PeerID { machine.configuration.peer }
     let role: Role
     @exclusivity(unchecked) var machine: PeerMachine
     /// As nodes have it: beside the peer's machine, on the same sockets.
@@ -81,6 +82,12 @@ final class SimulatedPeer<Script> {
     /// It claims nothing in the next epoch, and which that was.
     @exclusivity(unchecked) var forgetsClaims = false
     var forgetfulEpoch: Epoch?
+    /// A copy of its outbox file, at a time when everything was settled.
+    var copiedStream: PeerStream?
+    /// It goes on with such a copy: what it settles is on disk at once.
+    var isResumed = false
+    /// Up to where its entries have left in this session.
+    var sentUpTo: (session: SessionID, number: UInt64) = (.none, 0)
     /// The newest tick of this epoch that it has read left the reducer at this time, or it was welcomed then.
     @exclusivity(unchecked) var reachedAt: UInt64 = 0
     /// What `reachedAt` was when the reducer was last seen to have taken its effects, and when it was last looked at.
@@ -104,11 +111,10 @@ final class SimulatedPeer<Script> {
     @exclusivity(unchecked) var accounts = OutboxAccounts()
 
     init(
-        index: Int, slot: Int, id: PeerID, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]
+        index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]
     ) {
         self.index = index
         self.slot = slot
-        self.id = id
         self.role = role
         self.machine = machine
         self.clockOffset = clockOffset

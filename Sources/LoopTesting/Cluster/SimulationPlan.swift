@@ -63,6 +63,13 @@ package struct SimulationPlan: Sendable {
         case copy
         /// An operator puts the copy back.
         case restored
+        /// A batch that somebody else has made has the next number of a session.
+        case forgedBatch
+        /// A client's outbox file is copied, or such a copy is put back.
+        case copiedOutbox
+
+        /// Those that a mix of their own has: what they do can be told apart only where little else goes wrong.
+        static let impostors: [Fault] = [.forgedBatch, .copiedOutbox]
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
         /// long is rarer than what loses a few messages, so that a cluster works most of the time.
@@ -78,6 +85,7 @@ package struct SimulationPlan: Sendable {
             case .copy, .earlierSession: 0.05
             case .damagedSnapshot, .secondReducer, .clockSet: 0.1
             case .administration: 0.3
+            case .forgedBatch, .copiedOutbox: 0.1
             }
         }
     }
@@ -133,6 +141,13 @@ package struct SimulationPlan: Sendable {
     /// How many records there are between two snapshots.
     package var snapshotInterval: UInt64
     package var hasStateHashes: Bool
+    /// Whether no fault loses a message: then little is sent twice.
+    package var losesNothing = false
+    /// How many batches of the reducer wait while an event is reduced alone, and how many encoded states it keeps of each kind.
+    package var deferredBatchesMax = 4
+    package var transfersMax = 4
+    /// How long an append takes that is slow, at most.
+    package var slowAppendMax = Duration.seconds(3)
     /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.
     package var hasShadow: Bool
     /// Whether messages of the past are kept to come again.

@@ -69,6 +69,8 @@ package struct WorkloadLimits: Sendable {
     package var outboxBytesMax = 32 << 20
     /// How many effects run at once in the reducer's process.
     package var localCapacity = 256
+    /// Whether an effect never asks for the same thing twice in a row.
+    package var requestsDiffer = false
     /// After so many turns the reducer's state is compared with the journal's, roughly; after eight times as many, wholly.
     package var restInterval = 1
     /// After so many records the journal's state goes on from its snapshot.

@@ -10,7 +10,8 @@ package struct SlotWorkload: Workload {
 
     package var limits: WorkloadLimits {
         WorkloadLimits(
-            eventBytesMax: 64, outboxBytesMax: 1 << 20, restInterval: 8, shadowRecordsMax: 512, restLimit: nil)
+            eventBytesMax: 64, outboxBytesMax: 1 << 20, requestsDiffer: true, restInterval: 8, shadowRecordsMax: 512,
+            restLimit: nil)
     }
 
     private let plan: SimulationPlan
@@ -25,6 +26,8 @@ package struct SlotWorkload: Workload {
         fileprivate let finishes: Bool
         /// Goes on until it is cancelled.
         fileprivate let isEndless: Bool
+        /// Does nothing, until it is told to stop.
+        fileprivate let hangs: Bool
         fileprivate var pauses = false
     }
 
@@ -45,10 +48,12 @@ package struct SlotWorkload: Workload {
         return Script(
             slot: slot, stepsLeft: draw.pick(5), fails: draw.isFaulty && draw.chance(plan.failureShare),
             finishes: draw.chance(0.3),
-            isEndless: effect.feedback == 0 || effect.feedback == 1 && effect.seq.value % 2 == 0)
+            isEndless: effect.feedback == 0 || effect.feedback == 1 && effect.seq.value % 2 == 0,
+            hangs: effect.feedback == 3 && draw.isFaulty && job.grant.attempt.count % 8 == 0)
     }
 
     package mutating func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep {
+        if script.hangs { return .rest }
         if script.pauses {
             script.pauses = false
             if script.isEndless { return .pause(nanoseconds: draw.between(100_000_000, 1_000_000_000)) }

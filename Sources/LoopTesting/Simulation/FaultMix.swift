@@ -13,6 +13,14 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case claims
     /// Journals that are put back from a copy.
     case copies
+    /// Sessions whose numbers somebody else uses: forged batches, outbox files that are put back from a copy.
+    case impostors
+    /// Slow disks and more events than they take; nothing is lost.
+    case slowness
+    /// Peers that do not read for a while, and many commands for them; many who fetch the state.
+    case floods
+    /// Events that end the process, in turns that hold others.
+    case poison
 
     package var description: String { rawValue }
 
@@ -37,6 +45,38 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.keeping = dice.fraction() < 0.5 ? .os : .fsync
             plan.sessionRetention = .seconds(600)
             plan.setFaults([(.forgetfulClaim, 0.3), (.kill, 0.1), (.partition, 0.2), (.crash, 0.05), (.burst, 0.2)])
+        case .impostors:
+            plan.keeping = .fsync
+            plan.sessionRetention = .seconds(600)
+            plan.setFaults([(.forgedBatch, 0.4), (.copiedOutbox, 0.6), (.kill, 0.05)])
+        case .floods:
+            plan.workerCount = 1
+            plan.inboxWindow = 4
+            plan.capacity = 8
+            plan.silenceLimit = .seconds(3)
+            plan.eventsPerSecond = 720
+            plan.transfersMax = 1
+            plan.sessionRetention = plan.silenceLimit * 3 / 2
+            plan.setFaults([(.freeze, 0.3), (.dealer, 1), (.burst, 0.3), (.subscription, 0.2), (.partition, 0.1)])
+        case .poison:
+            plan.keeping = .fsync
+            plan.drainMax = 1024
+            plan.deferredBatchesMax = dice.fraction() < 0.5 ? 2 : 64
+            plan.setFaults([
+                (.poison, 0.3), (.crashInReduction, 0.3), (.reducerFreeze, 0.1), (.slowDisk, 0.5),
+                (.administration, 0.1),
+            ])
+        case .slowness:
+            plan.keeping = .fsync
+            plan.silenceLimit = .seconds(3)
+            plan.sessionRetention = .seconds(600)
+            plan.outboxEntriesMax = 1024
+            plan.eventsPerSecond = 180
+            plan.pipeMax = 1000
+            plan.drainMax = 8
+            plan.slowAppendMax = .milliseconds(1500)
+            plan.losesNothing = true
+            plan.setFaults([(.slowDisk, 0.7), (.clockSet, 0.1)])
         case .copies:
             if plan.keeping == .memory { plan.keeping = .fsync }
             plan.setFaults([

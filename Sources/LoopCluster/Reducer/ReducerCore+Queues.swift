@@ -1,0 +1,68 @@
+package import LoopWire
+
+/// How full the reducer's queues are, for those who watch that they have limits (G10).
+extension ReducerCore {
+    var queues: [QueueMeasure] {
+        var queues = [
+            QueueMeasure(.deferredBatches, poison.deferred.batches.count),
+            QueueMeasure(.sessions, core.sessions.count),
+        ]
+        queues += members.values.map { QueueMeasure(.commands, $0.pending.count) }
+        // A replay brings back what was forgotten, until the sender says again what it knows.
+        for (session, member) in members where member.hasReported {
+            queues.append(QueueMeasure(.outcomes, core.sessions[session]?.notable.count ?? 0))
+        }
+        var kept: [StateTransfer.Purpose: Int] = [:]
+        for transfer in transfers { kept[transfer.purpose, default: 0] += 1 }
+        return queues + kept.values.map { QueueMeasure(.transfers, $0) }
+    }
+
+    /// Up to where the entries of a session have been read without a gap; nil: it is not let in, and its batches are dropped.
+    func read(of session: SessionID) -> UInt64? {
+        guard loss == nil, members[session]?.hasJoined == true, let record = core.sessions[session] else { return nil }
+        return received(of: session, after: record.watermark)
+    }
+}
+
+extension ReducerMachine {
+    package var queues: [QueueMeasure] { erased.queues }
+
+    /// Up to where the entries of a session have been read without a gap; nil: its batches are dropped.
+    package func read(of session: SessionID) -> UInt64? { erased.read(of: session) }
+
+    /// The sessions of which batches wait for a turn of their own.
+    package var waitingSessions: [SessionID] { erased.poison.deferred.batches.map(\.session) }
+}
+
+/// How much one queue holds.
+package struct QueueMeasure: Sendable {
+    package enum Kind: String, Sendable {
+        /// What waits to be told to one peer.
+        case commands
+        /// What is kept of one session for a sender that may ask.
+        case outcomes
+        /// Batches that wait while an event is reduced alone.
+        case deferredBatches = "deferred batches"
+        /// Encoded states of one kind that are kept for those who fetch them.
+        case transfers
+        case sessions
+    }
+
+    package let kind: Kind
+    package let count: Int
+
+    init(_ kind: Kind, _ count: Int) {
+        self.kind = kind
+        self.count = count
+    }
+}
+
+extension StateTransfer {
+    /// Those with one purpose share a limit.
+    struct Purpose: Hashable {
+        let section: Int?
+        let followsDifferences: Bool
+    }
+
+    var purpose: Purpose { Purpose(section: section, followsDifferences: stream != nil) }
+}
