@@ -95,6 +95,16 @@ import Testing
         #expect(wishes.after(Whole(part: Part(value: 2)), .open) == [])
     }
 
+    @Test func `a feedback with other events sends them and sees none`() {
+        let asking = Feedback<Part, Int>.skippingRepeated("a", state: { $0.value == 1 ? 5 : nil }, effect: Effect.event)
+        let watching = Feedback<Part, Int>.extracting("b", payload: { $0 }, effect: { _ in .event(100) })
+        let loop = Loop<Part, String>(
+            initial: Part(), reducer: { $0.value += $1.count },
+            feedbacks: [asking, watching].map { $0.mapEvent { String(repeating: "x", count: $0) } })
+        loop.send("x")
+        #expect(loop.state.value == 6)
+    }
+
     @Test func `36 leaving an optional part cancels its effects, and coming back begins anew`() {
         var wishes = Wishes<Part?, Int>(
             Feedback<Part, Int>.each("a", requests: { [0: $0.value] }) { (_: Int) in .none }.optional(),

@@ -17,7 +17,8 @@ import Testing
             .compacting("latest", state: { $0.map(\.value).filter { $0 > 0 } }) { value in
                 .run { send in
                     log.add("run \(value)")
-                    if value > 1 { return try await send(10 * value) }
+                    if value == 2 { return try await send(20) }
+                    if value > 2 { return }
                     await log.wait(for: "go on")
                     do { try await send(500) } catch { log.add("\(error)") }
                 }
@@ -91,5 +92,44 @@ import Testing
         await log.wait(for: "3")
         #expect(log.lines == ["1", "ends", "3"])
         loop.stop()
+    }
+
+    @Test func `events of bindings may be made of the states`() async {
+        let loop = counting([
+            .bind { states in
+                Bindings(events: [
+                    states.filter { $0.value == 1 }.map { _ in 10 }, states.filter { $0.value == 11 }.map { _ in 100 },
+                ])
+            }
+        ])
+        loop.send(1)
+        let state = await first(loop) { $0.value == 111 }
+        #expect(state?.events == ["1", "10", "100"])
+    }
+
+    @Test func `every reader of a binding's states begins with the latest and ends with the loop`() async {
+        let log = Log()
+        let loop = counting([
+            .bind("screen") { states in
+                Bindings(subscriptions: [
+                    {
+                        for await state in states {
+                            log.add("first \(state.value)")
+                            if state.value == 1 { break }
+                        }
+                        for await state in states { log.add("second \(state.value)") }
+                        log.add("end")
+                    }
+                ])
+            }
+        ])
+        await log.wait(for: "first 0")
+        loop.send(1)
+        await log.wait(for: "second 1")
+        loop.send(1)
+        await log.wait(for: "second 2")
+        loop.stop()
+        await log.wait(for: "end")
+        #expect(log.lines == ["first 0", "first 1", "second 1", "second 2", "end"])
     }
 }

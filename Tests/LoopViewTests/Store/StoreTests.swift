@@ -143,6 +143,15 @@ import Testing
         #expect(scope.state == nil)
     }
 
+    @Test func `view is a store's scoped by its older name`() {
+        let store = Store(Counter.loop())
+        let name = store.view(value: \.name, event: Counter.Event.rename)
+        name.send(event: "a")
+        #expect(name.state == "a")
+        name.mutate(keyPath: \.self, value: "b")
+        #expect(store.state.name == "b")
+    }
+
     @Test func `scopes compose, and keep their root alive`() {
         var root: Store<Counter, Counter.Event>? = Counter.store(Counter(count: 1))
         let scope = root!.scoped(event: { (text: String) in .add(text.count) })

@@ -1,0 +1,40 @@
+public import LoopCore
+
+extension Store {
+    /// The older name of `scoped(to:event:)`.
+    public func view<Part, PartEvent>(
+        value: any WritableKeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
+    ) -> Store<Part, PartEvent> {
+        scoped(to: value, event: event)
+    }
+
+    /// A loop of its own, which ends with the store, from a reducer such as `Reducer.combine` makes.
+    public convenience init(
+        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = []
+    ) {
+        self.init(Loop(initial: initial, reducer: reducer, feedbacks: feedbacks))
+    }
+}
+
+// Schedulers, which the stores of the older libraries take. The declarations cannot be called: they are here so that the
+// compiler says what to write instead.
+extension Store {
+    @available(
+        *, unavailable,
+        message: "There are no schedulers: leave `scheduler` out, and write `Store(initial:reducer:feedbacks:)`"
+    )
+    public convenience init(
+        initial: State, feedbacks: [Feedback<State, Event>], scheduler: some Any,
+        reducer: @escaping @Sendable (State, Event) -> State
+    ) {
+        preconditionFailure("unavailable")
+    }
+
+    @available(*, unavailable, message: "There are no schedulers: leave `scheduler` out")
+    public convenience init(
+        initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
+        scheduler: some Any
+    ) {
+        preconditionFailure("unavailable")
+    }
+}
