@@ -29,14 +29,22 @@ import Testing
         }
     }
 
+    /// What stands between fences of Swift code.
+    private static func blocks(of page: String) -> [String] {
+        page.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
     @Test(arguments: pages) func `show lines that are compiled`(page: String) throws {
         let compiled = try [
             "LoopViewTests/ComingFrom/NewLines", "LoopViewTests/ComingFrom/NewViews",
             "LoopTestingTests/TestLoop/TestLoopClockTests", "LoopTestingTests/TestLoop/TestLoopFailureTests",
         ].map { Self.dense(try Self.text("Tests/\($0).swift")) }.joined()
-        let lines = Self.lines(of: try Self.text("docs/coming-from/\(page).md"))
+        let text = try Self.text("docs/coming-from/\(page).md")
+        let lines = Self.lines(of: text)
         #expect(lines.count >= 15)
-        for line in lines where !compiled.contains(Self.dense(line)) { Issue.record("not compiled: \(line)") }
+        for line in lines + Self.blocks(of: text) where !compiled.contains(Self.dense(line)) {
+            Issue.record("not compiled: \(line)")
+        }
     }
 
     /// What users of any of the four type, and would search these pages for.
@@ -61,6 +69,7 @@ import Testing
     @Test func `find what is not compiled`() {
         let page = "| L | here | w |\n|---|---|---|\n| a | `b(c)` | `d` |\n\n| A | there | w |\n| a | `e` | f |"
         #expect(Self.lines(of: page) == ["b(c)"])
+        #expect(Self.blocks(of: "a\n```swift\nb()\n```\nc\n```text\nd\n```") == ["b()\n"])
     }
 
     // MARK: The lines themselves
@@ -81,7 +90,7 @@ import Testing
         let searching: [SearchFeedback] = [.skippingRepeated(state: \.query, effects: search)]
         let run = Task { await loops(searching) }
         let loop = Loop(initial: Search(detail: Detail(title: "t")), reducer: reduce)
-        #expect(scopes(loop) == ["loop", "t", "loop", "t"])
+        #expect(scopes(loop) == ["loop", "t", "loop", "t", "t"])
         await run.value
     }
 
@@ -94,7 +103,7 @@ import Testing
 
     @Test func `have stores, contexts and widgets`() {
         let loop = Loop(initial: Search(detail: Detail(title: "t")), reducer: reduce)
-        #expect(stores(loop, []) == ["store", "model", "t", "one"])
+        #expect(stores(loop, []) == ["store", "model", "t", "one", "t", "returned"])
         let (typed, field, submit) = contexts(loop.context)
         #expect(loop.state.text == "store")
         typed.value = "typed"

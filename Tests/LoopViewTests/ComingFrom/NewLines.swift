@@ -26,10 +26,10 @@ func feedbacksByOldNames() -> [SearchFeedback] {
                 try? await send(.found([state.text]))
             }
         },
-        .bind {
+        .bind { states in
             Bindings(
-                subscriptions: [{ for await state in $0 { screen.draw(state.text) } }],
-                events: [{ try? await $0(.tick) }])
+                subscriptions: [{ for await state in states { screen.draw(state.text) } }],
+                events: [states.filter(\.isLoading).map { _ in .tick }])
         },
         .skippingRepeated(state: \.query, effects: search).autoconnect(followingChangesIn: \.isOnline),
         .everyState("log", effect: { _ in .none }),
@@ -37,6 +37,8 @@ func feedbacksByOldNames() -> [SearchFeedback] {
         .skippingRepeated("search", state: \.query, effect: search),
         .skippingRepeated("far search", state: \.query, on: .workers, effect: search),
         .extractingAndKeeping("typed", payload: \.typed, effect: search),
+        Loop<Search, SearchEvent>.Feedback(skippingRepeated: \.query, effects: search),
+        FeedbackLoop<Search, SearchEvent>.Feedback(lensing: \.query, effects: search),
     ]
 }
 
@@ -81,18 +83,36 @@ func feedbacksByFirstNames(_ ticks: AsyncStream<Void>) -> [SearchFeedback] {
 /// Loops that are shared, and loops that are made for each subscriber.
 func loops(_ feedbacks: [SearchFeedback]) async {
     let loop = Loop(initial: Search(), reducer: reduce, feedbacks: feedbacks)
-    let first = Loop(initial: Search(), reduce: next, feedbacks: feedbacks)
+    let (one, other) = (SearchFeedback(effects: load), SearchFeedback(lensing: \.query, effects: search))
+    let others = [
+        Loop(initial: Search(), reduce: next, feedbacks: feedbacks),
+        Loop(initial: Search(), reduce: reduce, feedbacks: feedbacks),
+        Loop(initial: Search(), reducer: reduce, feedbacks: one, other),
+        Loop(initial: Search(), reduce: next, feedbacks: one, other),
+        FeedbackLoop(initial: Search(), reducer: reduce, feedbacks: feedbacks),
+        FeedbackLoop(initial: Search(), reduce: reduce, feedbacks: feedbacks),
+    ]
     loop.send(.type("swift"))
-    screen.draw(loop.state.text + first.state.text)
+    screen.draw(loop.state.text + others.map(\.state.text).joined())
     loop.mutate(keyPath: \.text, value: "swift")
     for await state in loop.states { if state.text == "swift" { break } }
     for await state in loop.states.latest { if state.text == "swift" { break } }
     for await state in loop.states.removingDuplicates() { if state.text == "swift" { break } }
     for await context in loop.contexts { if context.text == "swift" { break } }
-    for await state in system(initial: Search(), reduce: next, feedbacks: feedbacks) { if state.text == "" { break } }
-    for await state in feedbackLoop(initial: Search(), reduce: next, feedbacks: []) { if state.text == "" { break } }
-    for await state in feedbackLoop(initial: Search(), reducer: reduce, feedbacks: []) { if state.text == "" { break } }
-    for await state in system(initial: Search(), reducer: reduce, feedbacks: []) { if state.text == "" { break } }
+    for states in [
+        system(initial: Search(), reduce: next, feedbacks: feedbacks),
+        system(initial: Search(), reduce: next, feedbacks: one, other),
+        system(initial: Search(), reducer: reduce, feedbacks: []),
+        system(initial: Search(), reducer: Reducer(reduce), feedbacks: feedbacks),
+        system(initialState: Search(), reduce: next, feedback: feedbacks),
+        system(initialState: Search(), reduce: next, feedback: one, other),
+        feedbackLoop(initial: Search(), reduce: reduce, feedbacks: feedbacks),
+        feedbackLoop(initial: Search(), reduce: reduce, feedbacks: one, other),
+        feedbackLoop(initial: Search(), reduce: next, feedbacks: feedbacks),
+        feedbackLoop(initial: Search(), reducer: Reducer(reduce), feedbacks: feedbacks),
+    ] {
+        for await state in states { if state.text == "" { break } }
+    }
     loop.stop()
 }
 
@@ -101,9 +121,13 @@ func scopes(_ loop: Loop<Search, SearchEvent>) -> [String] {
     let detail = loop.scoped(to: \.detail, event: SearchEvent.detail)
     let typing = loop.scoped(event: SearchEvent.type)
     let quiet = loop.ignoringInput()
+    let viewed = loop.view(value: \.detail, event: SearchEvent.detail)
     let open = loop.scoped(toOptional: \.detail, event: SearchEvent.detail)
     typing.send("loop")
-    return [typing.state.text, detail.state?.title ?? "-", quiet.state.text, open?.state.title ?? "-"]
+    return [
+        typing.state.text, detail.state?.title ?? "-", quiet.state.text, open?.state.title ?? "-",
+        viewed.state?.title ?? "-",
+    ]
 }
 
 /// Reducers and feedbacks of a part, and several as one.
@@ -130,4 +154,27 @@ func composed() -> (Reducer<Search, SearchEvent>, [SearchFeedback]) {
             sending.mapEvent(SearchEvent.detail),
         ]
     )
+}
+
+/// Debounced and throttled effects.
+func timed(_ clock: any Clock<Duration> & Sendable) -> [SearchFeedback] {
+    [
+        .skippingRepeated(
+            state: \.text,
+            effects: { text in
+                .task {
+                    try await clock.sleep(for: .milliseconds(300))
+                    return .found([text])
+                }
+            }),
+        .extractingAndKeeping(
+            "typed", payload: \.typed,
+            effect: { text in
+                .task {
+                    try await clock.sleep(for: .milliseconds(300))
+                    return .found([text])
+                }
+            }),
+        .skippingRepeated("search", state: \.query, effect: search).rated(RateLimit(perSecond: 2)),
+    ]
 }

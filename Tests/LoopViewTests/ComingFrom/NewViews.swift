@@ -11,8 +11,14 @@ func stores(_ loop: Loop<Search, SearchEvent>, _ feedbacks: [SearchFeedback]) ->
     store.send(event: .type("store"))
     store.mutate(keyPath: \.results, value: ["one"])
     let detail = store.scoped(to: \.detail, event: SearchEvent.detail)
+    let viewed = store.view(value: \.detail, event: SearchEvent.detail)
     let distinct = store.removingDuplicates()
-    return [store.state.text, model.state.text, detail.state?.title ?? "-", distinct.state.results.joined()]
+    let returning = ViewModel(initial: Search(), reducer: Reducer(returning: next), feedbacks: feedbacks)
+    returning.send(event: .type("returned"))
+    return [
+        store.state.text, model.state.text, detail.state?.title ?? "-", distinct.state.results.joined(),
+        viewed.state?.title ?? "-", returning.state.text,
+    ]
 }
 
 /// What a context offers.
