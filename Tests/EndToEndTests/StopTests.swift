@@ -51,4 +51,13 @@ import Testing
         next.process.terminate()
         _ = await next.process.wait()
     }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `ends a worker that has no reducer, of which it has told`(signal: Int32) async throws {
+        let endpoint = ipcEndpoint()
+        let worker = try Program("loop-effect", ["counter", "--reducer", endpoint])
+        try await worker.says("waiting for a reducer at \(endpoint) for 2 s: nothing listens there")
+        worker.process.send(signal)
+        #expect(await worker.process.wait(within: .seconds(20)) == .exited(0))
+    }
 }

@@ -18,8 +18,7 @@ enum StatusCommand {
                 """,
             groups: [ConnectionOptions.group, OptionGroup("Output", [json])]),
         run: { arguments, _ in
-            let report = try StatusProbe.ask(
-                arguments[ConnectionOptions.reducer], within: arguments[ConnectionOptions.timeout])
+            let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
             if arguments[json] {
                 StandardOutput.line(try CBOR.json(CBOR.encode(report)))
             } else {
@@ -41,8 +40,7 @@ enum ReadyCommand {
                 """,
             groups: [ConnectionOptions.group]),
         run: { arguments, _ in
-            let report = try StatusProbe.ask(
-                arguments[ConnectionOptions.reducer], within: arguments[ConnectionOptions.timeout])
+            let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
             if report.isReady { return 0 }
             StandardError.line(
                 "loopctl: \(report.loop) is not ready: \(report.notReadyBecause ?? "it does not say why")")

@@ -10,6 +10,10 @@ enum TailCommand {
         optional: "count", .int(in: 1 ... .max), help: "end after so many transitions",
         environment: .variable("LOOP_TAIL_COUNT"))
 
+    static let connectTimeout = Option(
+        "connect-timeout", .duration(in: .zero ... .seconds(86_400)), default: .zero,
+        help: "how long the first contact may take; 0s: as long as it likes")
+
     static let subcommand = Subcommand(
         command: Command(
             "tail", abstract: "Print transitions as they happen.",
@@ -19,7 +23,10 @@ enum TailCommand {
 
                 Exit codes: 0 the loop has ended, or so many were printed; 2 could not run; 64 wrong usage; 130 stopped.
                 """,
-            groups: [ConnectionOptions.reducerGroup, OptionGroup("Output", [json, count])]),
+            groups: [
+                OptionGroup("Connection", [ConnectionOptions.reducer, connectTimeout]),
+                OptionGroup("Output", [json, count]),
+            ]),
         run: run)
 
     private enum Mail: Sendable {
@@ -33,9 +40,10 @@ enum TailCommand {
         let (mail, post) = AsyncStream.makeStream(of: Mail.self)
         let relay = try SignalRelay(signals) { _ in post.yield(.signal) }
         defer { relay.end() }
+        let limit = arguments[connectTimeout]
         let connection = try RemoteConnection(
             loop: "", reducer: arguments[ConnectionOptions.reducer], name: "loopctl tail", observing: .transitions,
-            stopLimit: .zero)
+            stopLimit: .zero, connectTimeout: limit > .zero ? limit : nil)
         _ = connection.observe { post.yield(.action($0)) }
         var printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])
         var code: Int32 = 130

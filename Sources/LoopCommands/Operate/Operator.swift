@@ -6,21 +6,31 @@ import LoopWire
 /// An operator at this terminal, who asks a reducer and passes its answer on.
 struct Operator: ~Copyable {
     private var call: AdministrationCall
+    private let reducer: String
     private let limit: Duration
 
-    /// - Parameters:
-    ///   - limit: how long the reducer may be silent.
-    ///   - firstAsks: whether the reducer is asked for a sign of life before, since the answer may take long.
-    init(reducer: String, limit: Duration, firstAsks: Bool = false) throws {
-        if firstAsks { _ = try StatusProbe.ask(reducer, within: min(limit, .seconds(5))) }
+    /// - Parameter limit: how long the reducer may be silent.
+    init(reducer: String, limit: Duration) throws {
         let call = try AdministrationCall(reducer: reducer)
+        self.reducer = reducer
         self.limit = limit
         self.call = call
     }
 
+    /// Says on standard error that it waits, where that takes long.
     /// - Throws: `Refusal` where the reducer says no.
     mutating func ask(_ request: AdministrationRequest) throws -> AdministrationAnswer {
-        let answer = try call.ask(request, within: limit)
+        let (reducer, limit) = (reducer, limit)
+        let answer: AdministrationAnswer
+        do {
+            answer = try call.ask(request, within: limit) { silence in
+                StandardError.line(
+                    "loopctl: no answer from \(reducer) for \(silence); it is waited for up to \(limit) (--timeout)")
+            }
+        } catch let error as AdministrationError {
+            guard case .silent(_, _, parts: 0, _) = error else { throw error }
+            throw CommandError("\(error); \(AddressLook.text(at: reducer))")
+        }
         if case .refused(let why) = answer { throw Refusal(why) }
         return answer
     }
@@ -68,7 +78,12 @@ enum JournalOptions {
         help: "how long the reducer may be silent", environment: .variable("LOOP_CTL_TIMEOUT"))
     static let json = Option(flag: "json", help: "print JSON", environment: .none)
 
-    static let group = OptionGroup("Connection", [ConnectionOptions.reducer, timeout])
+    /// A sign of life is asked for first, since the answer may take long.
+    static let connectTimeout = Option(
+        "connect-timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(5),
+        help: "how long the first sign of life may take")
+
+    static let group = OptionGroup("Connection", [ConnectionOptions.reducer, connectTimeout, timeout])
     static let output = OptionGroup("Output", [json])
 
     /// A seq as it is given on a command line.
@@ -78,7 +93,9 @@ enum JournalOptions {
 extension ParsedArguments {
     /// Asks the reducer that these arguments name, which may be busy for a while.
     func askJournal() throws -> Operator {
-        try Operator(reducer: self[ConnectionOptions.reducer], limit: self[JournalOptions.timeout], firstAsks: true)
+        let limit = self[JournalOptions.timeout]
+        _ = try askStatus(within: min(limit, self[JournalOptions.connectTimeout]))
+        return try Operator(reducer: self[ConnectionOptions.reducer], limit: limit)
     }
 
     /// Asks the reducer that these arguments name.

@@ -70,8 +70,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case definition(String)
     /// The other side does not let this node in.
     case refused(String)
-    /// Nobody answered.
-    case noAnswer(String, after: Duration)
+    /// Nobody answered; why, as far as is known.
+    case noAnswer(String, after: Duration, because: String? = nil)
     /// A socket or the system refused something.
     case system(String)
     /// The journal refused something; nothing that depends on it has left.
@@ -91,7 +91,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
                 + " bind tcp://127.0.0.1:… or pass --insecure to do it all the same"
         case .definition(let why): why
         case .refused(let why): why
-        case .noAnswer(let endpoint, let limit): "no reducer answered at \(endpoint) within \(limit); is it running?"
+        case .noAnswer(let endpoint, let limit, let why):
+            "no reducer answered at \(endpoint) within \(limit)\(why.map { ": \($0)" } ?? ""); is it running?"
         case .system(let what): what
         case .journal(let what): what
         }

@@ -4,7 +4,7 @@ import LoopOptions
 /// The program `loop-effect`, or a user's own of the same kind.
 public enum EffectProgram {
     static let reducer = Option(
-        "reducer", .endpoint, default: "tcp://127.0.0.1:7710",
+        ReducerAddress.option, .endpoint, default: ReducerAddress.fallback,
         help: "the address of the reducer, which may start later")
     static let capacity = Option(
         "capacity", .int(in: 1...100_000), default: 16, help: "how many effects this worker holds at once")
@@ -17,12 +17,16 @@ public enum EffectProgram {
         "stop-limit", .duration(in: .zero ... .seconds(3600)), default: .seconds(5),
         help: "how long a stop waits until everything handed back is known")
 
+    static let connectTimeout = Option(
+        "connect-timeout", .duration(in: .zero ... .seconds(86_400)), default: .zero,
+        help: "how long the first contact with the reducer may take; 0s: as long as it likes")
+
     /// The program for these loops.
     /// - Parameter leavesNameOut: the program is of its first loop alone, which is not named on the command line.
     public static func program(_ loops: [RunnableLoop], name: String = "loop-effect", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit])
+        let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit, connectTimeout])
         return NodeProgram(
             name, abstract: "Run effects of a loop for its reducer.",
             discussion: """
@@ -37,6 +41,7 @@ public enum EffectProgram {
             configuration.groups = arguments[groups].isEmpty ? nil : arguments[groups]
             configuration.name = arguments[nodeName] ?? ""
             configuration.stopLimit = arguments[stopLimit]
+            configuration.connectTimeout = arguments[connectTimeout] > .zero ? arguments[connectTimeout] : nil
             _ = try await loop.runWorker(configuration, signals)
             return 0
         }

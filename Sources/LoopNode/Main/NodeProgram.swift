@@ -16,8 +16,8 @@ public struct NodeProgram: Sendable {
     private let others: [NodeSubcommand]
 
     init(
-        _ name: String, abstract: String, discussion: String, groups: [OptionGroup], loops: [RunnableLoop], takesArguments: Bool,
-        leavesNameOut: Bool, others: [NodeSubcommand] = [],
+        _ name: String, abstract: String, discussion: String, groups: [OptionGroup], loops: [RunnableLoop],
+        takesArguments: Bool, leavesNameOut: Bool, others: [NodeSubcommand] = [],
         run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
     ) {
         self.loops = loops

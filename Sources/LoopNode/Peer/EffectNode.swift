@@ -20,15 +20,19 @@ public struct EffectNodeConfiguration: Sendable {
     public var name: String
     /// How long a stop waits until everything handed back is known.
     public var stopLimit: Duration
+    /// How long the first contact with a reducer may take, after which `run` throws `NodeError.noAnswer`; nil: as long as
+    /// it likes. What the node waits for is in the log either way.
+    public var connectTimeout: Duration?
     /// The process's context; nil makes one for this node alone.
     public var context: ZMQContext?
     /// Where lines for people go.
     public var log: @Sendable (String) -> Void
 
     public init(
-        reducer: String = "tcp://127.0.0.1:7710", groups: [String]? = nil, capacity: Int = 16,
+        reducer: String = ReducerAddress.standard, groups: [String]? = nil, capacity: Int = 16,
         runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),
-        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
+        connectTimeout: Duration? = nil, context: ZMQContext? = nil,
+        log: @escaping @Sendable (String) -> Void = StandardError.line
     ) {
         self.reducer = reducer
         self.groups = groups
@@ -36,6 +40,7 @@ public struct EffectNodeConfiguration: Sendable {
         self.runsEffectsOnItsThread = runsEffectsOnItsThread
         self.name = name
         self.stopLimit = stopLimit
+        self.connectTimeout = connectTimeout
         self.context = context
         self.log = log
     }
@@ -92,7 +97,8 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
-                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log), executor: executor,
+                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log),
+                connectTimeout: configuration.connectTimeout, executor: executor,
                 sendersPush: executor != nil, observed: { _ in .fine })
             return
                 switch try shell.run(

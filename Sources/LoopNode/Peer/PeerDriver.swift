@@ -266,6 +266,23 @@ struct PeerDriver {
         }
     }
 
+    /// Events that were accepted, whose outcome is not known, and for which nobody waits. The last question of a life: what
+    /// senders have left since the last turn is taken for it.
+    mutating func unsettled() -> UnsettledEvents {
+        var events = UnsettledEvents()
+        let outbox = machine.outbox
+        for (number, entry) in outbox.unsettled where entry.kind == .event {
+            guard confirmations[outbox.base + number] == nil else { continue }
+            events.add(entry.payload, isSent: number <= outbox.offered)
+        }
+        gate.take(into: &posted, isSignalled: false)
+        let waitedFor = Set(posted.waiters.map(\.index))
+        for (index, entry) in posted.run.enumerated() where entry.kind == .event && !waitedFor.contains(index) {
+            events.add(entry.payload, isSent: false)
+        }
+        return events
+    }
+
     /// Cancels every body that still runs.
     mutating func cancelBodies() {
         for (_, body) in bodies { body.cancel() }

@@ -32,6 +32,12 @@ struct PeerShell: ~Copyable {
     private var pushItem: PollSet.Item?
     private var message = Message()
 
+    // While there is no reducer.
+    private var wait: ReducerWait
+    /// What a look at the reducer's address has found out.
+    private let look = Locked<ReducerWait.Obstacle?>(nil)
+    private var busy: String?
+
     /// What became of an action of the observer's machine.
     enum Observed: Sendable {
         case fine
@@ -49,9 +55,10 @@ struct PeerShell: ~Copyable {
     /// - Parameters:
     ///   - executor: runs its tasks on the thread that calls `run`, between two turns.
     ///   - sendersPush: whether a sender that finds this thread asleep pushes its event by itself.
+    ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
     init(
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
-        executor: ConnectionExecutor? = nil, sendersPush: Bool = false,
+        connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil, sendersPush: Bool = false,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         var options = SocketOptions.peer
@@ -73,6 +80,7 @@ struct PeerShell: ~Copyable {
         self.log = log
         self.dealer = dealer
         self.polls = polls
+        wait = ReducerWait(reducer: endpoint, timeout: connectTimeout, at: SystemClock.monotonic)
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
@@ -100,6 +108,7 @@ struct PeerShell: ~Copyable {
                 guard let observer else { return pusher.driver.machine.deadline }
                 return pusher.driver.machine.deadline(with: observer)
             }
+            deadline = min(deadline, wait.deadline)
             if let stopping = isStopping() {
                 deadline = min(deadline, stopping + stopLimit)
                 if now >= stopping + stopLimit {
@@ -112,6 +121,9 @@ struct PeerShell: ~Copyable {
             if let end = try turn() { return end }
         }
     }
+
+    /// What was accepted and will not be settled any more. When `run` has ended, in whichever way.
+    func unsettled() -> UnsettledEvents { pusher.withLock { $0.driver.unsettled() } }
 
     private mutating func turn() throws -> End? {
         // Whoever is woken by the turn may send at once, and finds this thread done.
@@ -137,7 +149,43 @@ struct PeerShell: ~Copyable {
             _ = observed(.standing(new))
         }
         try flush()
+        try watchWait(at: now, isJoined: isJoined)
         return nil
+    }
+
+    /// Tells people what this node waits for, where it does.
+    private mutating func watchWait(at now: MonotonicTime, isJoined: Bool) throws(NodeError) {
+        if isJoined, wait.isInContact { return }
+        if isJoined { busy = nil }
+        let obstacle = look.withLock { look in
+            defer { look = nil }
+            return look
+        }
+        var actions = obstacle.map { wait.learned($0, at: now) } ?? []
+        actions += wait.advance(
+            to: now, ReducerWait.Facts(isJoined: isJoined, isConnected: !wasUnheard, busy: busy))
+        for action in actions {
+            switch action {
+            case .say(let text): log.note(text)
+            case .look: lookAtAddress()
+            case .giveUp(let limit, let why): throw .noAnswer(endpoint, after: limit, because: why)
+            }
+        }
+    }
+
+    private func lookAtAddress() {
+        let (endpoint, look, wakeup) = (endpoint, look, gate.wakeup)
+        let body: @Sendable () -> Void = {
+            let obstacle = AddressLook.obstacle(at: endpoint)
+            look.withLock { $0 = obstacle }
+            wakeup.signal()
+        }
+        do {
+            _ = try NodeThread("loop-look", stackBytes: 1 << 20, body: body)
+        } catch {
+            look.withLock { $0 = .unknown }
+            wakeup.signal()
+        }
     }
 
     private mutating func drain(into driver: inout PeerDriver, at now: MonotonicTime) throws {
@@ -161,6 +209,7 @@ struct PeerShell: ~Copyable {
         }
         do {
             let frame = try PeerFrame(bytes: bytes[...])
+            if case .busy = frame.message { busy = "it is busy" }
             observer?.receiveReply(frame, at: now)
             driver.receiveReply(frame, at: now)
         } catch {

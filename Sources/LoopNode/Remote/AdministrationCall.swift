@@ -31,26 +31,39 @@ public struct AdministrationCall: ~Copyable {
 
     /// Asks, and waits for the whole answer. A question is asked once: what it does must not be done twice.
     ///
-    /// - Parameter limit: how long the reducer may be silent, before the answer and between its parts.
+    /// - Parameters:
+    ///   - limit: how long the reducer may be silent, before the answer and between its parts.
+    ///   - onSilence: told after 2 s, 10 s, a minute and ten minutes that nothing has come yet.
     /// - Throws: ``AdministrationError``, and what goes wrong with sockets.
-    public mutating func ask(_ request: AdministrationRequest, within limit: Duration) throws -> AdministrationAnswer {
+    public mutating func ask(
+        _ request: AdministrationRequest, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
+    ) throws -> AdministrationAnswer {
         var answer = AnswerAssembly(request: SystemRandom.uint64())
         let document = try CBOR.encode(request)
         _ = try dealer.send(
             ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0)))
         var message = Message()
-        var deadline = SystemClock.monotonic + limit
+        let asked = SystemClock.monotonic
+        var deadline = asked + limit
+        var notices = [2, 10, 60, 600].map(Duration.seconds)[...]
         while true {
             let now = SystemClock.monotonic
             guard now < deadline else {
                 throw AdministrationError.silent(reducer, limit, parts: answer.partsTaken, of: answer.partsInAll)
             }
-            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: deadline))
+            if let notice = notices.first, now >= asked + notice {
+                onSilence(notice)
+                notices.removeFirst()
+            }
+            let next = notices.first.map { min(deadline, asked + $0) } ?? deadline
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: next))
             while try dealer.receive(into: &message) {
                 guard let part = try Self.part(in: message.copy()) else { continue }
                 switch try answer.take(part) {
                 case .foreign: break
-                case .more: deadline = SystemClock.monotonic + limit
+                case .more:
+                    deadline = SystemClock.monotonic + limit
+                    notices = []
                 case .whole(let bytes): return try Self.answer(bytes)
                 }
             }

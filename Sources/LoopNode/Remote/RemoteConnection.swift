@@ -1,3 +1,4 @@
+internal import Glibc
 public import LoopCluster
 public import LoopCore
 import LoopLock
@@ -43,23 +44,28 @@ public final class RemoteConnection: Sendable {
     ///   - schema: 0 for any.
     ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
     ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
+    ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of what
+    ///     was sent. What is unknown then is reported in the log.
+    ///   - connectTimeout: how long the first contact may take, after which the connection ends with
+    ///     `NodeError.noAnswer`; nil: as long as it likes.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
         loop: String, schema: UInt64 = 0, reducer: String, name: String, observing: Observing,
-        outbox: String? = nil, stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
+        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
         try self.init(
             loop: loop, schema: schema, reducer: reducer, name: name,
             follower: observing.following.map { Follower(following: $0, take: { _ in .fine }) },
-            outbox: outbox, stopLimit: stopLimit, context: context, log: log)
+            outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, context: context, log: log)
     }
 
-    /// - Parameter follower: told everything before those who observe.
+    /// - Parameter follower: told everything before those who observe. A failure is in the log where there is one of its
+    ///   own kind: whoever uses the connection itself asks for `failure`.
     init(
         loop: String, schema: UInt64, reducer: String, name: String, follower: Follower?, outbox: String? = nil,
-        stopLimit: Duration = .seconds(5), context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void
+        stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
+        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {
         let opened = Monitor<Result<LeftOverBook?, NodeError>?>(nil)
         do {
@@ -68,64 +74,27 @@ public final class RemoteConnection: Sendable {
             let executor = ConnectionExecutor(wakeup: gate.wakeup)
             ownExecutor = executor
             let (observers, stoppedAt) = (observers, stoppedAt)
-            let tellAll: @Sendable (ObserverAction) -> Void = { action in
-                _ = follower?.take(action)
-                Self.tell(observers, action)
-            }
+            let life = Life(
+                loop: loop, schema: schema, reducer: reducer, name: name, follower: follower, outbox: outbox,
+                stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: logsFailure,
+                log: NodeLog(name: name.isEmpty ? "observer" : name, write: log), gate: gate, executor: executor,
+                stoppedAt: stoppedAt,
+                tell: { Self.tell(observers, $0) }, fail: { failure in observers.withLock { $0.failure = failure } })
+            let isOver = Monitor(false)
             thread = try NodeThread("loop-remote") {
-                defer { executor.end() }
-                let resumed: ResumedOutbox?
-                // One of its own ends with the thread, which is not over before the last word has left.
-                let ownContext: ZMQContext
-                do {
-                    ownContext = try context ?? ZMQContext()
-                    resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
-                    opened.withLock { $0 = .success(resumed?.leftOver) }
-                    opened.broadcast()
-                } catch {
-                    opened.withLock { $0 = .failure(.system("\(error)")) }
-                    opened.broadcast()
-                    return
-                }
-                do {
-                    let now = SystemClock.monotonic
-                    let configuration = PeerConfiguration(
-                        peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
-                        loop: resumed?.loop ?? loop, schema: schema,
-                        fingerprint: follower?.following.fingerprint ?? 0, name: name, outboxEntriesMax: 8192)
-                    let driver =
-                        if let resumed {
-                            PeerDriver(
-                                configuration: configuration, resuming: resumed.stream, of: resumed.file,
-                                leftOver: resumed.leftOver, gate: gate, at: now)
-                        } else {
-                            PeerDriver(
-                                configuration: configuration, runner: nil, gate: gate, at: now)
-                        }
-                    var shell = try PeerShell(
-                        context: ownContext, endpoint: reducer, driver: driver,
-                        observer: follower.map { ObserverMachine($0.following, at: now) },
-                        log: NodeLog(name: "observer", write: log), executor: executor,
-                        sendersPush: true,
-                        observed: { action in
-                            let observed = follower?.take(action) ?? .fine
-                            Self.tell(observers, action)
-                            return observed
-                        })
-                    let end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
-                    resumed?.leftOver.fail(.system("the connection was closed before the outcome was known"))
-                    if case .loopEnded(let exitCode, let text) = end {
-                        tellAll(.ended(exitCode: exitCode, text: text))
-                    } else {
-                        tellAll(.ended(exitCode: 0, text: ""))
-                    }
-                } catch {
-                    let failure = error as? NodeError ?? .system("\(error)")
-                    observers.withLock { $0.failure = failure }
-                    resumed?.leftOver.fail(failure)
-                    gate.close(SendRefusal(.ended, detail: "\(error)"))
-                    tellAll(.ended(exitCode: 2, text: "\(error)"))
-                }
+                let own = pthread_self()
+                let id = OpenConnections.add(
+                    OpenConnections.Entry(
+                        reducer: reducer, limit: stopLimit,
+                        stop: {
+                            stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
+                            gate.requestStop()
+                        }, isOver: isOver, isOwnThread: { pthread_equal(pthread_self(), own) != 0 }))
+                life.live(context, opened)
+                executor.end()
+                OpenConnections.remove(id)
+                isOver.withLock { $0 = true }
+                isOver.broadcast()
             }
         } catch {
             throw .system("\(error)")
@@ -134,6 +103,7 @@ public final class RemoteConnection: Sendable {
         leftOverBook = try (result ?? .success(nil)).get()
     }
 
+    /// What was accepted still leaves, as after ``close()``; nobody waits for that but the exit of the process.
     deinit {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
         gate.requestStop()
@@ -187,7 +157,8 @@ public final class RemoteConnection: Sendable {
     /// - Returns: whether it was done; if not, `send` does it.
     func offer(_ event: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool { try gate.offer(event, of: nil) }
 
-    /// Waits until the outcome of everything sent is known, then ends the session.
+    /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. Nothing is
+    /// accepted any more. What is not known by then, and nobody waits for, is reported in the log; in an outbox file it stays.
     public func close() async {
         stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
         gate.requestStop()

@@ -23,15 +23,20 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - updates: how the state comes, and how often.
     ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
     ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
+    ///   - stopLimit: how long ``close()``, the release of the handle and the exit of the process wait for the outcome of
+    ///     what was sent.
+    ///   - connectTimeout: how long the first contact may take, after which the handle fails with `NodeError.noAnswer`; nil:
+    ///     as long as it likes. What it waits for is in the log either way.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
-        _ definition: Definition.Type, reducer: String = "tcp://127.0.0.1:7710", name: String = "",
-        updates: StateUpdates = .full, outbox: String? = nil, context: ZMQContext? = nil,
+        _ definition: Definition.Type, reducer: String = ReducerAddress.standard, name: String = "",
+        updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
+        connectTimeout: Duration? = nil, context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
         try self.init(
             StateFollower(Definition.State.self), updates.following(), reducer: reducer, name: name, outbox: outbox,
-            context: context, log: log)
+            stopLimit: stopLimit, connectTimeout: connectTimeout, context: context, log: log)
     }
 
     /// Follows the events, and folds each of them as the reducer does: `everyState` has all states. The reducer must have
@@ -42,22 +47,25 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// - Parameters:
     ///   - definition: with the arguments of the reducer's.
     ///   - reducer: the reducer's address; it need not run yet.
-    ///   - outbox: as above.
+    ///   - outbox: as above, and so are `stopLimit` and `connectTimeout`.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
-        folding definition: Definition, reducer: String = "tcp://127.0.0.1:7710", name: String = "",
-        outbox: String? = nil, context: ZMQContext? = nil,
+        folding definition: Definition, reducer: String = ReducerAddress.standard, name: String = "",
+        outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
+        context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
         let fingerprint = DefinitionFingerprint(of: definition).value
         try self.init(
             StateFollower(folding: definition), Following(.events(fingerprint: fingerprint)), reducer: reducer,
-            name: name, outbox: outbox, context: context, log: log)
+            name: name, outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, context: context, log: log
+        )
     }
 
     private init(
         _ follower: StateFollower<Definition.State>, _ following: Following, reducer: String, name: String,
-        outbox: String?, context: ZMQContext?, log: @escaping @Sendable (String) -> Void
+        outbox: String?, stopLimit: Duration, connectTimeout: Duration?, context: ZMQContext?,
+        log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {
         let known = RemoteStates(
             follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", write: log),
@@ -66,7 +74,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         connection = try RemoteConnection(
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: name,
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
-            context: context, log: log)
+            stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }
 
     /// The state now, then the latest state after every change that this observer could keep up with, as often as it has
@@ -140,7 +148,13 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// - Throws: where the connection ended before.
     public func leftOver() async throws(NodeError) -> [LeftOver] { try await connection.leftOver() }
 
-    /// Waits until the outcome of everything sent is known, then ends the session. After five seconds what is not known
-    /// stays in the outbox file, where there is one.
+    /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. From the call on
+    /// nothing is accepted, and the streams of states end.
+    ///
+    /// What is not settled by then, and nobody waits for, stays in the outbox file; without one it is lost. The log says how
+    /// much, and names the first events.
+    ///
+    /// A handle that is released, and one that is still there when the process exits, is closed by itself: the process waits
+    /// for it. A signal that ends the process waits for nothing.
     public func close() async { await connection.close() }
 }

@@ -18,10 +18,12 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     ///   - type: that of the section.
     ///   - reducer: the reducer's address; it need not run yet.
     ///   - updates: how the section comes, and how often.
+    ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
     /// - Throws: where the system refuses something.
     public init<Definition: LoopDefinition>(
         of definition: Definition.Type, _ name: String, as type: Value.Type,
-        reducer: String = "tcp://127.0.0.1:7710", updates: StateUpdates = .full, context: ZMQContext? = nil,
+        reducer: String = ReducerAddress.standard, updates: StateUpdates = .full,
+        connectTimeout: Duration? = nil, context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
         let following = updates.following(name)
@@ -32,8 +34,8 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
         self.known = known
         connection = try RemoteConnection(
             loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: "section \(name)",
-            follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), context: context,
-            log: log)
+            follower: RemoteConnection.Follower(following: following, take: { known.take($0) }),
+            connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }
 
     /// The section now, then its latest value after every change that this observer could keep up with. Ends with the loop,
@@ -48,5 +50,6 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     /// Why the connection ended, where something went wrong.
     public var failure: NodeError? { connection.failure }
 
+    /// Ends the session, and with it the states.
     public func close() async { await connection.close() }
 }

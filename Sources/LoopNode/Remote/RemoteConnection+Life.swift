@@ -1,0 +1,105 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopWire
+import ZMQ
+
+extension RemoteConnection {
+    /// What the thread of a connection does from its first to its last moment.
+    struct Life: Sendable {
+        let loop: String
+        let schema: UInt64
+        let reducer: String
+        let name: String
+        let follower: Follower?
+        let outbox: String?
+        let stopLimit: Duration
+        let connectTimeout: Duration?
+        let logsFailure: Bool
+        let log: NodeLog
+        let gate: OutboxGate
+        let executor: ConnectionExecutor
+        let stoppedAt: Locked<MonotonicTime?>
+        /// Tells those who observe.
+        let tell: @Sendable (ObserverAction) -> Void
+        /// Notes why it has ended.
+        let fail: @Sendable (NodeError) -> Void
+
+        /// - Parameters:
+        ///   - context: nil: one of its own, which ends with the thread. That is not over before the last word has left.
+        ///   - opened: told whether the outbox could be opened.
+        func live(_ context: ZMQContext?, _ opened: Monitor<Result<LeftOverBook?, NodeError>?>) {
+            let resumed: ResumedOutbox?
+            let ownContext: ZMQContext
+            do {
+                ownContext = try context ?? ZMQContext()
+                resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
+                opened.withLock { $0 = .success(resumed?.leftOver) }
+                opened.broadcast()
+            } catch {
+                opened.withLock { $0 = .failure(.system("\(error)")) }
+                opened.broadcast()
+                return
+            }
+            do {
+                var shell = try shell(resumed, ownContext)
+                let end: PeerShell.End
+                do {
+                    end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+                } catch {
+                    gate.close(SendRefusal(.ended, detail: "\(error)"))
+                    report(shell.unsettled(), within: nil)
+                    throw error
+                }
+                resumed?.leftOver.fail(.system("the connection was closed before the outcome was known"))
+                switch end {
+                case .loopEnded(let exitCode, let text): tellAll(.ended(exitCode: exitCode, text: text))
+                case .stopped:
+                    report(shell.unsettled(), within: stopLimit)
+                    tellAll(.ended(exitCode: 0, text: ""))
+                }
+            } catch {
+                let failure = error as? NodeError ?? .system("\(error)")
+                fail(failure)
+                if logsFailure { log.note("the connection to \(reducer) has ended: \(failure)") }
+                resumed?.leftOver.fail(failure)
+                gate.close(SendRefusal(.ended, detail: "\(error)"))
+                tellAll(.ended(exitCode: 2, text: "\(error)"))
+            }
+        }
+
+        private func shell(_ resumed: ResumedOutbox?, _ context: ZMQContext) throws -> PeerShell {
+            let now = SystemClock.monotonic
+            let configuration = PeerConfiguration(
+                peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
+                loop: resumed?.loop ?? loop, schema: schema, fingerprint: follower?.following.fingerprint ?? 0,
+                name: name, outboxEntriesMax: 8192)
+            let driver =
+                if let resumed {
+                    PeerDriver(
+                        configuration: configuration, resuming: resumed.stream, of: resumed.file,
+                        leftOver: resumed.leftOver, gate: gate, at: now)
+                } else {
+                    PeerDriver(configuration: configuration, runner: nil, gate: gate, at: now)
+                }
+            return try PeerShell(
+                context: context, endpoint: reducer, driver: driver,
+                observer: follower.map { ObserverMachine($0.following, at: now) }, log: log,
+                connectTimeout: connectTimeout, executor: executor, sendersPush: true,
+                observed: { action in
+                    let observed = follower?.take(action) ?? .fine
+                    tell(action)
+                    return observed
+                })
+        }
+
+        private func tellAll(_ action: ObserverAction) {
+            _ = follower?.take(action)
+            tell(action)
+        }
+
+        private func report(_ events: UnsettledEvents, within limit: Duration?) {
+            if let text = events.text(reducer: reducer, within: limit, outbox: outbox) { log.note(text) }
+        }
+    }
+}

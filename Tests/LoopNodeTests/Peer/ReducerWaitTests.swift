@@ -1,0 +1,188 @@
+import Glibc
+import LoopCore
+import LoopLock
+import LoopWire
+import TestFolders
+import Testing
+import ZMQ
+
+@testable import LoopNode
+
+@Suite struct `A node that waits for its reducer` {
+    private typealias Action = ReducerWait.Action
+    private let gone = ReducerWait.Facts(isJoined: false, isConnected: false, busy: nil)
+    private let connected = ReducerWait.Facts(isJoined: false, isConnected: true, busy: nil)
+    private let joined = ReducerWait.Facts(isJoined: true, isConnected: true, busy: nil)
+
+    private func at(_ milliseconds: Int) -> MonotonicTime { .zero + .seconds(1000) + .milliseconds(milliseconds) }
+
+    private func waiting(timeout: Duration? = nil) -> ReducerWait {
+        ReducerWait(reducer: "tcp://r:7710", timeout: timeout, at: at(0))
+    }
+
+    @Test func `says nothing where the reducer answers soon`() {
+        var wait = waiting()
+        #expect(wait.deadline == at(2000))
+        #expect(wait.advance(to: at(1999), gone) == [])
+        #expect(wait.advance(to: at(1999), joined) == [])
+        #expect(wait.deadline == MonotonicTime(nanoseconds: .max))
+    }
+
+    @Test func `says what it waits for, where, for how long and why, ever more rarely, and when that is over`() {
+        var wait = waiting()
+        func line(_ duration: String, _ why: String) -> [Action] {
+            [
+                .say(
+                    "waiting for a reducer at tcp://r:7710 for \(duration): \(why); is the address right?"
+                        + " (--reducer or LOOP_REDUCER)")
+            ]
+        }
+        #expect(wait.advance(to: at(2000), gone) == [.look])
+        // One look at a time.
+        #expect(wait.advance(to: at(2500), gone) == [])
+        #expect(wait.deadline == MonotonicTime(nanoseconds: .max))
+        #expect(wait.learned(.nothingListens, at: at(3000)) == line("3 s", "nothing listens there"))
+        #expect(wait.deadline == at(10_000))
+        #expect(wait.advance(to: at(9999), gone) == [])
+        #expect(wait.advance(to: at(10_000), gone) == [.look])
+        let name = "the host name has no address (Name or service not known)"
+        #expect(
+            wait.learned(.noSuchHost("Name or service not known"), at: at(10_001)) == line("10 s", name))
+        #expect(wait.deadline == at(60_000))
+        #expect(
+            wait.advance(to: at(60_000), connected)
+                == line("60 s", "a connection stands, but no reducer of this loop answers yet"))
+        let busy = ReducerWait.Facts(isJoined: false, isConnected: true, busy: "it has too many sessions")
+        #expect(
+            wait.advance(to: at(600_000), busy)
+                == line("10 min", "the reducer asks to try again later: it has too many sessions"))
+        #expect(wait.deadline == at(1_200_000))
+        #expect(wait.advance(to: at(1_190_000), joined) == [.say("the reducer at tcp://r:7710 answers, after 19 min")])
+    }
+
+    @Test func `does not catch up on lines that were late`() {
+        var wait = waiting()
+        #expect(wait.advance(to: at(2000), gone) == [.look])
+        #expect(wait.learned(.unknown, at: at(11_000)).count == 1)
+        #expect(wait.deadline == at(60_000))
+    }
+
+    @Test func `says so again when it has lost the reducer, with another hint`() {
+        var wait = waiting()
+        _ = wait.advance(to: at(10), joined)
+        #expect(wait.advance(to: at(5000), gone) == [])
+        #expect(wait.deadline == at(7000))
+        #expect(wait.advance(to: at(7000), gone) == [.look])
+        // A look that comes too late is not told.
+        var late = wait
+        #expect(late.advance(to: at(7010), joined) == [])
+        #expect(late.learned(.nothingListens, at: at(7020)) == [])
+        #expect(
+            wait.learned(.nothingListens, at: at(7001)) == [
+                .say("the reducer at tcp://r:7710 has not answered for 2 s: nothing listens there; waiting")
+            ])
+        #expect(wait.advance(to: at(9000), joined) == [.say("the reducer at tcp://r:7710 answers, after 4 s")])
+    }
+
+    @Test func `gives up after the connect timeout, with the reason`() {
+        var wait = waiting(timeout: .seconds(3))
+        #expect(wait.deadline == at(1500))
+        #expect(wait.advance(to: at(1500), gone) == [.look])
+        #expect(wait.deadline == at(3000))
+        #expect(wait.learned(.nothingListens, at: at(1501)).count == 1)
+        #expect(
+            wait.advance(to: at(3000), gone) == [.giveUp(after: .seconds(3), because: "nothing listens there")])
+        #expect(wait.advance(to: at(4000), gone) == [])
+    }
+
+    @Test func `does not give up when it has had contact once`() {
+        var wait = waiting(timeout: .seconds(3))
+        _ = wait.advance(to: at(10), joined)
+        _ = wait.advance(to: at(100), gone)
+        #expect(wait.advance(to: at(4000), gone) == [.look])
+        #expect(wait.learned(.nothingListens, at: at(4000)).count == 1)
+        #expect(wait.deadline == at(10_100))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A look at an address` {
+    /// A TCP port on loopback: somebody listens there, or did.
+    private func port(isOpen: Bool) throws -> (port: UInt16, close: () -> Void) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        try #require(bound && (!isOpen || listen(descriptor, 8) == 0))
+        return (UInt16(bigEndian: address.sin_port), { Glibc.close(descriptor) })
+    }
+
+    @Test func `tells a port where nobody listens from one where somebody does`() throws {
+        // Bound and not listening: nobody else can have it meanwhile.
+        let shut = try port(isOpen: false)
+        defer { shut.close() }
+        let open = try port(isOpen: true)
+        defer { open.close() }
+        #expect(AddressLook.obstacle(at: "tcp://127.0.0.1:\(shut.port)") == .nothingListens)
+        #expect(AddressLook.obstacle(at: "tcp://127.0.0.1:\(open.port)") == .foreign)
+    }
+
+    @Test func `names a host that has no address`() {
+        guard case .noSuchHost = AddressLook.obstacle(at: "tcp://no.such.host.invalid:7710") else {
+            Issue.record("it is \(AddressLook.obstacle(at: "tcp://no.such.host.invalid:7710"))")
+            return
+        }
+    }
+
+    @Test func `sees whether a socket's file has a listener`() throws {
+        let endpoint = ipcEndpoint()
+        #expect(AddressLook.obstacle(at: endpoint) == .nothingListens)
+        var router = try Socket(.router, in: try ZMQContext())
+        try router.bind(endpoint)
+        #expect(AddressLook.obstacle(at: endpoint) == .foreign)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A connect timeout` {
+    @Test func `ends a worker that nobody answers, with the reason`() async throws {
+        let endpoint = ipcEndpoint()
+        let configuration = EffectNodeConfiguration(
+            reducer: endpoint, connectTimeout: .milliseconds(200), log: { _ in })
+        let error = await #expect(throws: NodeError.self) {
+            try await EffectNode(Puts(), configuration: configuration).run()
+        }
+        #expect(
+            error?.description
+                == "no reducer answered at \(endpoint) within 0.2 seconds: nothing listens there; is it running?")
+    }
+
+    @Test func `ends a handle that nobody answers, whose log says so and what is lost`() async throws {
+        let endpoint = ipcEndpoint()
+        let lines = Locked<[String]>([])
+        let loop = try RemoteLoop(
+            Puts.self, reducer: endpoint, connectTimeout: .milliseconds(200),
+            log: { line in lines.withLock { $0.append(line) } })
+        try await loop.send(.put(1))
+        await #expect(throws: SendRefusal.self) { try await loop.confirmed(.put(2)) }
+        for await _ in loop.states {}
+        #expect("\(try #require(loop.failure))".hasPrefix("no reducer answered at \(endpoint) within 0.2 seconds"))
+        let said = lines.withLock { $0 }
+        #expect(said.count == 3, "\(said)")
+        #expect(said.first?.hasPrefix("observer: waiting for a reducer at \(endpoint) for 1") == true)
+        #expect(said.contains { $0.contains("1 event was not sent to \(endpoint)") })
+        #expect(said.last?.hasPrefix("observer: the connection to \(endpoint) has ended: no reducer answered") == true)
+    }
+}
+
+@Suite struct `The address of the reducer where none is given` {
+    @Test func `is that of the environment, else the one of this machine`() {
+        #expect(ReducerAddress.standard(in: ["LOOP_REDUCER": "ipc://x"]) == "ipc://x")
+        #expect(ReducerAddress.standard(in: ["LOOP_REDUCER": ""]) == "tcp://127.0.0.1:7710")
+        #expect(ReducerAddress.standard(in: [:]) == "tcp://127.0.0.1:7710")
+    }
+}
