@@ -8,10 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct `A stop by a signal` {
     private let folder = TestFolder()
 
-    /// A program, and the lines that it wrote for people.
+    /// A program, and the lines that it wrote.
     private final class Program: Sendable {
         let process: ChildProcess
-        private let lines = Locked<[String]>([])
+        let lines = Locked<[String]>([])
 
         init(_ program: String, _ arguments: [String]) throws {
             let lines = lines
@@ -59,5 +59,19 @@ import Testing
         try await worker.says("waiting for a reducer at \(endpoint) for 2 s: nothing listens there")
         worker.process.send(signal)
         #expect(await worker.process.wait(within: .seconds(20)) == .exited(0))
+    }
+
+    @Test func `is not needed by a tail with a connect timeout, which says why it ends and nothing of the loop`()
+        async throws
+    {
+        let endpoint = ipcEndpoint()
+        let tail = try Program("loopctl", ["tail", "--reducer", endpoint, "--connect-timeout", "200ms"])
+        #expect(await tail.process.wait(within: .seconds(20)) == .exited(2))
+        let lines = tail.lines.withLock { $0 }
+        #expect(lines.count == 2, "\(lines)")
+        #expect(
+            lines.last
+                == "loopctl: no reducer answered at \(endpoint) within 0.2 seconds: nothing listens there; is it running?"
+        )
     }
 }

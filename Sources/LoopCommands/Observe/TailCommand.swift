@@ -49,9 +49,10 @@ enum TailCommand {
         var code: Int32 = 130
         printing: for await next in mail {
             guard case .action(let action) = next else { break }
+            // A connection that has failed says nothing of the loop.
+            if case .ended = action, let failure = connection.failure { throw failure }
             for line in printer.lines(for: action) { StandardOutput.line(line) }
             if case .ended = action {
-                if let failure = connection.failure { throw failure }
                 code = 0
                 break printing
             }

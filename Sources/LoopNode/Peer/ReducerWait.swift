@@ -32,7 +32,7 @@ struct ReducerWait: Equatable, Sendable {
             case .nothingListens: "nothing listens there"
             case .unreachable(let why): "it cannot be reached (\(why))"
             case .foreign:
-                "what listens there does not answer as a reducer does, whose address is the first of its three ports"
+                "something listens there, but no reducer answers (its address is the first of its three ports)"
             case .silent: "a connection stands, but no reducer of this loop answers yet"
             case .busy(let why): "the reducer asks to try again later: \(why)"
             case .unknown: "no answer"
