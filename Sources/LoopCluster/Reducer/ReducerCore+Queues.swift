@@ -1,4 +1,4 @@
-package import LoopWire
+import LoopWire
 
 /// How full the reducer's queues are, for those who watch that they have limits (G10).
 extension ReducerCore {
@@ -22,16 +22,6 @@ extension ReducerCore {
         guard loss == nil, members[session]?.hasJoined == true, let record = core.sessions[session] else { return nil }
         return received(of: session, after: record.watermark)
     }
-}
-
-extension ReducerMachine {
-    package var queues: [QueueMeasure] { erased.queues }
-
-    /// Up to where the entries of a session have been read without a gap; nil: its batches are dropped.
-    package func read(of session: SessionID) -> UInt64? { erased.read(of: session) }
-
-    /// The sessions of which batches wait for a turn of their own.
-    package var waitingSessions: [SessionID] { erased.poison.deferred.batches.map(\.session) }
 }
 
 /// How much one queue holds.

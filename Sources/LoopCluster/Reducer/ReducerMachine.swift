@@ -11,8 +11,6 @@ public import LoopWire
 /// acknowledgements, ticks, updates), Status.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     private var machine: ReducerCore
-    /// Without the types of the definition.
-    var erased: ReducerCore { machine }
 
     /// A machine on an empty journal, or on one whose records are then replayed. Ends with `begin`.
     /// - Parameter seed: of the jitter in delays.
@@ -151,6 +149,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     /// What the journal determines.
     package var core: JournaledState<Definition> { JournaledState(machine.core) }
+
+    /// How full its queues are.
+    package var queues: [QueueMeasure] { machine.queues }
+
+    /// Up to where the entries of a session have been read without a gap; nil: its batches are dropped.
+    package func read(of session: SessionID) -> UInt64? { machine.read(of: session) }
+
+    /// The sessions of which batches wait for a turn of their own.
+    package var waitingSessions: [SessionID] { machine.poison.deferred.batches.map(\.session) }
 
     package var brokenRules: BrokenRules {
         get { machine.brokenRules }
