@@ -13,6 +13,8 @@ struct DurableBeforeVisible: Counting {
     /// The highest attempt of each effect that a frame told of, and the highest one that is void.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
+    /// What each peer was told to run in this epoch.
+    private var told: [SessionID: ToldAttempts] = [:]
     /// How often each effect has failed.
     private var failures: [EffectID: UInt32] = [:]
 
@@ -42,7 +44,9 @@ struct DurableBeforeVisible: Counting {
             self.history = history
             watermarks = SessionTable()
             granted = [:]
-        case .epochBegun(let epoch, _): self.epoch = epoch
+        case .epochBegun(let epoch, _):
+            self.epoch = epoch
+            told = [:]
         case .sessionOpened(let session, _): watermarks[session] = 0
         case .attemptEnded(let end):
             if end.cause == .failed || end.cause == .timedOut { failures[end.effect, default: 0] += 1 }
@@ -74,7 +78,8 @@ struct DurableBeforeVisible: Counting {
         case .acknowledgement(let ack), .outcomes(let ack):
             try check(ack.watermark, of: frame.session)
             for item in ack.notable { if case .applied(let seq) = item.outcome { try check(seq) } }
-        case .commands(_, let commands):
+        case .commands(let number, let commands):
+            told[frame.session, default: ToldAttempts()].note(number, commands)
             for case .start(let grant) in commands {
                 try check(grant)
                 let failed = failures[grant.effect] ?? 0
@@ -85,6 +90,12 @@ struct DurableBeforeVisible: Counting {
         case .assignments(let assignments):
             try check(assignments.watermark, of: frame.session)
             for grant in assignments.grants { try check(grant.effect.seq) }
+            if let unnumbered = told[frame.session, default: ToldAttempts()].note(assignments) {
+                throw Violation(
+                    .progress,
+                    "\(unnumbered) is new in an assignment that has number \(assignments.number), which was used before:"
+                        + " nobody would notice its loss")
+            }
         case .update(let seq, _), .commonTick(let seq): try check(seq)
         case .transitions(let notes): for note in notes { try check(note.seq) }
         default: break
