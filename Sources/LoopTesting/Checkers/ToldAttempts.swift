@@ -4,24 +4,31 @@ import LoopWire
 
 /// What one peer was told to run in one epoch, by numbered messages: what is new has a number that was not used before.
 struct ToldAttempts: Sendable {
-    private var attempts: Set<Attempt> = []
+    /// The version of the newest request of each.
+    private var attempts: [Attempt: Seq] = [:]
     private var number: UInt64 = 0
     /// The assignment whose parts are being told.
     private var assignment: UInt64?
 
     mutating func note(_ number: UInt64, _ commands: CommandRun) {
         self.number = max(self.number, number)
-        for case .start(let grant) in commands { attempts.insert(grant.attempt) }
+        for command in commands {
+            switch command {
+            case .start(let grant): attempts[grant.attempt] = grant.version
+            case .update(_, let attempt, let version, _): attempts[attempt] = version
+            case .cancel: break
+            }
+        }
     }
 
-    /// - Returns: an attempt that is new in it, though its number is not.
+    /// - Returns: an attempt that is new in it, or has a newer request, though its number was used before.
     mutating func note(_ part: Assignments) -> Attempt? {
         // The first one answers the claim: it holds what the peer itself has named.
         let mayBringMore = assignment == nil || part.number > number || part.part > 0 && part.number == assignment
-        let new = part.grants.map(\.attempt).filter { !attempts.contains($0) }
-        attempts.formUnion(new)
+        let new = part.grants.filter { grant in attempts[grant.attempt].map { $0 < grant.version } ?? true }
+        for grant in part.grants { attempts[grant.attempt] = grant.version }
         number = max(number, part.number)
         assignment = part.number
-        return mayBringMore ? nil : new.first
+        return mayBringMore ? nil : new.first?.attempt
     }
 }

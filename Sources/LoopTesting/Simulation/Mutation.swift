@@ -21,12 +21,12 @@ package struct Mutation: Sendable, CustomStringConvertible {
             Mutation(rules: [rule], budget: 2000, mix: .losses)
         case .foreignUseIsNoticed, .refusalsSpareTheOwner: Mutation(rules: [rule], budget: 500, mix: .impostors)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
-        case .commandsAreBounded, .transfersAreBounded:
+        case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .floods)
         case .quarantinedEndsAreEnds, .survivorsAreStruck, .deferredBatchesAreWhole, .deferredBatchesAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .poison)
         case .newHistoriesVoid: Mutation(rules: [rule], budget: 500, mix: .copies)
-        case .assignmentsTakeANumber, .updatesAreNewer, .unheardIsNotRefused, .snapshotsFollowTheirRecords,
+        case .updatesAreNewer, .unheardIsNotRefused, .snapshotsFollowTheirRecords,
             .settledOutcomesAreForgotten:
             Mutation(rules: [rule], budget: 2000, mix: .all)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
