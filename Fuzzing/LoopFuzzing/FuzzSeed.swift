@@ -169,7 +169,7 @@ extension FuzzTarget {
         }
         script.byte(ReducerStep.newHistory.rawValue)
         script.byte(4)
-        say(.goodbye(SessionID(2)), route: 2)
+        say(.goodbye(SessionID(2), sender, ReducerRun.history), route: 2)
         return [FuzzSeed("joined", joined.bytes), FuzzSeed("sent", sent.bytes), FuzzSeed("all", script.bytes)]
     }
 

@@ -30,9 +30,11 @@ import Testing
 
     @Test func `a goodbye of another history's session ends nobody's`() throws {
         var (bench, session) = try bench()
-        _ = bench.say(.goodbye(session), from: stranger)
+        _ = bench.say(.goodbye(session, stranger, bench.machine.history), from: stranger)
         #expect(bench.machine.core.sessions[session] != nil)
-        _ = bench.say(.goodbye(session), from: client)
+        _ = bench.say(.goodbye(session, client, History(9)), from: client)
+        #expect(bench.machine.core.sessions[session] != nil)
+        _ = bench.say(.goodbye(session, client, bench.machine.history), from: client)
         #expect(bench.machine.core.sessions[session] == nil)
     }
 

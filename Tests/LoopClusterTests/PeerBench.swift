@@ -49,6 +49,8 @@ struct PeerBench {
     static let introduction = Introduction(
         name: "lamps", schema: 2, fingerprint: 1, publisher: "7711", collector: "7712", eventBytesMax: 32)
 
+    var goodbye: ToReducer { .goodbye(session, alice, history) }
+
     /// All the way in, with these grants.
     mutating func join(_ grants: [Grant] = []) {
         _ = reply(.introduction(PeerBench.introduction))

@@ -115,7 +115,7 @@ import Testing
             ClaimedAttempt(effect: bench.grant.effect, attempt: bench.grant.attempt),
             ClaimedAttempt(effect: other.effect, attempt: other.attempt),
         ]
-        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, claims))])
+        #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, ClaimPart(claims)))])
     }
 
     @Test func `a new history: what it had sent is refused, what it ran is stopped`() {
@@ -256,7 +256,7 @@ import Testing
             while bench.machine.nextBatch() != nil {}
             for action in bench.wait(500) {
                 if action == .rebuildPush { rebuilds += 1 }
-                if action == .send(.goodbye(bench.session)) { goodbyes += 1 }
+                if action == .send(bench.goodbye) { goodbyes += 1 }
             }
             if goodbyes > 0 { break }
         }
@@ -299,7 +299,8 @@ import Testing
         bench.machine.stop(at: bench.now)
         #expect(bench.machine.takeActions() == [.stop(bench.grant.effect, bench.grant.attempt)])
         #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.released])
-        #expect(bench.acknowledge(0, 1) == [.send(.goodbye(bench.session)), .finished])
+        #expect(bench.acknowledge(0, 1) == [.send(bench.goodbye)])
+        #expect(bench.reply(.goodbyeHeard) == [.finished])
         #expect(bench.machine.isOver)
     }
 
@@ -317,7 +318,7 @@ import Testing
         #expect(bench.machine.outbox.count == 1)
         _ = bench.wait()
         #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.event, .released])
-        #expect(bench.acknowledge(0, 2).suffix(2) == [.send(.goodbye(bench.session)), .finished])
+        #expect(bench.acknowledge(0, 2).last == .send(bench.goodbye))
     }
 
     @Test func `that it finished are not run again`() {
@@ -397,7 +398,7 @@ import Testing
         bench.join([bench.grant])
         #expect(
             bench.publish(.ended(at: Seq(9), exitCode: 1, text: "done")) == [
-                .stop(bench.grant.effect, bench.grant.attempt), .send(.goodbye(bench.session)),
+                .stop(bench.grant.effect, bench.grant.attempt), .send(bench.goodbye),
                 .loopEnded(exitCode: 1, text: "done"),
             ])
     }
@@ -413,7 +414,7 @@ import Testing
         let applied = NotableOutcome(number: 1, outcome: .applied(Seq(4)))
         #expect(
             bench.reply(.outcomes(Acknowledgement(base: 0, watermark: 1, notable: [applied]))) == [
-                .settled(number: 1, .applied(Seq(4))), .send(.goodbye(bench.session)),
+                .settled(number: 1, .applied(Seq(4))), .send(bench.goodbye),
                 .loopEnded(exitCode: 0, text: ""),
             ])
     }
@@ -430,7 +431,7 @@ import Testing
         let applied = NotableOutcome(number: 1, outcome: .applied(Seq(4)))
         #expect(
             bench.reply(.outcomes(Acknowledgement(base: 0, watermark: 1, notable: [applied]))) == [
-                .settled(number: 1, .applied(Seq(4))), .send(.goodbye(bench.session)),
+                .settled(number: 1, .applied(Seq(4))), .send(bench.goodbye),
                 .loopEnded(exitCode: 3, text: "done"),
             ])
     }
@@ -452,7 +453,7 @@ import Testing
         #expect(bench.machine.deadline(with: observer) > bench.now)
         #expect(
             bench.machine.takeActions() == [
-                .send(.goodbye(bench.session)), .loopEnded(exitCode: 0, text: "done"),
+                .send(bench.goodbye), .loopEnded(exitCode: 0, text: "done"),
             ])
     }
 
@@ -489,7 +490,7 @@ import Testing
         _ = bench.acknowledge(0, 2)
         #expect(
             bench.publish(.ended(at: Seq(9), exitCode: 1, text: "again")) == [
-                .stop(bench.grant.effect, bench.grant.attempt), .send(.goodbye(bench.session)),
+                .stop(bench.grant.effect, bench.grant.attempt), .send(bench.goodbye),
                 .loopEnded(exitCode: 1, text: "again"),
             ])
     }
@@ -530,7 +531,7 @@ import Testing
         _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
         #expect(
             bench.wait(3001).suffix(3) == [
-                .settled(number: 1, .refused(.ended)), .send(.goodbye(bench.session)),
+                .settled(number: 1, .refused(.ended)), .send(bench.goodbye),
                 .loopEnded(exitCode: 0, text: ""),
             ])
     }

@@ -126,7 +126,9 @@ import Testing
         _ = bench.machine.nextBatch()
         bench.machine.stop(at: bench.now)
         #expect(bench.machine.stream(after: 4).session == Self.session)
-        #expect(bench.acknowledge(2, 4).contains(.finished))
+        #expect(bench.acknowledge(2, 4).contains(.send(bench.goodbye)))
+        #expect(bench.machine.stream(after: 4).session == Self.session)
+        #expect(bench.reply(.goodbyeHeard) == [.finished])
         var gone = PeerStream()
         gone.base = 4
         #expect(bench.machine.stream(after: 4) == gone)

@@ -89,7 +89,7 @@ struct ReducerBench {
     @discardableResult
     mutating func join(_ peer: PeerID, capacity: UInt32 = 4, claiming claims: [ClaimedAttempt] = []) -> SessionID {
         let session = greet(peer, capacity: capacity)
-        _ = say(.claim(session, machine.epoch, claims), from: peer)
+        _ = say(.claim(session, machine.epoch, ClaimPart(claims)), from: peer)
         return session
     }
 

@@ -83,6 +83,6 @@ extension ReducerBench {
         greeting.history = machine.history
         greeting.session = session
         _ = say(.greet(greeting), from: peer)
-        return say(.claim(session, machine.epoch, claims), from: peer)
+        return say(.claim(session, machine.epoch, ClaimPart(claims)), from: peer)
     }
 }

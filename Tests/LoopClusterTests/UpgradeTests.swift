@@ -48,7 +48,7 @@ private struct Upgrade {
             guard case .inbox(greeting.peer, let frame) = outbound, case .welcome = frame.message else { return nil }
             return frame.session
         }.first
-        let out = say(.claim(session ?? .none, machine.epoch, claims), from: greeting.peer)
+        let out = say(.claim(session ?? .none, machine.epoch, ClaimPart(claims)), from: greeting.peer)
         return (session ?? .none, out)
     }
 

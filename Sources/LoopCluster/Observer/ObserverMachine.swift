@@ -142,7 +142,7 @@ public struct ObserverMachine: Sendable {
         switch frame.message {
         case .statePart(let part): if follows(frame) { assemble(part) }
         case .transitions(let notes): if follows(frame) { repair(notes) }
-        case .busy(let retryAfter):
+        case .busy(let retryAfter, _):
             fetch = nil
             nextRequest = self.now + retryAfter
         case .refused(let refused):

@@ -26,6 +26,8 @@ public struct PeerConfiguration: Sendable {
     public var outboxBytesMax: Int
     /// How often a step of the greeting or a request is repeated until it is answered.
     public var repeatInterval: Duration
+    /// The largest payload of one message of claims, in bytes: well below the limit of the wire.
+    package var payloadBytesMax = Wire.messageBytesMax / 2
 
     public init(
         peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
@@ -66,6 +68,9 @@ public enum PeerAction: Equatable, Sendable {
     case settled(number: UInt64, EntryOutcome)
     /// The outbox has room again.
     case hasRoom
+    /// The reducer does not let this peer in for now, and says why. The peer asks again by itself; it is let in when it
+    /// joins.
+    case keptWaiting(reason: String)
     /// The reducer does not let this peer in; it will not come back by itself.
     case refused(Refused)
     /// The loop has ended.

@@ -118,7 +118,7 @@ extension PeerMachine {
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false
     ) -> SendResult {
-        if stage == .over || ending != nil { return .refused(SendRefusal(.ended)) }
+        if hasLeft || ending != nil { return .refused(SendRefusal(.ended)) }
         if let effect, running[effect.id]?.attempt != effect.attempt { return .refused(SendRefusal(.stale)) }
         if payload.count > eventBytesMax {
             return .refused(
@@ -141,7 +141,7 @@ extension PeerMachine {
     /// Events of clients for whose seq nobody asks, all at once: as if each had been sent.
     /// - Returns: the number of the first; nil, and nothing has changed: they must be sent one by one.
     public mutating func take(_ run: EntryRun) -> UInt64? {
-        guard run.isPlain, stage != .over, ending == nil, run.payloadBytesMax <= eventBytesMax,
+        guard run.isPlain, !hasLeft, ending == nil, run.payloadBytesMax <= eventBytesMax,
             outbox.count + run.count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
             outbox.byteCount + run.byteCount <= configuration.outboxBytesMax
         else { return nil }
@@ -156,7 +156,7 @@ extension PeerMachine {
     ///   handed over by itself.
     public mutating func take(_ run: EntryRun, from start: Int, ended: (EffectID, Attempt) -> Void) -> Int {
         let count = run.endIndex - start
-        guard count > 0, stage != .over, ending == nil, run.payloadBytesMax <= eventBytesMax,
+        guard count > 0, !hasLeft, ending == nil, run.payloadBytesMax <= eventBytesMax,
             outbox.count + count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
             outbox.byteCount + run.byteCount(of: start..<run.endIndex) <= configuration.outboxBytesMax
         else { return 0 }
@@ -207,7 +207,7 @@ extension PeerMachine {
     /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
     public mutating func stop(at now: MonotonicTime) {
         self.now = max(self.now, now)
-        guard !isStopping, stage != .over else { return }
+        guard !isStopping, !hasLeft else { return }
         isStopping = true
         for effect in running.keys.sorted() {
             guard let attempt = running[effect]?.attempt else { continue }
@@ -231,8 +231,21 @@ extension PeerMachine {
     }
 
     mutating func finishIfEmpty() {
-        guard isStopping, outbox.isEmpty, running.isEmpty, stage != .over else { return }
-        if session != .none { actions.append(.send(.goodbye(session))) }
+        guard isStopping, outbox.isEmpty, running.isEmpty, !hasLeft else { return }
+        if session == .none { return finish() }
+        stage = .leaving
+        leavesBy = now + min(silenceLimit, .seconds(2))
+        nextStep = now
+        leave()
+    }
+
+    /// Says goodbye again and again, until the reducer has heard it, or for so long.
+    mutating func leave() {
+        if now >= leavesBy { return finish() }
+        step { $0.goodbye }
+    }
+
+    mutating func finish() {
         actions.append(.finished)
         stage = .over
     }

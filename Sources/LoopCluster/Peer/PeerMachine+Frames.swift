@@ -19,6 +19,7 @@ extension PeerMachine {
 
     private mutating func receive(_ frame: PeerFrame) {
         if stage == .over { return }
+        if stage == .leaving, frame.message != .goodbyeHeard { return }
         // Who answers a hello is there: if its history was left for a late word of one that is gone, that was a mistake.
         if case .introduction(let introduction) = frame.message {
             if stage == .introducing { leftHistories.removeAll { $0 == frame.history } }
@@ -30,8 +31,11 @@ extension PeerMachine {
         }
         switch frame.message {
         case .refused(let refused): return refuse(refused)
-        case .busy(let retryAfter):
-            if stage == .greeting { nextStep = now + retryAfter }
+        case .busy(let retryAfter, let reason):
+            if stage == .greeting { wait(retryAfter, because: reason) }
+            return
+        case .goodbyeHeard:
+            if stage == .leaving, frame.session == session { finish() }
             return
         case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             return welcome(frame, watermark, silenceLimit, tickInterval, feedbacks)
@@ -50,7 +54,7 @@ extension PeerMachine {
         case .assignments(let part): assemble(part)
         case .ended(let seq, let exitCode, let text): end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text))
         case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer,
-            .delta, .unchanged, .stateHash:
+            .delta, .unchanged, .stateHash, .goodbyeHeard:
             break
         }
     }
@@ -87,6 +91,13 @@ extension PeerMachine {
         enter(.greeting)
     }
 
+    private mutating func wait(_ duration: Duration, because reason: String) {
+        nextStep = now + duration
+        guard !reason.isEmpty, reason != busyReason else { return }
+        busyReason = reason
+        actions.append(.keptWaiting(reason: reason))
+    }
+
     private mutating func refuse(_ refused: Refused) {
         guard stage == .introducing || stage == .greeting else { return }
         actions.append(.refused(refused))
@@ -112,6 +123,7 @@ extension PeerMachine {
         }
         history = frame.history
         session = frame.session
+        busyReason = nil
         self.silenceLimit = silenceLimit
         self.tickInterval = tickInterval
         self.feedbacks = feedbacks

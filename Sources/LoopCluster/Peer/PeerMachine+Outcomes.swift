@@ -110,7 +110,7 @@ extension PeerMachine {
     /// A loop that has ended is left once every outcome is known, and its last state where somebody observes.
     mutating func endIfEmpty() {
         guard let ending, outbox.isEmpty, !awaitsLastState, stage != .over else { return }
-        if session != .none { actions.append(.send(.goodbye(session))) }
+        if session != .none { actions.append(.send(goodbye)) }
         actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
         stage = .over
     }

@@ -19,6 +19,8 @@ public struct PeerMachine: Sendable {
         case claiming
         /// The whole assignment was applied; batches and commands flow.
         case joined
+        /// Everything is handed back and known; goodbye is repeated until it is answered.
+        case leaving
         /// Refused, ended or gone: nothing more happens.
         case over
     }
@@ -76,11 +78,17 @@ public struct PeerMachine: Sendable {
 
     // Timers: when each is due next.
     var nextStep = MonotonicTime.zero
+    /// Until then a goodbye is repeated.
+    var leavesBy = MonotonicTime.zero
     var nextHeartbeat = MonotonicTime.zero
     var nextRequest = MonotonicTime.zero
 
     var now: MonotonicTime
     var actions: [PeerAction] = []
+    /// How many claims were made.
+    var claimsCount: UInt64 = 0
+    /// Why the reducer keeps this peer waiting; nil: it does not, or has not said.
+    public internal(set) var busyReason: String?
     /// Frames that were not for this peer's present session, epoch or history.
     public internal(set) var droppedCount: UInt64 = 0
 
@@ -96,12 +104,18 @@ public struct PeerMachine: Sendable {
     /// After every input, and before any action is done and any batch is pushed, the shell writes down what has changed of
     /// ``stream(after:)``, and says so by ``kept(settled:)``.
     public init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
+        self.init(configuration: configuration, continuing: stream, at: now)
+        keptSettled = stream.settled
+    }
+
+    /// A peer that goes on in the session of an earlier one, which is gone with everything that it had not sent. It keeps
+    /// nothing for a later one.
+    public init(configuration: PeerConfiguration, continuing stream: PeerStream, at now: MonotonicTime) {
         self.init(configuration: configuration, at: now)
         history = stream.history
         epoch = stream.epoch
         session = stream.session
         outbox = Outbox(resuming: stream)
-        keptSettled = stream.settled
     }
 
     /// What is to be kept of the stream: with the entries whose number, as their sender knows it, is above this one.
@@ -134,6 +148,8 @@ public struct PeerMachine: Sendable {
     public var isJoined: Bool { stage == .joined }
     package func entry(_ number: UInt64) -> Entry? { outbox.entry(number) }
     public var isOver: Bool { stage == .over }
+    /// Whether nothing is taken any more.
+    var hasLeft: Bool { stage == .over || stage == .leaving }
 
     /// The name of the feedback that an effect belongs to; nil: the reducer has not told.
     public func feedbackName(of effect: EffectID) -> String? {
@@ -155,6 +171,7 @@ public struct PeerMachine: Sendable {
         switch stage {
         case .introducing, .greeting, .claiming: nextStep
         case .joined: needsAssignments || needsOutcomes ? min(nextHeartbeat, nextRequest) : nextHeartbeat
+        case .leaving: min(nextStep, leavesBy)
         case .over: MonotonicTime(nanoseconds: .max)
         }
     }
@@ -176,11 +193,12 @@ public struct PeerMachine: Sendable {
         switch stage {
         case .introducing: step { .hello(name: $0.configuration.loop, schema: $0.configuration.schema) }
         case .greeting: step { .greet($0.greeting) }
-        case .claiming: step { .claim($0.session, $0.epoch, $0.claims) }
+        case .claiming: claimIfDue()
         case .joined:
             heartbeatIfDue()
             requestIfDue()
             resendIfStuck()
+        case .leaving: leave()
         case .over: break
         }
     }
@@ -192,10 +210,20 @@ public struct PeerMachine: Sendable {
         nextRequest = now
     }
 
-    private mutating func step(_ message: (PeerMachine) -> ToReducer) {
+    mutating func step(_ message: (PeerMachine) -> ToReducer) {
         guard now >= nextStep else { return }
         nextStep = now + configuration.repeatInterval
         actions.append(.send(message(self)))
+    }
+
+    /// All of a claim, under a number of its own: parts of two claims are not put together. A large one is repeated less often.
+    private mutating func claimIfDue() {
+        guard now >= nextStep else { return }
+        claimsCount += 1
+        let bytesMax = breaks(.messagesComeInParts) ? .max : configuration.payloadBytesMax
+        let parts = ClaimPart.parts(of: claims, number: claimsCount, bytesMax: bytesMax)
+        nextStep = now + configuration.repeatInterval * min(parts.count, 5)
+        for part in parts { actions.append(.send(.claim(session, epoch, part))) }
     }
 
     mutating func enter(_ stage: Stage) {
@@ -205,7 +233,7 @@ public struct PeerMachine: Sendable {
 
     /// Without a sign of life for the limit the subscription may be dead: a new one, and a new greeting.
     private mutating func noticeSilence() {
-        guard stage != .over, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else { return }
+        guard !hasLeft, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else { return }
         // An observer that does not come to the last state knows of something newer.
         if ending != nil, !awaitsLastState { return endUnheard() }
         if stage == .introducing { return }
@@ -239,7 +267,7 @@ public struct PeerMachine: Sendable {
             // The reducer ends the session, and answers the next greeting with a new one. Until it says so this session
             // goes on: its numbers must not be given twice, should the goodbye get lost.
             pushRebuilds = 0
-            actions.append(.send(.goodbye(session)))
+            actions.append(.send(goodbye))
             enter(.introducing)
         }
     }
@@ -250,6 +278,8 @@ public struct PeerMachine: Sendable {
             schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
             groups: configuration.groups, name: configuration.name, feedbacks: configuration.feedbacks)
     }
+
+    var goodbye: ToReducer { .goodbye(session, configuration.peer, history) }
 
     private var heartbeat: Heartbeat {
         Heartbeat(

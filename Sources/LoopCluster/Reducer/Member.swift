@@ -17,6 +17,10 @@ struct Member: Sendable {
     /// The numbers of the feedbacks it may run, where its definition is an older one; nil: all of its groups.
     var feedbacks: Set<UInt32>?
     var hasJoined = false
+    /// How far its present claim has come.
+    var claim = ClaimProgress()
+    /// Every outcome up to this number is known to the peer.
+    var settled: UInt64 = 0
     /// The newest numbered inbox message sent.
     var number: UInt64 = 0
     /// The newest numbered inbox message that the peer says it has applied.
@@ -105,6 +109,24 @@ struct Member: Sendable {
     func canHold(_ feedback: UInt32, in group: String, at now: MonotonicTime) -> Bool {
         hasJoined && capacity > 0 && leaseEnds > now && groups.contains(group)
             && feedbacks?.contains(feedback) ?? true
+    }
+}
+
+/// Which part of a claim comes next. Parts get lost with their connection, and then the whole claim comes again under a greater
+/// number.
+struct ClaimProgress: Sendable {
+    private var number: UInt64 = 0
+    private var next: UInt32 = 0
+
+    /// - Returns: whether it is the next part of the newest claim.
+    mutating func take(_ part: ClaimPart) -> Bool {
+        if part.number > number, part.part == 0 {
+            number = part.number
+            next = 0
+        }
+        guard part.number == number, part.part == next else { return false }
+        next += 1
+        return true
     }
 }
 

@@ -12,7 +12,8 @@ public struct ReducerConfiguration: Sendable {
     public var inboxWindow: UInt64
     /// How many effects one peer may hold, whatever it says of itself.
     public var capacityMax: Int
-    /// How many sessions there may be; a peer beyond that is told to come again.
+    /// How many sessions there may be, not counting the one of the reducer's own process. For a peer beyond that the session
+    /// that has been idle the longest is given up; where none can be, the peer is told to come again, and why.
     public var sessionsMax: Int
     /// How long a session without a sign of life and without effects is kept.
     public var sessionRetention: Duration
@@ -23,6 +24,9 @@ public struct ReducerConfiguration: Sendable {
     /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
     public var publisher: String
     public var collector: String
+    /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
+    /// wire.
+    package var payloadBytesMax = Wire.messageBytesMax / 2
     /// The largest state that is published in one message, in bytes; a larger one is fetched.
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
@@ -78,6 +82,8 @@ public enum Counter: String, CaseIterable, Sendable {
     case refusedOther
     case greetingRefused
     case sessionsFull
+    /// Idle sessions that were given up because there were as many as there may be.
+    case sessionEvicted
     case olderEpoch
     case unreachablePeer
     case leaseExpired

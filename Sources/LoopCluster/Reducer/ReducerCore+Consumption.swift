@@ -16,6 +16,7 @@ extension ReducerCore {
         else { return count(.unknownSession) }
         guard members.values[sender].hasJoined || breaks(.claimComesBeforeBatches) else { return count(.beforeClaim) }
         members.values[sender].hasApplied(batch.applied)
+        members.values[sender].settled = max(members.values[sender].settled, batch.settled)
         core.forgetOutcomes(of: batch.session, upTo: batch.settled)
 
         let early =

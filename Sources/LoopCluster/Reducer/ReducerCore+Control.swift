@@ -10,7 +10,7 @@ extension ReducerCore {
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
         case .greet(let greeting): greet(greeting, route)
-        case .claim(let session, let epoch, let claims): claim(session, epoch, claims)
+        case .claim(let session, let epoch, let part): claim(session, epoch, part)
         case .heartbeat(let heartbeat): hear(heartbeat)
         case .assignmentsRequest(let session, let epoch):
             guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
@@ -19,8 +19,7 @@ extension ReducerCore {
         case .stateRequest(let transfer, let part, let form, let section, let differences):
             answerState(transfer, part, form, of: section, differences, route)
         case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
-        // It names no epoch, and a number of another history may be somebody else's here.
-        case .goodbye(let session): if members[session]?.route == route { retire(session) }
+        case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
         case .statusRequest: reply(.status(statusDocument()), to: route)
         case .administration(let request, let document): administer(document, request, route)
         }
@@ -72,11 +71,12 @@ extension ReducerCore {
             reply(.refused(refused), to: route)
             return
         }
-        if noticeLoss(greeting) { return reply(.busy(retryAfter: .seconds(1)), to: route) }
+        if noticeLoss(greeting) {
+            return reply(.busy(retryAfter: .seconds(1), reason: loss?.description ?? ""), to: route)
+        }
         guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
-            reply(.busy(retryAfter: .seconds(1)), to: route)
-            return
+            return reply(.busy(retryAfter: .seconds(1), reason: sessionsAreFull), to: route)
         }
         let capacity = min(Int(greeting.capacity), configuration.capacityMax)
         let feedbacks = runnable(by: greeting)
@@ -95,6 +95,7 @@ extension ReducerCore {
         members[session]?.schema = greeting.schema
         members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
+        members[session]?.claim = ClaimProgress()
         welcome(to: session)
         announceEnd(to: session)
     }
@@ -119,21 +120,26 @@ extension ReducerCore {
             let isUnused = members[session]?.hasJoined == false && core.sessions[session]?.watermark == 0
             if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
         }
-        guard core.sessions.count < configuration.sessionsMax else { return nil }
+        guard greeting.peer == .local || hasRoomForSession() else { return nil }
         let session = core.nextSession
         write(.sessionOpened(session, greeting.peer))
         return session
     }
 
-    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ claims: [ClaimedAttempt]) {
+    /// The parts of a claim count as they come: what was claimed once is no other's. The session joins with the last part, once
+    /// it has all of them.
+    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ part: ClaimPart) {
         guard isCurrent(session, epoch) else { return }
         members[session]?.heardAt = now.monotonic
         if members[session]?.hasJoined == false {
+            let isNext = members[session]?.claim.take(part) ?? false
+            guard isNext || breaks(.claimsNeedAllParts) else { return }
+            for claim in part.attempts { adopt(claim, by: session) }
+            guard part.isLast else { return }
             members[session]?.hasJoined = true
             awaited.remove(session)
-            for claim in claims { adopt(claim, by: session) }
         }
-        sendAssignments(to: session)
+        if part.isLast { sendAssignments(to: session) }
     }
 
     /// An attempt that runs since before this epoch goes on where it runs.
@@ -159,6 +165,7 @@ extension ReducerCore {
         let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.monotonic.nanoseconds))
         let heard = breaks(.leasesRunFromTheEcho) ? now.monotonic : echoed
         member.leaseEnds = max(member.leaseEnds, heard + configuration.silenceLimit)
+        member.settled = max(member.settled, heartbeat.settled)
         members[heartbeat.session] = member
         core.forgetOutcomes(of: heartbeat.session, upTo: heartbeat.settled)
     }
@@ -166,19 +173,19 @@ extension ReducerCore {
     private mutating func answerOutcomes(_ session: SessionID, after: UInt64) {
         guard let member = members[session], let record = core.sessions[session] else { return }
         // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
-        let answer = Acknowledgement(
-            base: after, watermark: record.watermark, notable: record.notable(after: after))
-        reply(.outcomes(answer), to: member.route, session: session)
+        for part in record.acknowledgements(after: after, bytesMax: outcomesBytesMax) {
+            reply(.outcomes(part), to: member.route, session: session)
+        }
     }
 
-    private mutating func retire(_ session: SessionID) {
-        guard let member = members[session] else { return }
-        for effect in effects(heldBy: member, session) {
-            end(effect, .released, retryIn: .zero, message: "", failed: false)
+    /// It is answered also where the session has ended already: the answer to the first goodbye was lost.
+    private mutating func hearGoodbye(of session: SessionID, _ peer: PeerID, _ history: History, _ route: Route) {
+        guard history == core.history, (peer == .local) == (route == .local) else { return }
+        if let record = core.sessions[session] {
+            guard record.peer == peer else { return }
+            retire(session)
         }
-        members[session] = nil
-        awaited.remove(session)
-        write(.sessionRetired(session))
+        reply(.goodbyeHeard, to: route, session: session)
     }
 
     /// Whether a message is of a greeted session and of this epoch.

@@ -16,7 +16,7 @@ extension ReducerCore {
             return Refused(
                 .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
         }
-        if route != .local && greeting.groups.contains(localGroup) {
+        if route != .local && (greeting.groups.contains(localGroup) || greeting.peer == .local) {
             let groups = Set(core.loop.feedbacks.map(\.placement)).subtracting([localGroup])
             let others = groups.sorted().joined(separator: ", ")
             return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)

@@ -125,40 +125,6 @@ extension ReducerCore {
             if !breaks(.timedOutWorkersAreTold) { command(.cancel(effect, attempt), to: owner.session) }
         }
     }
-
-    /// After a restart: effects that nobody claimed in time are given to others.
-    mutating func endGrace() {
-        guard !unclaimed.isEmpty, awaited.isEmpty || now.monotonic >= graceEnds else { return }
-        for effect in unclaimed.sorted() {
-            guard let live = core.effects[effect] else { continue }
-            let upTo = JournaledCore.allAttempts(before: core.epoch)
-            if breaks(.voidsAreDurable) {
-                core.voidWithoutRecord(effect, upTo: upTo)
-            } else {
-                write(
-                    .attemptEnded(
-                        AttemptEnd(
-                            effect: effect, upTo: upTo, cause: .unclaimed, next: .retry(live.retryAt ?? now.wall))))
-            }
-            schedule(effect)
-        }
-        unclaimed.removeAll()
-    }
-
-    /// Sessions without effects whose peer was not heard of for long, also those that never greeted in this epoch.
-    mutating func retireSessions() {
-        let retention = configuration.sessionRetention
-        guard now.monotonic - listensSince > retention else { return }
-        for session in core.sessions.keys.sorted() {
-            let member = members[session]
-            guard now.monotonic - (member?.heardAt ?? listensSince) > retention, member?.holding.isEmpty ?? true else {
-                continue
-            }
-            members[session] = nil
-            awaited.remove(session)
-            write(.sessionRetired(session))
-        }
-    }
 }
 
 /// How much each member can still take, during one round of grants.

@@ -3,8 +3,10 @@ import LoopWire
 
 /// What goes out at the end of a turn: commands, acknowledgements, ticks, updates. (Protocol, sections 2, 5 and 6.)
 extension ReducerCore {
-    /// Largest payload of one message of commands, assignments or transitions, well below the limit of the wire.
-    var payloadBytesMax: Int { Wire.messageBytesMax / 2 }
+    var payloadBytesMax: Int { configuration.payloadBytesMax }
+
+    /// The same for acknowledgements and outcomes.
+    var outcomesBytesMax: Int { breaks(.messagesComeInParts) ? .max : payloadBytesMax }
 
     /// A command waits in its member's queue until the end of the turn.
     mutating func command(_ command: Command, to session: SessionID) {
@@ -79,12 +81,10 @@ extension ReducerCore {
     mutating func flushAcknowledgements() {
         for session in toAcknowledge {
             guard let member = members[session], let record = core.sessions[session] else { continue }
-            let base = breaks(.acknowledgementsHaveABase) ? 0 : member.acknowledged
-            send(
-                .acknowledgement(
-                    Acknowledgement(
-                        base: base, watermark: record.watermark, notable: record.notable(after: member.acknowledged))),
-                to: session)
+            for var part in record.acknowledgements(after: member.acknowledged, bytesMax: outcomesBytesMax) {
+                if breaks(.acknowledgementsHaveABase) { part.base = 0 }
+                send(.acknowledgement(part), to: session)
+            }
             members[session]?.acknowledged = record.watermark
         }
         toAcknowledge.removeAll(keepingCapacity: true)

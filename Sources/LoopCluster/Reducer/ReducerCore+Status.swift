@@ -3,8 +3,13 @@ import LoopWire
 
 /// What a reducer says about itself.
 extension ReducerCore {
-    mutating func statusDocument() -> [UInt8] {
-        (try? core.loop.coder.encode(status())) ?? []
+    /// The report, encoded, as one message holds it: its lists are cut until it fits, and say how many they leave out.
+    func statusDocument() -> [UInt8] {
+        var report = status()
+        while true {
+            let document = (try? core.loop.coder.encode(report)) ?? []
+            if document.count <= payloadBytesMax || !report.cut() { return document }
+        }
     }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
@@ -19,10 +24,11 @@ extension ReducerCore {
         report.isReady = report.notReadyBecause == nil
         report.progress = core.fold.progress
         report.exitCode = outcome?.exitCode
-        // A report is one message: of very many peers it names the oldest.
+        // Of very many peers it names the oldest.
         report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
+        report.peersLeftOut = members.count > report.peers.count ? members.count - report.peers.count : nil
         report.feedbacks = feedbackCounts()
-        report.parked = parked()
+        (report.parked, report.parkedLeftOut) = parked()
         report.quarantined = core.quarantine.count
         report.warnings = warnings()
         for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }
@@ -32,7 +38,8 @@ extension ReducerCore {
     private func peerStatus(_ session: SessionID) -> StatusReport.Peer? {
         guard let member = members[session] else { return nil }
         var peer = StatusReport.Peer(
-            name: member.name, peer: member.peer, session: session, groups: member.groups, capacity: member.capacity)
+            name: String(member.name.prefix(256)), peer: member.peer, session: session,
+            groups: member.groups.map { String($0.prefix(256)) }, capacity: member.capacity)
         peer.leases = member.holding.count
         peer.leaseMilliseconds = (member.leaseEnds - now.monotonic).wholeNanoseconds / 1_000_000
         peer.lag = member.number - member.applied
@@ -61,6 +68,7 @@ extension ReducerCore {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss { warnings.append(loss.description) }
+        if let sessionsWarning { warnings.append(sessionsWarning) }
         if let newest = core.quarantine.keys.max(), let record = core.quarantine[newest] {
             let count = core.quarantine.count == 1 ? "1 EVENT IS" : "\(core.quarantine.count) EVENTS ARE"
             warnings.append(
@@ -70,15 +78,35 @@ extension ReducerCore {
         return warnings
     }
 
-    /// The first hundred by name.
-    private func parked() -> [StatusReport.Parked] {
+    /// The first hundred by name, and how many others there are.
+    private func parked() -> ([StatusReport.Parked], Int?) {
         let parked = core.effects.compactMap { id, effect -> StatusReport.Parked? in
             guard case .parked(let message) = effect.status else { return nil }
             return StatusReport.Parked(
                 effect: id, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
-                message: message)
+                message: String(message.prefix(4096)))
         }
-        return Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
+        let named = Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
+        return (named, parked.count > named.count ? parked.count - named.count : nil)
+    }
+}
+
+extension StatusReport {
+    /// Leaves out half of what there may be very much of.
+    /// - Returns: whether there was something to leave out.
+    fileprivate mutating func cut() -> Bool {
+        if !peers.isEmpty || !parked.isEmpty {
+            let (peersCut, parkedCut) = ((peers.count + 1) / 2, (parked.count + 1) / 2)
+            peers.removeLast(peersCut)
+            parked.removeLast(parkedCut)
+            if peersCut > 0 { peersLeftOut = (peersLeftOut ?? 0) + peersCut }
+            if parkedCut > 0 { parkedLeftOut = (parkedLeftOut ?? 0) + parkedCut }
+            return true
+        }
+        // What a definition says of itself has no bound.
+        guard progress != nil || !feedbacks.isEmpty else { return false }
+        if progress != nil { progress = nil } else { feedbacks = [] }
+        return true
     }
 }
 

@@ -260,7 +260,7 @@ extension ReducerCore {
         var chunk: [TransitionNote] = []
         var bytes = 0
         for note in notes {
-            if bytes + note.byteCount > payloadBytesMax, !chunk.isEmpty {
+            if bytes + note.byteCount > Wire.messageBytesMax / 2, !chunk.isEmpty {
                 publish(.transitions(chunk), on: topic)
                 chunk = []
                 bytes = 0
@@ -281,6 +281,6 @@ extension ReducerCore {
                         .definition, reducer: hexadecimal(self.fingerprint.value), peer: hexadecimal(fingerprint))),
                 to: route)
         }
-        reply(.transitions(Array(updates.ring.notes(after: seq, bytesMax: payloadBytesMax))), to: route)
+        reply(.transitions(Array(updates.ring.notes(after: seq, bytesMax: Wire.messageBytesMax / 2))), to: route)
     }
 }

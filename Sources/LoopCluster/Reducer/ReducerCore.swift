@@ -39,6 +39,10 @@ struct ReducerCore: Sendable {
     var unclaimed: Set<EffectID> = []
     var awaited: Set<SessionID> = []
     var graceEnds: MonotonicTime
+    /// When sessions are next looked at whose peers were silent for long, and, where none could be given up, when that is next
+    /// worth a try.
+    var nextRetirement = MonotonicTime.zero
+    var nextEviction = MonotonicTime.zero
 
     // Publication.
     var nextTick: MonotonicTime
@@ -111,9 +115,7 @@ struct ReducerCore: Sendable {
             })
         for id in (isFirst ? open : new).sorted() { schedule(id) }
         if !isFirst {
-            unclaimed = open.subtracting(new)
-            awaited = Set(core.sessions.keys)
-            graceEnds = now.monotonic + configuration.silenceLimit
+            awaitClaims(of: open.subtracting(new))
         }
         reviewSuspects()
         noticeOutcome()

@@ -144,6 +144,10 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// The loop's end, once it has come.
     public var end: Outcome? { machine.end }
 
+    /// Where the peer of this process goes on, in the session that the one of an earlier process left: behind everything that
+    /// was consumed of it. Nothing else that one sent can still arrive. Nil: there is no such session yet.
+    public var localStream: PeerStream? { machine.localStream }
+
     /// How many peers are greeted, not counting one.
     public func memberCount(besides peer: PeerID?) -> Int { machine.memberCount(besides: peer) }
 

@@ -37,6 +37,12 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case claimComesBeforeBatches
     /// 5: a claim names finished attempts whose entries are still in the outbox.
     case claimsIncludeTheOutbox
+    /// 5: a session joins once all parts of its claim have come.
+    case claimsNeedAllParts
+    /// 5: claims, acknowledgements and outcomes are sent in parts that each fit into a message.
+    case messagesComeInParts
+    /// 5: where there are as many sessions as there may be, the one that was idle the longest is given up.
+    case idleSessionsMakeRoom
     /// 5: after a gap in the inbox nothing is applied until the whole assignment.
     case inboxGapsAreRepaired
     /// 5: an assignment older than the worker's inbox is not applied.

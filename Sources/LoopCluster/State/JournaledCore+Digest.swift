@@ -60,6 +60,7 @@ extension JournaledCore {
         compare("effects") { $0.writeEffects(to: &$1) }
         try compare("what queries remember") { try $0.writeMemories(to: &$1) }
         compare("sessions") { $0.writeSessions(to: &$1, withNotable: false) }
+        compare("idle times of sessions") { $0.writeIdleTimes(to: &$1) }
         compare("time") { $1.u64(UInt64(bitPattern: $0.time.milliseconds)) }
         compare("epochs") { $0.writeEpochs(to: &$1) }
         compare("feedbacks") { $0.writeFeedbacks(to: &$1) }

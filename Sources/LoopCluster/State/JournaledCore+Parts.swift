@@ -91,6 +91,23 @@ extension JournaledCore {
         }
     }
 
+    /// Only of those that have no record in the present epoch.
+    func writeIdleTimes(to writer: inout ByteWriter) {
+        let idle = sessions.filter { $0.value.idleSince != nil }.sorted { $0.key < $1.key }
+        writer.u32(UInt32(idle.count))
+        for (id, session) in idle {
+            writer.u64(id.value)
+            writer.u64(UInt64(bitPattern: session.idleSince?.milliseconds ?? 0))
+        }
+    }
+
+    mutating func readIdleTimes(from reader: inout ByteReader) throws(WireError) {
+        for _ in 0..<(try reader.count(bytesEach: 16)) {
+            let id = SessionID(try reader.u64())
+            sessions[id]?.idleSince = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+        }
+    }
+
     // MARK: Entries that were set aside
 
     func writeQuarantine(to writer: inout ByteWriter) {

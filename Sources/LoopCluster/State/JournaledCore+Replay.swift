@@ -38,6 +38,9 @@ extension JournaledCore {
             epochs.append(epoch)
             if epochs.count > Self.epochsMax { epochs.removeFirst() }
             self.time = max(self.time, time)
+            for session in sessions.values.indices where sessions.values[session].idleSince == nil {
+                sessions.values[session].idleSince = self.time
+            }
         case .definition(let record):
             return try follow(record)
         case .stateHash(let seq, let hash):

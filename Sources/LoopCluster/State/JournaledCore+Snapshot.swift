@@ -14,6 +14,7 @@ import LoopWire
 /// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message), floor, failures u32, retry at (flag, i64) |
 /// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
+/// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
 ///
 /// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
 extension JournaledCore {
@@ -45,6 +46,7 @@ extension JournaledCore {
             writeEffects(to: &body)
             writeSessions(to: &body, withNotable: true)
             writeQuarantine(to: &body)
+            writeIdleTimes(to: &body)
         }
     }
 
@@ -131,6 +133,8 @@ extension JournaledCore {
         try readEffects(from: &reader)
         try readSessions(from: &reader)
         try readQuarantine(from: &reader)
+        // Those of a snapshot without them count from the next epoch on.
+        if header.format > 1 { try readIdleTimes(from: &reader) }
         return memories
     }
 }

@@ -7,11 +7,15 @@ package struct SessionRecord: Equatable, Sendable {
     /// Every entry up to this number is consumed: applied or refused.
     package internal(set) var watermark: UInt64 = 0
     package internal(set) var notable: [NotableOutcome] = []
+    /// The time from which on no record is of the session, as the journal knows it: when the epoch after that of its newest
+    /// record began. Nil: a record of the present epoch is.
+    package internal(set) var idleSince: WallTime?
 
     init(peer: PeerID) { self.peer = peer }
 
     mutating func consume(_ number: UInt64, notable outcome: EntryOutcome?) {
         watermark = number
+        idleSince = nil
         if let outcome { notable.append(NotableOutcome(number: number, outcome: outcome)) }
     }
 
@@ -23,5 +27,24 @@ package struct SessionRecord: Equatable, Sendable {
     package func notable(after number: UInt64) -> [NotableOutcome] {
         guard let last = notable.last, last.number > number else { return [] }
         return notable.filter { $0.number > number }
+    }
+
+    /// What is to be told of the entries after a number, in parts that each fit into a message: each goes on where the one
+    /// before ends.
+    package func acknowledgements(after base: UInt64, bytesMax: Int) -> [Acknowledgement] {
+        let notable = notable(after: base)
+        let size = max(1, bytesMax / NotableOutcome.byteCount)
+        if notable.count <= size { return [Acknowledgement(base: base, watermark: watermark, notable: notable)] }
+        var parts: [Acknowledgement] = []
+        for start in stride(from: 0, to: notable.count, by: size) {
+            let end = min(start + size, notable.count)
+            // All that is notable up to a part's watermark is in it or before it.
+            parts.append(
+                Acknowledgement(
+                    base: parts.last?.watermark ?? base,
+                    watermark: end < notable.count ? notable[end - 1].number : watermark,
+                    notable: Array(notable[start..<end])))
+        }
+        return parts
     }
 }

@@ -26,7 +26,7 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .corrupt(let what): "the snapshot is damaged: \(what)"
         case .newerFormat(let version):
-            "the snapshot is of format \(version), this release reads format \(SnapshotHeader.formatVersion); start a newer"
+            "the snapshot is of format \(version), this release reads formats up to \(SnapshotHeader.formatVersion); start a newer"
                 + " release"
         case .otherLoop(let snapshot, let binary): "the snapshot is of the loop \"\(snapshot)\", this is \"\(binary)\""
         case .otherArguments(let other): "\(other)"

@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 1 |
+/// | 2 | format version u16: 2; 1 is read too |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -18,7 +18,7 @@ package import LoopWire
 ///
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
-    package static var formatVersion: UInt16 { 1 }
+    package static var formatVersion: UInt16 { 2 }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
 
@@ -29,6 +29,8 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var fingerprint: UInt64
     package var schema: UInt64
     package var initial: UInt64
+    /// The format in which it was written.
+    package private(set) var format = formatVersion
 
     /// The whole document, in one piece of memory.
     /// - Parameters:
@@ -72,10 +74,11 @@ package struct SnapshotHeader: Equatable, Sendable {
             var reader = ByteReader(content.dropFirst(magic.count))
             let version = try reader.u16()
             guard version <= formatVersion else { throw SnapshotError.newerFormat(version) }
-            let header = SnapshotHeader(
+            var header = SnapshotHeader(
                 loop: try reader.string(), history: History(try reader.u64()), position: try reader.u64(),
                 seq: Seq(try reader.u64()), fingerprint: try reader.u64(), schema: try reader.u64(),
                 initial: try reader.u64())
+            header.format = version
             guard try reader.u64() == UInt64(reader.remaining) else {
                 throw SnapshotError.corrupt("it is not as long as it says")
             }

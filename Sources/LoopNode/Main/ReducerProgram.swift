@@ -16,6 +16,9 @@ public enum ReducerProgram {
     static let localCapacity = Option(
         "local-capacity", .int(in: 1...100_000), default: 256,
         help: "how many effects run at once in the reducer's own process")
+    static let sessionsMax = Option(
+        "sessions-max", .int(in: 2...1_000_000), default: 10_000,
+        help: "how many peers may have a session; for more, those that are idle for the longest give theirs up")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
         help: "where events are kept: a file, by default LOOP.journal; or memory, which lasts as long as the process")
@@ -36,7 +39,7 @@ public enum ReducerProgram {
     public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, json])
+        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, sessionsMax, json])
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
@@ -51,6 +54,7 @@ public enum ReducerProgram {
             configuration.isInsecure = arguments[insecure]
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
+            configuration.sessionsMax = arguments[sessionsMax]
             switch arguments[journal] {
             case "memory"?: configuration.journal = .memory
             case let path: configuration.journal = .file(path)

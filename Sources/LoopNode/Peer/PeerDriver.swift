@@ -28,11 +28,14 @@ struct PeerDriver {
     private var unkept: [UInt64] = []
 
     init(
-        configuration: PeerConfiguration, runner: (any EffectRunner)?, gate: OutboxGate,
+        configuration: PeerConfiguration, continuing stream: PeerStream? = nil, runner: (any EffectRunner)?,
+        gate: OutboxGate,
         pool: BodyPool = BodyPool(runnersMax: SystemInfo.processorsCount), at now: MonotonicTime
     ) {
         self.pool = pool
-        machine = PeerMachine(configuration: configuration, at: now)
+        machine =
+            stream.map { PeerMachine(configuration: configuration, continuing: $0, at: now) }
+            ?? PeerMachine(configuration: configuration, at: now)
         outbox = nil
         leftOver = nil
         loopName = configuration.loop
@@ -223,7 +226,7 @@ struct PeerDriver {
         case .connect(let introduction):
             loopName = introduction.name
             return false
-        case .send, .rebuildPush: return false
+        case .send, .rebuildPush, .keptWaiting: return false
         }
         return true
     }

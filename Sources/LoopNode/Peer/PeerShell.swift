@@ -238,6 +238,7 @@ struct PeerShell: ~Copyable {
         case .refused(let refused): throw NodeError.refused(refused.description)
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
         case .finished: return .stopped
+        case .keptWaiting(let reason): log.note("the reducer keeps this peer waiting: \(reason)")
         case .run, .update, .stop, .settled, .hasRoom: break
         }
         return nil

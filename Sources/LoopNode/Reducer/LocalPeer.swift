@@ -4,19 +4,22 @@ import LoopWire
 
 /// The worker that lives in the reducer's process and runs the feedbacks placed there: the same machine, the same fence
 /// and the same receipts as a remote one, without sockets between.
+///
+/// It goes on in the session of the process before: else each start would leave one behind.
 struct LocalPeer {
     private var driver: PeerDriver
     private(set) var hasWork = true
 
     init<Definition: LoopDefinition>(
-        _ definition: Definition, capacity: Int, fingerprint: UInt64, at now: MonotonicTime
+        _ definition: Definition, capacity: Int, fingerprint: UInt64, continuing stream: PeerStream?,
+        at now: MonotonicTime
     ) throws {
         let configuration = PeerConfiguration(
-            peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
-            schema: UInt64(Definition.schema), fingerprint: fingerprint,
+            peer: .local, loop: Definition.name, schema: UInt64(Definition.schema), fingerprint: fingerprint,
             groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 4 * capacity)
         driver = PeerDriver(
-            configuration: configuration, runner: DefinitionEffects(definition, coder: CBORCoder()),
+            configuration: configuration, continuing: stream,
+            runner: DefinitionEffects(definition, coder: CBORCoder()),
             gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
     }
 

@@ -22,6 +22,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var silenceLimit: Duration
     /// How many effects run at once in the reducer's own process, for feedbacks that are placed there.
     public var localCapacity: Int
+    /// How many sessions there may be, not counting the one of this process.
+    public var sessionsMax: Int
     /// How long the end of the loop is announced before the node goes, while peers are there.
     public var farewell: Duration
     /// The process's context; nil makes one for this node alone.
@@ -38,7 +40,8 @@ public struct ReducerNodeConfiguration: Sendable {
         bind: String = "tcp://127.0.0.1:7710", isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
-        localCapacity: Int = 256, farewell: Duration = .seconds(2), context: ZMQContext? = nil,
+        localCapacity: Int = 256, sessionsMax: Int = 10_000, farewell: Duration = .seconds(2),
+        context: ZMQContext? = nil,
         onListening: @escaping @Sendable (String) -> Void = { _ in },
         onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
@@ -52,6 +55,7 @@ public struct ReducerNodeConfiguration: Sendable {
         self.snapshotInterval = snapshotInterval
         self.silenceLimit = silenceLimit
         self.localCapacity = localCapacity
+        self.sessionsMax = sessionsMax
         self.farewell = farewell
         self.context = context
         self.onListening = onListening

@@ -53,7 +53,8 @@ struct ReducerService<Definition: LoopDefinition> {
         machine = ReducerMachine(
             recovery,
             configuration: ReducerConfiguration(
-                silenceLimit: configuration.silenceLimit, publisher: addresses.publisher,
+                silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
+                publisher: addresses.publisher,
                 collector: addresses.collector),
             seed: SystemRandom.uint64(), at: now)
         if journal.position > 0 {
@@ -67,7 +68,7 @@ struct ReducerService<Definition: LoopDefinition> {
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
-                at: now.monotonic)
+                continuing: machine.localStream, at: now.monotonic)
         }
         self.journal = journal
         self.log = log

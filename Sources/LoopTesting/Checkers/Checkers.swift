@@ -59,7 +59,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try nothingStale.observe(observation, model)
             try durableBeforeVisible.observe(observation, model)
             try observersConverge.observe(observation, model)
-        case .accepted, .sent: break
+        case .accepted, .sent, .goesOn: break
         case .told: try nothingLost.observe(observation, book)
         case .died, .departed:
             try nothingLost.observe(observation, book)

@@ -32,6 +32,9 @@ package struct EntryBook: Sendable {
                 try note(session, first + UInt64(offset), id)
                 _ = sent.insert(id)
             }
+        case .goesOn(let history, let session, let number):
+            turn(to: history)
+            newest.streams[session]?.forget(after: Int(number))
         case .lost(let records):
             // Where an older copy of the journal was put back, the sessions that were opened since are given again.
             for journaled in records {
@@ -70,6 +73,11 @@ package struct EntryBook: Sendable {
 }
 
 extension [Int] {
+    /// What the journal has not, is gone with its process.
+    fileprivate mutating func forget(after index: Int) {
+        if count > index + 1 { removeLast(count - index - 1) }
+    }
+
     /// Notes an id at an index, where none is.
     /// - Returns: the one that was there.
     fileprivate mutating func noted(_ id: Int, at index: Int) -> Int? {

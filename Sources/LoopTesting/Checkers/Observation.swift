@@ -86,6 +86,8 @@ package enum Observation: Sendable {
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
     case accepted(SentEntry)
+    /// A process goes on in the session of one that is gone, behind this number: what that one sent beyond it is gone too.
+    case goesOn(History, SessionID, after: UInt64)
     /// Entries were handed to a socket, maybe again: their ids, in the order of their numbers.
     case sent(History, SessionID, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned what became of its entry.

@@ -149,6 +149,7 @@ extension ClusterEngine {
 
     func kill(_ peer: Peer) throws(Violation) {
         peer.isAlive = false
+        goneAt[peer.id] = now
         peer.bodies.removeAll()
         try observe(.died(peer: peer.index))
         try addPeer(peer.role, peer.slot)

@@ -54,14 +54,14 @@ extension ClusterEngine {
 
     /// What a worker claims that has forgotten what it runs, for an epoch.
     func forgetful(_ message: ToReducer, _ peer: Peer) throws(Violation) -> ToReducer {
-        guard case .claim(let session, let epoch, let claims) = message else { return message }
+        guard case .claim(let session, let epoch, let part) = message else { return message }
         if peer.forgetfulEpoch == nil { peer.forgetfulEpoch = epoch }
         guard peer.forgetfulEpoch == epoch else {
             peer.forgetsClaims = false
             return message
         }
-        for claim in claims { try observe(.forgotten(peer.machine.history, claim.effect, claim.attempt)) }
-        return .claim(session, epoch, [])
+        for claim in part.attempts { try observe(.forgotten(peer.machine.history, claim.effect, claim.attempt)) }
+        return .claim(session, epoch, ClaimPart([], number: part.number, part: part.part, parts: part.parts))
     }
 
     /// How many records of a turn stand when the process ends in the middle of its append; nil: it does not.

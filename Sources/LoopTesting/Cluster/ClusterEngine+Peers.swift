@@ -7,7 +7,8 @@ extension ClusterEngine {
     /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
     @discardableResult
     func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
-        let id = PeerID(high: random.next(), low: random.next())
+        var id = PeerID(high: random.next(), low: random.next())
+        if role == .local { id = .local }
         let offset = role == .local ? reducerClockOffset : between(0, 1_000_000_000_000)
         let (capacity, groups) =
             switch role {
@@ -21,11 +22,20 @@ extension ClusterEngine {
             name: "\(role) \(peers.count)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
             outboxBytesMax: limits.outboxBytesMax)
         if role == .local { configuration.outboxEntriesMax += 2 * capacity }
-        var machine = PeerMachine(configuration: configuration, at: MonotonicTime(nanoseconds: now + offset))
+        if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
+        let time = MonotonicTime(nanoseconds: now + offset)
+        let earlier = role == .local ? reducer?.localStream : nil
+        var machine =
+            earlier.map { PeerMachine(configuration: configuration, continuing: $0, at: time) }
+            ?? PeerMachine(configuration: configuration, at: time)
         machine.brokenRules = brokenRules
         let peer = Peer(
             index: peers.count, slot: slot, role: role, machine: machine, clockOffset: offset, route: [])
         peer.heardAt = now
+        if let earlier {
+            peer.accounts = OutboxAccounts(after: earlier.settled)
+            try observe(.goesOn(earlier.history, earlier.session, after: earlier.settled))
+        }
         peers.append(peer)
         places.append((role, slot))
         present.append(peer)
@@ -176,7 +186,7 @@ extension ClusterEngine {
             }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
             // The session was lost, and everything under way was told so: numbers begin anew.
-            peer.accounts = OutboxAccounts()
+            peer.accounts = OutboxAccounts(after: settled)
         }
         if peer.hasEnded { try depart(peer) }
         if peer.hasFinished { try leave(peer) }
@@ -232,6 +242,7 @@ extension ClusterEngine {
             let isUnheard = now > peer.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
             try observe(.told(id: id, outcome, isUnheard: isUnheard))
         case .hasRoom: try resume(peer)
+        case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
             try demandHeard(by: peer)

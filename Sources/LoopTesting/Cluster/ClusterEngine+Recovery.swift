@@ -70,13 +70,14 @@ extension ClusterEngine {
         if !isFresh { try compare(core, disk) }
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: limits.eventBytesMax, inboxWindow: plan.inboxWindow,
-            sessionRetention: plan.sessionRetention)
+            sessionsMax: plan.sessionsMax, sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
         configuration.deferredBatchesMax = plan.deferredBatchesMax
         configuration.transfersMax = plan.transfersMax
         if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
         if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
+        if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
         // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
         // large are fetched in pieces.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }

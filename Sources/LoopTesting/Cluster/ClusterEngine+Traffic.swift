@@ -97,6 +97,7 @@ extension ClusterEngine {
 
     func deliver(_ messages: [Outbound]) throws(Violation) {
         for message in messages {
+            try demandFit(of: message)
             try observe(.left(message))
             try demandRetriesWait(message)
             switch message {
@@ -109,6 +110,7 @@ extension ClusterEngine {
                 }
             case .reply(.router(let route), let frame):
                 guard let peer = present.first(where: { $0.isAlive && $0.route == route }) else { continue }
+                if case .busy(_, let reason) = frame.message, !reason.isEmpty { try demandNoRoom(for: peer) }
                 let arrival = max(now + latency(), peer.cutFromReducerUntil)
                 peer.fromReducer.append(carried(frame, nil), arrival: arrival)
                 if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
@@ -117,6 +119,24 @@ extension ClusterEngine {
             case .publish(let topic, let frame): publish(frame, on: topic)
             }
         }
+    }
+
+    /// What grows with what there is to say fits into its message, or is one item.
+    private func demandFit(of message: Outbound) throws(Violation) {
+        switch message {
+        case .inbox(_, let frame), .reply(_, let frame):
+            switch frame.message {
+            case .acknowledgement(let part), .outcomes(let part):
+                try demandFit(part.notable.count, bytesEach: NotableOutcome.byteCount, "an acknowledgement")
+            default: break
+            }
+        case .publish: break
+        }
+    }
+
+    private func demandFit(_ count: Int, bytesEach: Int, _ what: String) throws(Violation) {
+        guard let bytesMax = plan.payloadBytesMax, count > max(1, bytesMax / bytesEach) else { return }
+        throw Violation(.bounded, "\(what) has \(count * bytesEach) bytes in one message, the limit is \(bytesMax)")
     }
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
@@ -153,6 +173,12 @@ extension ClusterEngine {
         if peer.role == .local {
             peer.said.append(message)
             return wakeReducer(at: now)
+        }
+        if case .claim(_, _, let part) = message {
+            try demandFit(part.attempts.count, bytesEach: ClaimedAttempt.byteCount, "a claim")
+            // Between two parts a connection comes to stand, or is gone: the first of them found none. Of no generator, on
+            // whose numbers everything else depends.
+            if part.parts > 1, isFaulty, (now &+ UInt64(part.part)) &* 0x9E37_79B9 % 8 == 0 { return }
         }
         var message = message
         if peer.forgetsClaims { message = try forgetful(message, peer) }

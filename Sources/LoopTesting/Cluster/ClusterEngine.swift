@@ -129,6 +129,8 @@ package final class ClusterEngine<Work: Workload> {
     @exclusivity(unchecked) var peers: [Peer?] = []
     /// What each of them was, also those that are gone.
     var places: [(role: Peer.Role, slot: Int)] = []
+    /// When those that are gone were killed.
+    var goneAt: [PeerID: UInt64] = [:]
     /// Those that live, or whose sockets still hold something.
     @exclusivity(unchecked) var present: [Peer] = []
 

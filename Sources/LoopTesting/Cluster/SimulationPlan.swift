@@ -134,6 +134,9 @@ package struct SimulationPlan: Sendable {
     package var capacity: Int
     package var pipeMax: Int
     package var sessionRetention: Duration
+    package var sessionsMax = 10_000
+    /// The largest payload of one message of commands, claims and the like, in bytes; nil: as shipped.
+    package var payloadBytesMax: Int?
     /// The share of effects' attempts that fail.
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
@@ -245,6 +248,18 @@ package struct SimulationPlan: Sendable {
         let after = dice.fraction() < 0.3 ? 0 : UInt64.random(in: 0...1_500_000_000, using: &dice)
         if let kind = kinds.randomElement(using: &dice) ?? nil { end.fault = (kind, after) }
         self.end = end
+    }
+
+    /// Draws how many sessions there may be, and how large a message. Has a generator of its own, so that nothing else depends on
+    /// it.
+    mutating func addLimits(_ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6c69_6d69_7473)
+        payloadBytesMax = [nil, nil, 40, 100, 400].randomElement(using: &dice) ?? nil
+        guard dice.fraction() < 0.3 else { return }
+        // Those that live, and those that come when the loop has ended. What is left by others has to make room.
+        let living = workerCount + clientCount + observers.count
+        sessionsMax = living + (end == nil ? 1 : 2 + observers.count) + Int.random(in: 0...2, using: &dice)
+        sessionRetention = min(sessionRetention, .seconds(10))
     }
 
     private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {

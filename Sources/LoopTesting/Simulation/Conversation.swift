@@ -69,9 +69,11 @@ struct Conversation<Work: Workload> {
         case .greet(let greeting):
             greeting.session == .none
                 ? "greet, new here" : "greet, session \(greeting.session), watermark \(greeting.watermark)"
-        case .claim(_, let epoch, let claims):
+        case .claim(_, let epoch, let part):
             "claim in epoch \(epoch): "
-                + (claims.isEmpty ? "nothing" : claims.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
+                + (part.parts > 1 ? "part \(part.part + 1) of \(part.parts): " : "")
+                + (part.attempts.isEmpty
+                    ? "nothing" : part.attempts.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
         case .heartbeat(let beat):
             news("heartbeat, inbox applied to #\(beat.applied), outbox settled to \(beat.settled)", of: "← \(peer)")
         case .assignmentsRequest: "what am I to run?"

@@ -38,6 +38,7 @@ public enum Simulation {
         if scenario.seed % 3 == 0 || plan.0.end != nil {
             plan.0.addObservers(2, scenario, sections: 2, parts: [nil, 20])
         }
+        if scenario.mix == .all { plan.0.addLimits(scenario) }
         return ClusterEngine(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }

@@ -124,8 +124,10 @@ package struct Transcript: Sendable {
         switch message {
         case .hello: "hello"
         case .greet(let greeting): "greet s\(greeting.session) e\(greeting.epoch) wm \(greeting.watermark)"
-        case .claim(let session, let epoch, let claims):
-            "claim s\(session) e\(epoch) " + claims.map { "\($0.effect) \($0.attempt)" }.joined(separator: ", ")
+        case .claim(let session, let epoch, let part):
+            "claim s\(session) e\(epoch) "
+                + (part.parts > 1 ? "#\(part.number), part \(part.part + 1) of \(part.parts): " : "")
+                + part.attempts.map { "\($0.effect) \($0.attempt)" }.joined(separator: ", ")
         case .heartbeat(let beat): "heartbeat s\(beat.session) applied \(beat.applied) settled \(beat.settled)"
         case .assignmentsRequest(let session, _): "assignments? s\(session)"
         case .outcomesRequest(let session, let after): "outcomes? s\(session) after \(after)"

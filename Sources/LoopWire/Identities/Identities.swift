@@ -38,6 +38,9 @@ public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConve
         self.low = low
     }
 
+    /// The peer in the reducer's own process. It has one session in a history, whichever process keeps the journal.
+    public static let local = PeerID(high: 0x6c6f_6361_6c00_0000, low: 0)
+
     public static func < (a: PeerID, b: PeerID) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
     /// The first 8 hexadecimal digits, enough for people.
@@ -100,4 +103,7 @@ public struct NotableOutcome: Equatable, Sendable {
         self.number = number
         self.outcome = outcome
     }
+
+    /// How many bytes one takes in a message.
+    package static var byteCount: Int { 17 }
 }

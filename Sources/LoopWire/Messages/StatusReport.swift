@@ -54,8 +54,12 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// The loop's end, once it has come.
     public var exitCode: Int32?
     public var peers: [Peer]
+    /// How many more peers there are than the report has room for; nil: none.
+    public var peersLeftOut: Int?
     public var feedbacks: [FeedbackCounts]
     public var parked: [Parked]
+    /// How many more parked effects there are than the report has room for; nil: none.
+    public var parkedLeftOut: Int?
     /// How many events are set aside because the reducer ended in them.
     public var quarantined: Int
     /// What somebody should do something about, a line for each.
@@ -76,8 +80,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
         progress = nil
         exitCode = nil
         peers = []
+        peersLeftOut = nil
         feedbacks = []
         parked = []
+        parkedLeftOut = nil
         quarantined = 0
         warnings = []
         counters = [:]

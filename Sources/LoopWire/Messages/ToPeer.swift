@@ -11,7 +11,7 @@ public import LoopCore
 /// | 5 | tick | `Tick` |
 /// | 6 | assignments | `Assignments` |
 /// | 7 | outcomes | `Acknowledgement` |
-/// | 8 | busy | milliseconds u64 |
+/// | 8 | busy | milliseconds u64, reason |
 /// | 9 | state part | `StatePart` |
 /// | 10 | status | a CBOR document |
 /// | 11 | ended | exit code u32, text |
@@ -23,6 +23,7 @@ public import LoopCore
 /// | 17 | delta | `StateDelta` |
 /// | 18 | unchanged | from u64, through u64, at least from |
 /// | 19 | state hash | seq u64, hash u64 |
+/// | 20 | goodbye heard | nothing |
 public enum ToPeer: Equatable, Sendable {
     case introduction(Introduction)
     /// Arrives through the inbox, which proves the subscription. The feedbacks are the names that stand behind the numbers
@@ -34,7 +35,8 @@ public enum ToPeer: Equatable, Sendable {
     case tick(Tick)
     case assignments(Assignments)
     case outcomes(Acknowledgement)
-    case busy(retryAfter: Duration)
+    /// Not now, and why, for people.
+    case busy(retryAfter: Duration, reason: String = "")
     case statePart(StatePart)
     case status([UInt8])
     /// The loop has ended, with the state of this seq.
@@ -51,6 +53,8 @@ public enum ToPeer: Equatable, Sendable {
     case unchanged(ClosedRange<Seq>)
     /// FNV-1a of the canonical bytes of the state at a seq, to be compared with one's own.
     case stateHash(Seq, UInt64)
+    /// The session that said goodbye has ended, and the journal has it.
+    case goodbyeHeard
 }
 
 /// One frame from the reducer: whom and what it is for, and from which history, epoch and session.
@@ -149,9 +153,10 @@ extension ToPeer {
         case .outcomes(let acknowledgement):
             writer.u8(7)
             acknowledgement.write(to: &writer)
-        case .busy(let retryAfter):
+        case .busy(let retryAfter, let reason):
             writer.u8(8)
             writer.milliseconds(retryAfter)
+            writer.string(reason)
         case .statePart(let part):
             writer.u8(9)
             part.write(to: &writer)
@@ -190,6 +195,7 @@ extension ToPeer {
             writer.u8(19)
             writer.u64(seq.value)
             writer.u64(hash)
+        case .goodbyeHeard: writer.u8(20)
         }
     }
 
@@ -208,7 +214,7 @@ extension ToPeer {
         case 5: self = .tick(try Tick(from: &reader))
         case 6: self = .assignments(try Assignments(from: &reader))
         case 7: self = .outcomes(try Acknowledgement(from: &reader))
-        case 8: self = .busy(retryAfter: try reader.milliseconds())
+        case 8: self = .busy(retryAfter: try reader.milliseconds(), reason: try reader.string())
         case 9: self = .statePart(try StatePart(from: &reader))
         case 10: self = .status(Array(try reader.prefixed()))
         case 11:
@@ -225,6 +231,7 @@ extension ToPeer {
         case 17: self = .delta(try StateDelta(from: &reader))
         case 18: self = .unchanged(try reader.seqs())
         case 19: self = .stateHash(Seq(try reader.u64()), try reader.u64())
+        case 20: self = .goodbyeHeard
         default: throw .malformed(what: "verb \(verb)", offset: reader.position)
         }
     }

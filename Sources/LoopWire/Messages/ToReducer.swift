@@ -8,12 +8,12 @@ public import LoopCore
 /// |---|---|---|
 /// | 1 | hello | loop name, schema u64 |
 /// | 2 | greet | `Greeting` |
-/// | 3 | claim | session u64, epoch, count u32, (effect, attempt)… |
+/// | 3 | claim | session u64, epoch, `ClaimPart` |
 /// | 4 | heartbeat | `Heartbeat` |
 /// | 5 | assignments? | session u64, epoch |
 /// | 6 | outcomes? | session u64, after u64 |
 /// | 7 | state? | transfer u64, offset u64, section's name, follows differences u8, their interval u32 (only then) |
-/// | 8 | goodbye | session u64 |
+/// | 8 | goodbye | session u64, peer, history u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
 /// | 11 | transitions? | fingerprint u64, after u64 |
@@ -21,8 +21,8 @@ public enum ToReducer: Equatable, Sendable {
     /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
     case hello(name: String, schema: UInt64)
     case greet(Greeting)
-    /// Every attempt that runs or has entries in the outbox.
-    case claim(SessionID, Epoch, [ClaimedAttempt])
+    /// Every attempt that runs or has entries in the outbox, or a part of them.
+    case claim(SessionID, Epoch, ClaimPart)
     case heartbeat(Heartbeat)
     /// Asks for the whole assignment, after a gap in the inbox.
     case assignmentsRequest(SessionID, Epoch)
@@ -32,8 +32,8 @@ public enum ToReducer: Equatable, Sendable {
     /// names their stream by its interval, and gets the state that the next one is to.
     case stateRequest(
         transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", differences: UInt32? = nil)
-    /// The session ends; its outbox is empty.
-    case goodbye(SessionID)
+    /// The session of this peer in this history ends; its outbox is empty. Answered by `ToPeer.goodbyeHeard`.
+    case goodbye(SessionID, PeerID, History)
     case statusRequest
     /// An operator asks for something, in an encoded `AdministrationRequest`; the answer carries the same number.
     case administration(request: UInt64, ArraySlice<UInt8>)
@@ -54,15 +54,11 @@ public enum ToReducer: Equatable, Sendable {
         case .greet(let greeting):
             writer.u8(2)
             greeting.write(to: &writer)
-        case .claim(let session, let epoch, let claims):
+        case .claim(let session, let epoch, let part):
             writer.u8(3)
             writer.u64(session.value)
             writer.epoch(epoch)
-            writer.u32(UInt32(claims.count))
-            for claim in claims {
-                writer.effect(claim.effect)
-                writer.attempt(claim.attempt)
-            }
+            part.write(to: &writer)
         case .heartbeat(let heartbeat):
             writer.u8(4)
             heartbeat.write(to: &writer)
@@ -82,9 +78,11 @@ public enum ToReducer: Equatable, Sendable {
             writer.string(section)
             writer.u8(differences == nil ? 0 : 1)
             if let differences { writer.u32(differences) }
-        case .goodbye(let session):
+        case .goodbye(let session, let peer, let history):
             writer.u8(8)
             writer.u64(session.value)
+            writer.peer(peer)
+            writer.u64(history.value)
         case .statusRequest:
             writer.u8(9)
         case .administration(let request, let document):
@@ -112,16 +110,7 @@ public enum ToReducer: Equatable, Sendable {
         switch verb {
         case 1: self = .hello(name: try reader.string(), schema: try reader.u64())
         case 2: self = .greet(try Greeting(from: &reader))
-        case 3:
-            let session = SessionID(try reader.u64())
-            let epoch = try reader.epoch()
-            let count = try reader.count(bytesEach: 32)
-            var claims: [ClaimedAttempt] = []
-            claims.reserveCapacity(count)
-            for _ in 0..<count {
-                claims.append(ClaimedAttempt(effect: try reader.effect(), attempt: try reader.attempt()))
-            }
-            self = .claim(session, epoch, claims)
+        case 3: self = .claim(SessionID(try reader.u64()), try reader.epoch(), try ClaimPart(from: &reader))
         case 4: self = .heartbeat(try Heartbeat(from: &reader))
         case 5: self = .assignmentsRequest(SessionID(try reader.u64()), try reader.epoch())
         case 6: self = .outcomesRequest(SessionID(try reader.u64()), after: try reader.u64())
@@ -130,7 +119,7 @@ public enum ToReducer: Equatable, Sendable {
                 transfer: try reader.u64(), part: try reader.u64(), form: try StateForm(from: &reader),
                 section: try reader.string(),
                 differences: try reader.flag() ? try reader.u32() : nil)
-        case 8: self = .goodbye(SessionID(try reader.u64()))
+        case 8: self = .goodbye(SessionID(try reader.u64()), try reader.peer(), History(try reader.u64()))
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
         case 11: self = .transitionsRequest(fingerprint: try reader.u64(), after: Seq(try reader.u64()))
@@ -153,17 +142,6 @@ public enum StateForm: UInt8, Sendable {
             throw .malformed(what: "a form of a state \(code)", offset: reader.position)
         }
         self = form
-    }
-}
-
-/// One attempt that a peer says it holds.
-public struct ClaimedAttempt: Equatable, Sendable {
-    public var effect: EffectID
-    public var attempt: Attempt
-
-    public init(effect: EffectID, attempt: Attempt) {
-        self.effect = effect
-        self.attempt = attempt
     }
 }
 

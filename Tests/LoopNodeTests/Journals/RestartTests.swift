@@ -95,6 +95,40 @@ private struct Restartable {
         #expect(nodes.disk.content.withLock { $0.hasEnded })
     }
 
+    @Test func `a worker that holds 40,000 effects comes back with all of them`() async throws {
+        let nodes = try Restartable()
+        let door = Door()
+        let jobs = Jobs(
+            ends: false,
+            work: { job in
+                try await door.pass()
+                return job
+            })
+        let count = 40_000
+        let first = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
+        let life = Task { try await first.run() }
+        var configuration = EffectNodeConfiguration.test(nodes.endpoint, nodes.context, "one")
+        configuration.capacity = count
+        configuration.stopLimit = .zero
+        let worker = TestWorker(try EffectNode(jobs, configuration: configuration))
+        let remote = try nodes.remote()
+        try await remote.confirmed(.add(count))
+        _ = try await nodes.status { $0.feedbacks[0].running == count }
+        first.stop()
+        _ = try await life.value
+        let second = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
+        let again = Task { try await second.run() }
+        // Its claim is larger than a message may be. Nothing is granted to it anew.
+        let report = try await nodes.status { $0.epoch == 2 && $0.feedbacks[0].running == count }
+        #expect(report.peers.map(\.leases).max() == count)
+        #expect(
+            !nodes.disk.content.withLock { $0.records.contains { if case .attemptEnded = $0 { true } else { false } } })
+        await remote.close()
+        second.stop()
+        _ = try await again.value
+        _ = try await worker.stop()
+    }
+
     @Test func `a clean stop leaves a snapshot, from which the next start goes on without replaying`() async throws {
         let nodes = try Restartable()
         let lines = Locked<[String]>([])

@@ -32,7 +32,7 @@ enum MessageExamples {
         ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
         ("outcomes", .outcomes(acknowledgement)),
-        ("busy", .busy(retryAfter: .seconds(1))),
+        ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .piece, bytes: [1, 2]))),
         ("status", .status([0xa0])),
         ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
@@ -47,6 +47,7 @@ enum MessageExamples {
         ),
         ("unchanged", .unchanged(Seq(7)...Seq(9))),
         ("state hash", .stateHash(Seq(7), 0xbeef)),
+        ("goodbye heard", .goodbyeHeard),
     ].map { ($0, PeerFrame(history: History(0xabcd), epoch: epoch, session: SessionID(11), message: $1)) }
 
     private static let introduction = ToPeer.introduction(
@@ -78,7 +79,12 @@ enum MessageExamples {
                     fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1",
                     feedbacks: ["jobs@workers(default)"]))
         ),
-        ("claim", .claim(SessionID(11), epoch, [ClaimedAttempt(effect: effect, attempt: attempt)])),
+        (
+            "claim",
+            .claim(
+                SessionID(11), epoch,
+                ClaimPart([ClaimedAttempt(effect: effect, attempt: attempt)], number: 2, part: 1, parts: 3))
+        ),
         (
             "heartbeat",
             .heartbeat(
@@ -91,7 +97,7 @@ enum MessageExamples {
         ("state? in pieces", .stateRequest(transfer: 0, part: 0, form: .pieces)),
         ("state? for differences", .stateRequest(transfer: 0, part: 0, differences: 200)),
         ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
-        ("goodbye", .goodbye(SessionID(11))),
+        ("goodbye", .goodbye(SessionID(11), peer, History(0xabcd))),
         ("status?", .statusRequest),
     ]
 

@@ -1,0 +1,99 @@
+import LoopCore
+import LoopWire
+
+/// How sessions end: with a goodbye, after a long silence, or because there are too many. (Protocol, section 5.)
+extension ReducerCore {
+    /// The session ends, and what its peer holds is granted to others.
+    mutating func retire(_ session: SessionID) {
+        if let member = members[session] {
+            for effect in effects(heldBy: member, session) {
+                end(effect, .released, retryIn: .zero, message: "", failed: false)
+            }
+        }
+        members[session] = nil
+        awaited.remove(session)
+        write(.sessionRetired(session))
+    }
+
+    /// Ends sessions without effects whose peers were not heard of for long, also those that never greeted in this epoch.
+    mutating func retireSessions() {
+        guard now.monotonic >= nextRetirement else { return }
+        let retention = configuration.sessionRetention
+        nextRetirement = now.monotonic + min(retention / 64, .seconds(60))
+        // Peers that were there all the time have to be given the time to come back.
+        guard now.monotonic - listensSince > min(retention, .seconds(60)) else { return }
+        for session in core.sessions.keys.filter({ holdsNothing($0) && idleTime(of: $0) > retention }).sorted() {
+            retire(session)
+        }
+    }
+
+    /// Whether there may be one session more; where there are as many as there may be, the one that was idle the longest is
+    /// given up.
+    mutating func hasRoomForSession() -> Bool {
+        if sessionCount < configuration.sessionsMax { return true }
+        // To look for one is to look at all of them.
+        guard now.monotonic >= nextEviction, !breaks(.idleSessionsMakeRoom) else { return false }
+        let idle = core.sessions.filter { canBeGivenUp($0.key, $0.value) }.map { ($0.key, idleTime(of: $0.key)) }
+        guard let longest = idle.max(by: { ($0.1, $1.0) < ($1.1, $0.0) })?.0 else {
+            nextEviction = now.monotonic + configuration.tickInterval
+            return false
+        }
+        count(.sessionEvicted)
+        retire(longest)
+        return true
+    }
+
+    /// For a peer that has to wait.
+    var sessionsAreFull: String {
+        "all \(configuration.sessionsMax) sessions are taken, and the peer of each is there, has effects or has to be told of"
+            + " outcomes"
+    }
+
+    /// What people are told before it comes to that.
+    var sessionsWarning: String? {
+        let (count, max) = (sessionCount, configuration.sessionsMax)
+        guard count >= max - max / 5 else { return nil }
+        let idle = core.sessions.keys.count { members[$0].map { now.monotonic >= $0.leaseEnds } ?? true }
+        return
+            "\(count) OF \(max) SESSIONS ARE TAKEN, \(idle) of them by peers that are silent; at \(max) the longest idle"
+            + " ones are given up, and peers are kept waiting where there are none; see --sessions-max"
+    }
+
+    /// Where the peer of this process goes on.
+    var localStream: PeerStream? {
+        guard let session = core.sessionByPeer[.local],
+            let watermark = core.sessions[session]?.watermark
+        else { return nil }
+        var stream = PeerStream()
+        (stream.history, stream.epoch, stream.session) = (core.history, core.epoch, session)
+        (stream.settled, stream.offered) = (watermark, watermark)
+        return stream
+    }
+
+    /// Not counting the one of this process.
+    private var sessionCount: Int { core.sessions.count - (core.sessionByPeer[.local] == nil ? 0 : 1) }
+
+    /// A session that has not claimed in this epoch may have an effect that is still to be claimed.
+    private func holdsNothing(_ session: SessionID) -> Bool {
+        guard let member = members[session], member.hasJoined else { return unclaimed.isEmpty }
+        return member.holding.isEmpty
+    }
+
+    /// How long nothing was heard of a session's peer: in this epoch by this process's clock, before it by the journal's.
+    private func idleTime(of session: SessionID) -> Duration {
+        if let member = members[session] { return now.monotonic - member.heardAt }
+        guard let since = core.sessions[session]?.idleSince else { return now.monotonic - listensSince }
+        let (idle, isTooLong) = now.wall.milliseconds.subtractingReportingOverflow(since.milliseconds)
+        return isTooLong ? .zero : .milliseconds(max(0, idle))
+    }
+
+    /// Whether the peer is silent, holds nothing, and knows the outcome of everything that was consumed, as far as the reducer
+    /// knows.
+    private func canBeGivenUp(_ session: SessionID, _ record: SessionRecord) -> Bool {
+        guard record.peer != .local, holdsNothing(session) else { return false }
+        guard let member = members[session] else {
+            return now.monotonic - listensSince > configuration.silenceLimit && record.notable.isEmpty
+        }
+        return now.monotonic - member.heardAt > configuration.silenceLimit && member.settled >= record.watermark
+    }
+}

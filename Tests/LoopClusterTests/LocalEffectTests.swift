@@ -1,0 +1,153 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+/// A loop whose effects run in the reducer's own process.
+private struct Chores: LoopDefinition {
+    static let name = "chores"
+    struct State: Codable, Equatable, Sendable { var dishes: Set<Int> = [] }
+    enum Event: Codable, Sendable {
+        case dirty(Int)
+        case clean(Int)
+    }
+
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        switch event {
+        case .dirty(let dish): state.dishes.insert(dish)
+        case .clean(let dish): state.dishes.remove(dish)
+        }
+    }
+
+    var feedbacks: [Feedback<State, Event>] {
+        [.react("wash", requests: \.dishes) { (dish: Int) in .events(.clean(dish)) }]
+    }
+}
+
+/// A reducer machine with the peer of its own process, as a node joins them.
+private struct ChoresProcess {
+    var machine: ReducerMachine<Chores>
+    var peer: PeerMachine
+    var records: [Record]
+    var started: [Grant] = []
+    var told: [EntryOutcome] = []
+    var time: Int64
+
+    init(replaying records: [Record] = [], at time: Int64) throws {
+        self.records = records
+        self.time = time
+        let moment = ReducerBench.moment(time)
+        machine = ReducerMachine(
+            definition: Chores(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: History(7),
+            seed: 1,
+            at: moment)
+        for record in records { try machine.replay(record) }
+        machine.begin(nonce: UInt64(time), at: moment)
+        let configuration = PeerConfiguration(
+            peer: .local, loop: Chores.name, schema: 1, fingerprint: machine.fingerprintValue, groups: [localGroup],
+            capacity: 8)
+        peer =
+            machine.localStream.map { PeerMachine(configuration: configuration, continuing: $0, at: moment.monotonic) }
+            ?? PeerMachine(configuration: configuration, at: moment.monotonic)
+    }
+
+    mutating func turn(after milliseconds: Int64 = 0) {
+        time += milliseconds
+        let now = ReducerBench.moment(time)
+        peer.advance(to: now.monotonic)
+        for action in peer.takeActions() {
+            switch action {
+            case .send(let message): machine.receive(message, from: .local, at: now)
+            case .run(let grant): started.append(grant)
+            case .settled(_, let outcome): told.append(outcome)
+            default: break
+            }
+        }
+        while let batch = peer.nextBatch() { machine.receive(batch, at: now) }
+        machine.advance(to: now)
+        let ready = machine.ready()
+        records += ready.records
+        let position = ready.position
+        for message in ready.release(JournalReceipt(through: position)) {
+            switch message {
+            case .inbox(.local, let frame): peer.receivePublished(frame, at: now.monotonic)
+            case .reply(.local, let frame): peer.receiveReply(frame, at: now.monotonic)
+            default: break
+            }
+        }
+    }
+
+    /// Another process sends an event.
+    mutating func dirty(_ dish: Int, as session: SessionID, _ number: UInt64) throws {
+        let entry = Entry(kind: .event, payload: try CBORCoder().encode(Chores.Event.dirty(dish))[...])
+        let batch = Batch(
+            loop: LoopID(name: Chores.name), history: machine.history, session: session, settled: 0, applied: 0,
+            first: number, entries: [entry])
+        machine.receive(batch, at: ReducerBench.moment(time))
+    }
+
+    mutating func join(_ id: PeerID) -> SessionID {
+        let now = ReducerBench.moment(time)
+        let greeting = Greeting(
+            peer: id, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
+            fingerprint: machine.fingerprintValue, capacity: 0, groups: [], name: "")
+        machine.receive(.greet(greeting), from: ReducerBench.route(id), at: now)
+        let session = machine.core.sessionByPeer[id] ?? .none
+        machine.receive(.claim(session, machine.epoch, []), from: ReducerBench.route(id), at: now)
+        return session
+    }
+
+    /// Ends what was started last with its event.
+    mutating func clean(_ grant: Grant, _ dish: Int) throws {
+        let event = try CBORCoder().encode(Chores.Event.clean(dish))
+        let result = peer.send(event[...], of: (grant.effect, grant.attempt), wantsSeq: true, isLast: true)
+        guard case .accepted = result else {
+            Issue.record("the event of \(grant) is not accepted: \(result)")
+            return
+        }
+    }
+}
+
+@Suite struct `Effects of the reducer's own process` {
+    @Test func `run again as soon as it is restarted, whoever else is awaited`() throws {
+        var first = try ChoresProcess(at: 10_000)
+        for _ in 0..<4 { first.turn() }
+        // A sender that never comes back.
+        let sender = first.join(client)
+        try first.dirty(1, as: sender, 1)
+        for _ in 0..<4 { first.turn() }
+        #expect(first.started.map(\.attempt) == [Attempt(epoch: 1, count: 1)])
+        var second = try ChoresProcess(replaying: first.records, at: 20_000)
+        for _ in 0..<4 { second.turn() }
+        #expect(second.started.map(\.attempt) == [Attempt(epoch: 2, count: 1)])
+        #expect(second.started.map(\.effect) == first.started.map(\.effect))
+        // What the process before would commit is void.
+        #expect(
+            second.records.contains {
+                if case .attemptEnded(let end) = $0 { end.cause == .unclaimed } else { false }
+            })
+    }
+
+    @Test func `have one session, however often it is restarted, and its numbers go on`() throws {
+        var process = try ChoresProcess(at: 10_000)
+        let sender = process.join(client)
+        var told = 0
+        for life in 1...5 {
+            if life > 1 { process = try ChoresProcess(replaying: process.records, at: 10_000 + Int64(life) * 1000) }
+            for _ in 0..<4 { process.turn() }
+            if life > 1 { _ = process.join(client) }
+            try process.dirty(life, as: sender, UInt64(life))
+            for _ in 0..<4 { process.turn() }
+            let grant = try #require(process.started.last)
+            try process.clean(grant, life)
+            for _ in 0..<4 { process.turn() }
+            told += process.told.count
+            #expect(process.machine.state.dishes == [])
+        }
+        #expect(told == 5)
+        #expect(process.machine.core.sessions.count == 2)
+        #expect(process.machine.localStream?.settled == 5)
+    }
+}

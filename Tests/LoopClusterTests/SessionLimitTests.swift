@@ -1,0 +1,133 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `Sessions` {
+    private static let carol = PeerID(high: 0, low: 77)
+
+    private func configuration(_ change: (inout ReducerConfiguration) -> Void = { _ in }) -> ReducerConfiguration {
+        var configuration = ReducerConfiguration()
+        configuration.sessionsMax = 2
+        change(&configuration)
+        return configuration
+    }
+
+    /// Time passes, and these are heard twice a second.
+    private func wait(_ bench: inout ReducerBench, for milliseconds: Int64, hearing peers: [(SessionID, PeerID)]) {
+        for _ in 0..<(milliseconds / 500) {
+            bench.turn(after: 500)
+            for (session, peer) in peers { _ = bench.say(bench.heartbeat(session), from: peer) }
+        }
+    }
+
+    @Test func `that are idle make room for others, the longest idle one first`() throws {
+        var bench = try ReducerBench(configuration: configuration())
+        let first = bench.join(alice, capacity: 0)
+        bench.turn(after: 1000)
+        let second = bench.join(bob, capacity: 0)
+        wait(&bench, for: 4000, hearing: [])
+        let third = bench.join(Self.carol)
+        #expect(third != .none)
+        #expect(bench.machine.core.sessions.keys.sorted() == [second, third])
+        #expect(bench.machine.counters[.sessionEvicted] == 1)
+        // It is told apart from one that was never granted, and gets another.
+        var greeting = ReducerBench.greeting(alice)
+        (greeting.session, greeting.history) = (first, bench.machine.history)
+        greeting.epoch = bench.machine.epoch
+        wait(&bench, for: 4000, hearing: [(third, Self.carol)])
+        _ = bench.say(.greet(greeting), from: alice)
+        #expect(bench.lost == nil)
+        #expect(bench.machine.core.sessionByPeer[alice]?.value == 4)
+    }
+
+    @Test
+    func
+        `of peers that are heard, have effects or have not heard of an outcome are kept, and others wait and know why`()
+        throws
+    {
+        var bench = try ReducerBench(configuration: configuration())
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .light("a", 1))
+        // The worker has an effect; nobody knows whether the sender has heard what became of its event.
+        wait(&bench, for: 10_000, hearing: [])
+        let refused = bench.say(.greet(ReducerBench.greeting(bob)), from: bob).messages(to: bob)
+        #expect(
+            refused == [
+                .busy(
+                    retryAfter: .seconds(1),
+                    reason:
+                        "all 2 sessions are taken, and the peer of each is there, has effects or has to be told of outcomes"
+                )
+            ])
+        #expect(bench.machine.counters[.sessionsFull] == 1)
+        #expect(bench.machine.core.sessions.keys.sorted() == [worker, sender])
+        var beat = Heartbeat(
+            session: sender, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: 1, capacity: 0)
+        _ = bench.say(.heartbeat(beat), from: client)
+        #expect(bench.say(.greet(ReducerBench.greeting(bob)), from: bob, after: 1000).messages(to: bob).count == 1)
+        #expect(bench.machine.core.sessions[sender] != nil)
+        beat.settled = 1
+        wait(&bench, for: 4000, hearing: [])
+        bench.join(bob)
+        #expect(bench.machine.core.sessions[sender] == nil)
+    }
+
+    @Test func `are warned of from four fifths on`() throws {
+        var bench = try ReducerBench(configuration: configuration { $0.sessionsMax = 5 })
+        for number in 1...3 { bench.join(PeerID(high: 9, low: UInt64(number))) }
+        #expect(bench.machine.status().warnings == [])
+        bench.join(PeerID(high: 9, low: 4))
+        #expect(bench.machine.status().warnings.map { $0.prefix(27) } == ["4 OF 5 SESSIONS ARE TAKEN, "])
+        #expect(bench.machine.status().isReady)
+    }
+
+    @Test
+    func `that nobody uses end a day after the epoch of their last record, however often the reducer is restarted`()
+        throws
+    {
+        var records: [Record] = []
+        var bench = try ReducerBench()
+        let session = bench.join(alice)
+        records = bench.records
+        let hour: Int64 = 3_600_000
+        for number in 1...24 {
+            bench = try ReducerBench(replaying: records, at: 10_000 + Int64(number) * hour)
+            for _ in 0..<130 { bench.turn(after: 1000) }
+            #expect(bench.machine.core.sessions[session] != nil)
+            records = bench.records
+        }
+        bench = try ReducerBench(replaying: records, at: 10_000 + 26 * hour)
+        for _ in 0..<130 { bench.turn(after: 1000) }
+        #expect(bench.machine.core.sessions[session] == nil)
+    }
+
+    @Test func `of peers that are there are kept`() throws {
+        var bench = try ReducerBench(configuration: configuration { $0.sessionRetention = .seconds(100) })
+        let session = bench.join(alice)
+        wait(&bench, for: 300_000, hearing: [(session, alice)])
+        #expect(bench.machine.core.sessions[session] != nil)
+        wait(&bench, for: 103_000, hearing: [])
+        #expect(bench.machine.core.sessions[session] == nil)
+    }
+
+    @Test func `of the reducer's own process are one, whatever the limit, and cannot be taken by another`() throws {
+        var bench = try ReducerBench(configuration: configuration())
+        bench.join(alice)
+        bench.join(bob)
+        var greeting = ReducerBench.greeting(.local)
+        greeting.groups = [localGroup]
+        let refused = bench.say(.greet(greeting), from: client).messages(to: client)
+        #expect(refused.count == 1)
+        #expect(bench.machine.core.sessionByPeer[.local] == nil)
+        bench.turn { $0.receive(.greet(greeting), from: .local, at: $1) }
+        let own = try #require(bench.machine.core.sessionByPeer[.local])
+        #expect(bench.machine.localStream?.session == own)
+        _ = bench.say(.goodbye(own, .local, bench.machine.history), from: client)
+        #expect(bench.machine.core.sessions[own] != nil)
+        let again = try ReducerBench(configuration: configuration(), replaying: bench.records, at: 20_000)
+        #expect(again.machine.localStream?.session == own)
+        #expect(again.machine.localStream?.settled == 0)
+    }
+}
