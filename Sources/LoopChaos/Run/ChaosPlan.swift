@@ -44,6 +44,8 @@ public struct ChaosPlan: Sendable {
     static let clients = 2
     /// A worker that is silent for so long loses its effects; faults last for less and for more.
     static let silenceLimit = "1s"
+    /// So few that those who come for one event would fill them all in half a minute, if they stayed.
+    static let sessionsMax = 64
     /// So few that restarts find snapshots, and records after them.
     static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.

@@ -84,10 +84,12 @@ public struct ChaosRun: Sendable {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in stage.clients { group.addTask { await client.run() } }
+                group.addTask { await stage.visitors.run() }
                 do {
                     try await breakThings(stage, from: begin)
                     say("faults end; everything has to settle")
                     for client in stage.clients { client.finish() }
+                    stage.visitors.finish()
                     try await wait(for: &group, stage)
                 } catch {
                     // Who waits for an outcome is told that it will not come.
@@ -105,6 +107,8 @@ public struct ChaosRun: Sendable {
         evidence.samples = sampler.samples
         evidence.counters = sampler.counters
         evidence.clients = stage.book.all
+        say("\(stage.visitors.count) short-lived clients came; the reducer may have \(ChaosPlan.sessionsMax) sessions")
+        evidence.unexpected += stage.visitors.problems
         evidence.unexpected += await stage.stopProcesses()
         evidence.starts = stage.starts
         evidence.replay = try await stage.reducerCalls.replay()

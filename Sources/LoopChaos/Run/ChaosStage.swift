@@ -12,6 +12,7 @@ final class ChaosStage: Sendable {
     let proxy: FaultProxy
     let book = ClientBook()
     let clients: [DepositClient]
+    let visitors: Visitors
     let reducerCalls: ReducerProgramCalls
     /// As the processes on the reducer's own host dial it.
     let reducerAddress: String
@@ -74,6 +75,11 @@ final class ChaosStage: Sendable {
                 loops.append(loop)
                 clients.append(DepositClient(client: number, seed: plan.seed, loop: loop, book: book))
             }
+        }
+        let (folder, last) = (folder, Target.client(ChaosPlan.clients))
+        let (address, space) = (dialled[last] ?? reducerAddress, network.space(last.description))
+        visitors = Visitors(client: ChaosPlan.clients + 1, seed: plan.seed, book: book) {
+            try await Self.connect(to: address, as: "visitor", in: space, folder)
         }
         self.processes = processes
         self.clients = clients
@@ -144,6 +150,7 @@ final class ChaosStage: Sendable {
 
     /// Closes the clients' handles: whoever still waits for an outcome learns that it will not come.
     func closeClients() async {
+        await visitors.close()
         for loop in loops { await loop.close() }
     }
 

@@ -10,7 +10,7 @@ struct ReducerProgramCalls: Sendable {
     func running(at address: String) -> [String] {
         let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
-            ChaosPlan.silenceLimit,
+            ChaosPlan.silenceLimit, "--sessions-max", "\(ChaosPlan.sessionsMax)",
         ]
         let keeping =
             switch journal {
