@@ -74,6 +74,20 @@ import Testing
         #expect(bench.machine.core.sessions[sender] == nil)
     }
 
+    @Test func `of peers that are there are kept while the reducer itself stands still`() throws {
+        var bench = try ReducerBench(configuration: configuration())
+        let first = bench.join(alice, capacity: 0)
+        let second = bench.join(bob, capacity: 0)
+        // Nobody was heard, for nobody listened; the newcomer's greeting is the first to be read.
+        #expect(bench.say(.greet(ReducerBench.greeting(Self.carol)), from: Self.carol, after: 60_000).count > 0)
+        #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
+        _ = bench.say(.greet(ReducerBench.greeting(Self.carol)), from: Self.carol, after: 1000)
+        #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
+        wait(&bench, for: 4000, hearing: [(first, alice)])
+        bench.join(Self.carol)
+        #expect(bench.machine.core.sessions.keys.sorted() == [first, SessionID(3)])
+    }
+
     @Test func `are warned of from four fifths on`() throws {
         var bench = try ReducerBench(configuration: configuration { $0.sessionsMax = 5 })
         for number in 1...3 { bench.join(PeerID(high: 9, low: UInt64(number))) }
@@ -101,6 +115,30 @@ import Testing
         bench = try ReducerBench(replaying: records, at: 10_000 + 26 * hour)
         for _ in 0..<130 { bench.turn(after: 1000) }
         #expect(bench.machine.core.sessions[session] == nil)
+    }
+
+    @Test func `are read from snapshots that do not say how long they are idle`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(alice)
+        let document = try bench.machine.core.snapshot()
+        // Format 1 ends before the idle times, of which there are none here. The length stands behind 62 bytes and the name.
+        var older = Array(document.dropLast(8 + 4))
+        older[8] = 1
+        let place = 62 + Lamps.name.utf8.count
+        var length = ByteWriter()
+        length.u64(UInt64(older.count - place - 8))
+        older.replaceSubrange(place..<place + 8, with: length.bytes)
+        var end = ByteWriter()
+        end.u64(StableHash.fnv1a(older))
+        let restored = try JournaledState(restoring: older + end.bytes, definition: Lamps(), coder: CBORCoder())
+        #expect(try restored.differences(from: bench.machine.core) == [])
+        #expect(restored.sessions[session] != nil)
+        // One of the present format keeps them.
+        let again = try ReducerBench(replaying: bench.records, at: 20_000)
+        let present = try JournaledState(
+            restoring: again.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
+        #expect(present.sessions[session]?.idleSince == WallTime(milliseconds: 20_000))
+        #expect(try present.differences(from: again.machine.core) == [])
     }
 
     @Test func `of peers that are there are kept`() throws {

@@ -31,8 +31,10 @@ extension ReducerCore {
     /// given up.
     mutating func hasRoomForSession() -> Bool {
         if sessionCount < configuration.sessionsMax { return true }
-        // To look for one is to look at all of them.
-        guard now.monotonic >= nextEviction, !breaks(.idleSessionsMakeRoom) else { return false }
+        // To look for one is to look at all of them. Where the reducer itself stood still nobody was heard, and what its peers
+        // have said meanwhile may be behind this greeting.
+        let stoodStill = now.monotonic - advancedAt > configuration.silenceLimit / 2
+        guard now.monotonic >= nextEviction, !stoodStill, !breaks(.idleSessionsMakeRoom) else { return false }
         let idle = core.sessions.filter { canBeGivenUp($0.key, $0.value) }.map { ($0.key, idleTime(of: $0.key)) }
         guard let longest = idle.max(by: { ($0.1, $1.0) < ($1.1, $0.0) })?.0 else {
             nextEviction = now.monotonic + configuration.tickInterval

@@ -43,6 +43,7 @@ struct StatusTable {
         }
         return Self.table(
             ["WORKER", "SESSION", "EFFECTS", "LEASE", "LAG", "COMPLETED", "GROUPS"], rows, left: [0, 6])
+            + Self.more(report.peersLeftOut)
     }
 
     private var feedbacks: String? {
@@ -56,8 +57,13 @@ struct StatusTable {
     private var parked: String? {
         let rows = report.parked.map { [$0.effect, $0.feedback, "\($0.failures)", $0.message] }
         return rows.isEmpty
-            ? nil : Self.table(["PARKED EFFECT", "FEEDBACK", "FAILURES", "LAST"], rows, left: [0, 1, 3])
+            ? nil
+            : Self.table(["PARKED EFFECT", "FEEDBACK", "FAILURES", "LAST"], rows, left: [0, 1, 3])
+                + Self.more(report.parkedLeftOut)
     }
+
+    /// What the report had no room for.
+    private static func more(_ count: Int?) -> String { count.map { "\n… and \($0) more" } ?? "" }
 
     private var counters: String? {
         let rows = report.counters.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] }

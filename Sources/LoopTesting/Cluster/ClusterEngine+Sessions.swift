@@ -16,8 +16,11 @@ extension ClusterEngine {
         for peer in reducer.status().peers { leases[peer.session] = peer.leases }
         for (session, record) in reducer.core.sessions {
             guard record.watermark == 0, leases[session.value, default: 0] == 0, !living.contains(record.peer),
-                let time = goneAt[record.peer], now > time + patience
+                let time = goneAt[record.peer]
             else { continue }
+            // The reducer does not count its own standstills.
+            let stoodStill = standstills.reduce(0) { $1.at > time ? $0 + $1.length : $0 }
+            if now <= time + patience + stoodStill { continue }
             throw Violation(
                 .progress,
                 "peer \(peer.index) is kept waiting, and session \(session) of a process that is gone is idle")
