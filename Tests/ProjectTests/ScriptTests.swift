@@ -150,6 +150,19 @@ import Testing
         #expect(result.code == 0)
     }
 
+    @Test func `lint no more files at a time than a process may open`() throws {
+        let swift = """
+            case $* in
+            *--version*) echo 'Swift version 99.1 (swift-99.1-RELEASE)' ;;
+            format*) [ $# -lt 500 ] || { echo "$# files at a time"; exit 1; } ;;
+            *) echo "linted"; exit 3 ;;
+            esac
+            """
+        let result = try shell("scripts/test", stubs: ["dpkg-query": Self.nothingMissing, "swift": swift])
+        #expect(result.output == "linted\n")
+        #expect(result.code == 3)
+    }
+
     @Test(arguments: [("1000", "only root can set up podman"), ("0", "podman could not be installed")])
     func `fail where no container engine can be had`(user: String, why: String) throws {
         let stubs = [
