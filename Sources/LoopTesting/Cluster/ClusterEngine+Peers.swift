@@ -33,7 +33,7 @@ extension ClusterEngine {
             index: peers.count, slot: slot, role: role, machine: machine, clockOffset: offset, route: [])
         peer.heardAt = now
         if let earlier {
-            peer.accounts = OutboxAccounts(after: earlier.settled)
+            peer.accounts = OutboxAccounts(settled: earlier.settled)
             try observe(.goesOn(earlier.history, earlier.session, after: earlier.settled))
         }
         peers.append(peer)
@@ -186,7 +186,7 @@ extension ClusterEngine {
             }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
             // The session was lost, and everything under way was told so: numbers begin anew.
-            peer.accounts = OutboxAccounts(after: settled)
+            peer.accounts = OutboxAccounts(settled: settled)
         }
         if peer.hasEnded { try depart(peer) }
         if peer.hasFinished { try leave(peer) }

@@ -7,9 +7,6 @@ struct OutboxAccounts {
     /// Every outcome up to this number is known.
     private(set) var settled: UInt64
 
-    /// - Parameter settled: the entries up to this number are of an earlier process.
-    init(after settled: UInt64 = 0) { self.settled = settled }
-
     /// - Parameter settled: where a stream goes on that another process has begun.
     init(settled: UInt64 = 0) { self.settled = settled }
 
