@@ -117,6 +117,18 @@ import Testing
         #expect(bench.machine.core.sessions[session] == nil)
     }
 
+    @Test func `end as soon as ever, when the wall clock is set back`() throws {
+        let short = configuration { $0.sessionRetention = .seconds(100) }
+        var bench = try ReducerBench(configuration: short)
+        let session = bench.join(alice)
+        let late = try ReducerBench(configuration: short, replaying: bench.records, at: 50 * 3_600_000)
+        bench = try ReducerBench(configuration: short, replaying: late.records, at: 20_000)
+        for _ in 0..<99 { bench.turn(after: 1000) }
+        #expect(bench.machine.core.sessions[session] != nil)
+        for _ in 0..<62 { bench.turn(after: 1000) }
+        #expect(bench.machine.core.sessions[session] == nil)
+    }
+
     @Test func `are read from snapshots that do not say how long they are idle`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)

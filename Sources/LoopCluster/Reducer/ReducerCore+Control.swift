@@ -173,9 +173,12 @@ extension ReducerCore {
     private mutating func answerOutcomes(_ session: SessionID, after: UInt64) {
         guard let member = members[session], let record = core.sessions[session] else { return }
         // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
-        for part in record.acknowledgements(after: after, bytesMax: outcomesBytesMax) {
+        var base = after
+        repeat {
+            let part = record.acknowledgement(after: base, bytesMax: outcomesBytesMax)
             reply(.outcomes(part), to: member.route, session: session)
-        }
+            base = part.watermark
+        } while base < record.watermark
     }
 
     /// It is answered also where the session has ended already: the answer to the first goodbye was lost.

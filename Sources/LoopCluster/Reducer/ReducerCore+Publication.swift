@@ -81,10 +81,13 @@ extension ReducerCore {
     mutating func flushAcknowledgements() {
         for session in toAcknowledge {
             guard let member = members[session], let record = core.sessions[session] else { continue }
-            for var part in record.acknowledgements(after: member.acknowledged, bytesMax: outcomesBytesMax) {
+            var base = member.acknowledged
+            repeat {
+                var part = record.acknowledgement(after: base, bytesMax: outcomesBytesMax)
+                base = part.watermark
                 if breaks(.acknowledgementsHaveABase) { part.base = 0 }
                 send(.acknowledgement(part), to: session)
-            }
+            } while base < record.watermark
             members[session]?.acknowledged = record.watermark
         }
         toAcknowledge.removeAll(keepingCapacity: true)

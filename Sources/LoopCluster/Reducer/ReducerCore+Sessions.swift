@@ -81,12 +81,14 @@ extension ReducerCore {
         return member.holding.isEmpty
     }
 
-    /// How long nothing was heard of a session's peer: in this epoch by this process's clock, before it by the journal's.
+    /// How long nothing was heard of a session's peer. In this epoch that is known by this process's steady clock, before it
+    /// by the journaled time, so that setting the wall clock neither keeps a session nor ends it.
     private func idleTime(of session: SessionID) -> Duration {
         if let member = members[session] { return now.monotonic - member.heardAt }
-        guard let since = core.sessions[session]?.idleSince else { return now.monotonic - listensSince }
-        let (idle, isTooLong) = now.wall.milliseconds.subtractingReportingOverflow(since.milliseconds)
-        return isTooLong ? .zero : .milliseconds(max(0, idle))
+        let inEpoch = now.monotonic - listensSince
+        guard let since = core.sessions[session]?.idleSince else { return inEpoch }
+        let (before, isTooLong) = beganTime.milliseconds.subtractingReportingOverflow(since.milliseconds)
+        return isTooLong ? inEpoch : inEpoch + .milliseconds(max(0, before))
     }
 
     /// Whether the peer is silent, holds nothing, and knows the outcome of everything that was consumed, as far as the reducer

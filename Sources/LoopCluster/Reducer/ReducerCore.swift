@@ -14,6 +14,8 @@ struct ReducerCore: Sendable {
     var startedAt: MonotonicTime
     /// The beginning of the epoch, later by the time for which the process stood still: who was not heard since then is silent.
     var listensSince: MonotonicTime
+    /// The journaled time at which the epoch began.
+    var beganTime = WallTime(milliseconds: 0)
     /// When time was last taken notice of.
     var advancedAt: MonotonicTime
 
@@ -103,6 +105,7 @@ struct ReducerCore: Sendable {
         let changes = write(.definition(core.ownDefinition))
         scheduler = PlacedScheduler(policies: core.table.policies)
         write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
+        beganTime = core.time
         let open = Set(core.effects.lazy.filter { $0.value.status == .open }.map(\.key))
         // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
         let new = open.intersection(

@@ -29,22 +29,13 @@ package struct SessionRecord: Equatable, Sendable {
         return notable.filter { $0.number > number }
     }
 
-    /// What is to be told of the entries after a number, in parts that each fit into a message: each goes on where the one
-    /// before ends.
-    package func acknowledgements(after base: UInt64, bytesMax: Int) -> [Acknowledgement] {
+    /// What is to be told of the entries after a number, as far as it fits into one message: all that is notable up to the
+    /// acknowledgement's watermark is in it. If that is below the session's watermark, the next one goes on there.
+    package func acknowledgement(after base: UInt64, bytesMax: Int) -> Acknowledgement {
         let notable = notable(after: base)
-        let size = max(1, bytesMax / NotableOutcome.byteCount)
-        if notable.count <= size { return [Acknowledgement(base: base, watermark: watermark, notable: notable)] }
-        var parts: [Acknowledgement] = []
-        for start in stride(from: 0, to: notable.count, by: size) {
-            let end = min(start + size, notable.count)
-            // All that is notable up to a part's watermark is in it or before it.
-            parts.append(
-                Acknowledgement(
-                    base: parts.last?.watermark ?? base,
-                    watermark: end < notable.count ? notable[end - 1].number : watermark,
-                    notable: Array(notable[start..<end])))
-        }
-        return parts
+        let countMax = max(1, bytesMax / NotableOutcome.byteCount)
+        if notable.count <= countMax { return Acknowledgement(base: base, watermark: watermark, notable: notable) }
+        return Acknowledgement(
+            base: base, watermark: notable[countMax - 1].number, notable: Array(notable[..<countMax]))
     }
 }

@@ -81,9 +81,7 @@ extension ClusterEngine {
         case .attemptEnded(let end):
             retriesDue[end.effect] = nil
             guard case .retry(let time) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
-            let turn = WallTime(
-                milliseconds: reducerMoment.wall.milliseconds - Int64((now - turnAt) / 1_000_000))
-            let delay = time.milliseconds - max(turn, journaledTime).milliseconds
+            let delay = time.milliseconds - max(turnWall, journaledTime).milliseconds
             if delay > 0 { retriesDue[end.effect] = turnAt + UInt64(delay) * 1_000_000 }
         default: break
         }

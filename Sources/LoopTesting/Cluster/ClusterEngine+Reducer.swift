@@ -28,6 +28,7 @@ extension ClusterEngine {
         }
         let moment = reducerMoment
         turnAt = now
+        turnWall = moment.wall
         beginReadAccount()
         if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
         receiveErrands(at: moment)

@@ -46,6 +46,8 @@ package final class ClusterEngine<Work: Workload> {
     var entryCount = 0
     /// When the turn began whose records are on their way, or whose messages leave.
     var turnAt: UInt64 = 0
+    /// The wall clock when the turn began; it may be set while the turn's records are written.
+    var turnWall = WallTime(milliseconds: 0)
     /// Up to where each session's entries have to be read behind this turn.
     var readAccount: [SessionID: UInt64] = [:]
     /// When an effect that has failed may be tried again, as far as this process has seen it fail.
