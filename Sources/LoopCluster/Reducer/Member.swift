@@ -40,8 +40,8 @@ struct Member: Sendable {
     var needsAssignments = false
     /// The watermark at the end of the newest acknowledgement.
     var acknowledged: UInt64
-    /// Breaks the rule that its commands have a limit.
-    var takesAnyNumber = false
+    /// How many commands may wait for it, besides four for each effect that it may hold.
+    var commandsBase = 0
     /// When it was last asked to send again.
     var resendAskedAt: MonotonicTime?
     var completedCount: UInt64 = 0
@@ -79,7 +79,7 @@ struct Member: Sendable {
 
     /// A queue too long becomes an assignment.
     private mutating func hasPlaceForOneMore() -> Bool {
-        if pending.count >= 4 * capacity + 64, !takesAnyNumber {
+        if pending.count >= 4 * capacity + commandsBase {
             dropPending()
             needsAssignments = true
         }

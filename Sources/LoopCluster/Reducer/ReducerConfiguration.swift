@@ -31,6 +31,8 @@ public struct ReducerConfiguration: Sendable {
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
+    /// How many commands may wait for a peer, besides four for each effect that it may hold.
+    package var commandsBase = 64
     /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who follow
     /// differences.
     package var transfersMax = 4

@@ -86,8 +86,8 @@ extension ReducerCore {
                 leaseEnds: now.monotonic + configuration.silenceLimit,
                 heardAt: now.monotonic, acknowledged: watermark)
         }
-        let takesAnyNumber = breaks(.commandsAreBounded)
-        members[session]?.takesAnyNumber = takesAnyNumber
+        let commandsBase = breaks(.commandsAreBounded) ? 1 << 32 : configuration.commandsBase
+        members[session]?.commandsBase = commandsBase
         members[session]?.route = route
         members[session]?.name = greeting.name
         members[session]?.groups = Array(greeting.groups.prefix(64))

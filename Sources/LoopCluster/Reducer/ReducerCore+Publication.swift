@@ -22,8 +22,6 @@ extension ReducerCore {
         for session in members.keys.sorted() {
             guard let member = members[session], member.number - member.applied < inboxWindow else { continue }
             if member.needsAssignments {
-                members[session]?.needsAssignments = false
-                if !breaks(.assignmentsTakeANumber) { members[session]?.number += 1 }
                 sendAssignments(to: session)
             } else if !member.pending.isEmpty {
                 members[session]?.dropPending()
@@ -50,9 +48,10 @@ extension ReducerCore {
     /// The whole assignment, over ROUTER, in parts where it is large.
     mutating func sendAssignments(to session: SessionID) {
         guard var member = members[session], let watermark = core.sessions[session]?.watermark else { return }
-        if !member.pending.isEmpty {
+        if !member.pending.isEmpty || member.needsAssignments {
             // What waits to be sent is part of the assignment, and takes a number, so that a tick shows its loss.
             member.dropPending()
+            member.needsAssignments = false
             if !breaks(.assignmentsTakeANumber) { member.number += 1 }
             members[session] = member
         }

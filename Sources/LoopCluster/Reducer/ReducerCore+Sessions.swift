@@ -30,7 +30,7 @@ extension ReducerCore {
     /// Whether there may be one session more; where there are as many as there may be, the one that was idle the longest is
     /// given up.
     mutating func hasRoomForSession() -> Bool {
-        if sessionCount < configuration.sessionsMax { return true }
+        if sessionCount < configuration.sessionsMax || breaks(.sessionsAreBounded) { return true }
         // To look for one is to look at all of them. Where the reducer itself stood still nobody was heard, and what its peers
         // have said meanwhile may be behind this greeting.
         let stoodStill = now.monotonic - advancedAt > configuration.silenceLimit / 2

@@ -137,6 +137,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case survivorsAreStruck
     /// 7: batches that wait for a turn of their own have a limit.
     case deferredBatchesAreBounded
+    /// 5: sessions have a limit.
+    case sessionsAreBounded
     /// 8: encoded states that are kept for those who fetch them have a limit.
     case transfersAreBounded
 }

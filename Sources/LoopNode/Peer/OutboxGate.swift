@@ -324,8 +324,10 @@ final class OutboxGate: Sendable {
         waiting?.resume(returning: result)
     }
 
-    /// Nothing is accepted any more; everybody who waits is told why.
-    func close(_ refusal: SendRefusal) {
+    /// Nothing is accepted any more. Senders that wait for room are refused.
+    /// - Parameter mayBeApplied: whether events that were accepted may have been applied although their outcomes are not known.
+    ///   Then those who wait for an outcome are told just that, as ``SendRefusal/Reason/historyChanged``.
+    func close(_ refusal: SendRefusal, mayBeApplied: Bool) {
         let (held, confirmations) = state.withLock { state in
             if state.isClosed == nil { state.isClosed = refusal }
             defer {
@@ -336,6 +338,7 @@ final class OutboxGate: Sendable {
             return (state.held.values.map(\.continuation), Array(state.confirmations.values))
         }
         for waiting in held { waiting.resume(returning: refusal) }
-        for waiting in confirmations { waiting.resume(returning: .failure(refusal)) }
+        let reason = mayBeApplied ? SendRefusal(.historyChanged, detail: refusal.detail) : refusal
+        for waiting in confirmations { waiting.resume(returning: .failure(reason)) }
     }
 }

@@ -84,15 +84,18 @@ struct PeerDriver {
         fileprivate let gate: OutboxGate
         fileprivate var outcomes: [(waiter: UInt64, outcome: Result<Seq, SendRefusal>)] = []
         /// Nothing is accepted any more, for this reason.
-        fileprivate var close: SendRefusal?
+        fileprivate var close: (refusal: SendRefusal, mayBeApplied: Bool)?
 
         fileprivate var isEmpty: Bool { outcomes.isEmpty && close == nil }
 
         consuming func happen() {
             for (waiter, outcome) in outcomes { gate.resolve(waiter, outcome) }
-            if let close { gate.close(close) }
+            if let close { gate.close(close.refusal, mayBeApplied: close.mayBeApplied) }
         }
     }
+
+    /// Whether entries may have left whose outcomes are not known.
+    var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
     /// Nothing that was sent is under way, and nothing else is left to be done.
     var isQuiet: Bool { machine.isJoined && machine.outbox.isEmpty && isContent }
@@ -218,10 +221,11 @@ struct PeerDriver {
         case .settled(let number, let outcome): settle(number, outcome)
         case .hasRoom: break
         case .loopEnded, .finished:
-            after.close = SendRefusal(.ended)
+            // The machine has told the outcome of all that left: what still waits has not.
+            after.close = (SendRefusal(.ended), mayBeApplied: false)
             return false
         case .refused(let refused):
-            after.close = SendRefusal(.ended, detail: refused.description)
+            after.close = (SendRefusal(.ended, detail: refused.description), mayBeApplied: hasOffered)
             return false
         case .connect(let introduction):
             loopName = introduction.name

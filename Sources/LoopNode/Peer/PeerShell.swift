@@ -112,7 +112,9 @@ struct PeerShell: ~Copyable {
             if let stopping = isStopping() {
                 deadline = min(deadline, stopping + stopLimit)
                 if now >= stopping + stopLimit {
-                    gate.close(SendRefusal(.ended, detail: "the node stopped before the outcome was known"))
+                    gate.close(
+                        SendRefusal(.ended, detail: "the node stopped before the outcome was known"),
+                        mayBeApplied: hasOffered)
                     return .stopped
                 }
             }
@@ -121,6 +123,9 @@ struct PeerShell: ~Copyable {
             if let end = try turn() { return end }
         }
     }
+
+    /// Whether events may have left whose outcomes are not known.
+    var hasOffered: Bool { pusher.withLock { $0.driver.hasOffered } }
 
     /// What was accepted and will not be settled any more. When `run` has ended, in whichever way.
     func unsettled() -> UnsettledEvents { pusher.withLock { $0.driver.unsettled() } }

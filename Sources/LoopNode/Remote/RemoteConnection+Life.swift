@@ -47,7 +47,7 @@ extension RemoteConnection {
                 do {
                     end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
                 } catch {
-                    gate.close(SendRefusal(.ended, detail: "\(error)"))
+                    gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: shell.hasOffered)
                     report(shell.unsettled(), within: nil)
                     throw error
                 }
@@ -63,7 +63,8 @@ extension RemoteConnection {
                 fail(failure)
                 if logsFailure { log.note("the connection to \(reducer) has ended: \(failure)") }
                 resumed?.leftOver.fail(failure)
-                gate.close(SendRefusal(.ended, detail: "\(error)"))
+                // Closed already where a shell has run.
+                gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: false)
                 tellAll(.ended(exitCode: 2, text: "\(error)"))
             }
         }

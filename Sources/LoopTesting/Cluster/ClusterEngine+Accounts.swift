@@ -44,12 +44,13 @@ extension ClusterEngine {
         for queue in reducer.queues {
             let most =
                 switch queue.kind {
-                case .commands: 4 * capacity + 64
+                case .commands: 4 * capacity + plan.commandsBase
                 // What a sender does not know is in its outbox.
                 case .outcomes: outbox
                 case .deferredBatches: plan.deferredBatchesMax
                 case .transfers: plan.transfersMax
-                case .sessions: reducer.configuration.sessionsMax
+                // The reducer's own peer has one beside those that are limited.
+                case .sessions: reducer.configuration.sessionsMax + (hasLocalEffects ? 1 : 0)
                 }
             try observe(.queued(queue, max: most))
         }

@@ -74,6 +74,7 @@ extension ClusterEngine {
         configuration.updatesPerSecond = 20
         configuration.deferredBatchesMax = plan.deferredBatchesMax
         configuration.transfersMax = plan.transfersMax
+        configuration.commandsBase = plan.commandsBase
         if let bytes = plan.stateBytesMax { configuration.stateBytesMax = bytes }
         if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes

@@ -149,6 +149,8 @@ package struct SimulationPlan: Sendable {
     /// How many batches of the reducer wait while an event is reduced alone, and how many encoded states it keeps of each kind.
     package var deferredBatchesMax = 4
     package var transfersMax = 4
+    /// How many commands may wait for a peer, besides four for each effect that it may hold.
+    package var commandsBase = 64
     /// How long an append takes that is slow, at most.
     package var slowAppendMax = Duration.seconds(3)
     /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.

@@ -53,6 +53,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.workerCount = 1
             plan.inboxWindow = 4
             plan.capacity = 8
+            // A queue of eight: what one worker may hold makes no more than fifteen commands.
+            plan.commandsBase = 8 - 4 * plan.capacity
             plan.silenceLimit = .seconds(3)
             plan.eventsPerSecond = 720
             plan.transfersMax = 1
