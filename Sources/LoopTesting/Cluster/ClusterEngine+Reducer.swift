@@ -179,7 +179,7 @@ extension ClusterEngine {
 
     /// An ordinary snapshot: taken between two turns, written while the loop goes on, and there once its row is.
     private func snapshotIfDue() {
-        guard plan.keeping != .memory, writing == nil, let disk, disk.position - snapshotAt >= plan.snapshotInterval
+        guard plan.keeping != .memory, writing == nil, let disk, disk.position >= snapshotAt + plan.snapshotInterval
         else { return }
         snapshotAt = disk.position
         writing = snapshot()
