@@ -82,7 +82,7 @@ let package = Package(
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
-        library("LoopExamples", ["LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
+        library("LoopExamples", ["LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
         library(
             "LoopCommands",

@@ -24,6 +24,9 @@ public enum ChaosProgram {
         help: "where the reducer keeps events; with memory a run has to fail", environment: .none)
     static let sparesReducer = Option(
         flag: "spare-reducer", help: "leave the reducer's process alone", environment: .none)
+    static let held = Option(
+        "held", .int(in: 0...50_000), default: ChaosPlan.heldByDefault,
+        help: "how many effects one more worker holds all the time; 0: there is none", environment: .none)
     static let mustRunAll = Option(
         flag: "all", help: "fail where a part cannot run here, as it does where CI is set", environment: .none)
     static let keepsFolder = Option(
@@ -34,7 +37,7 @@ public enum ChaosProgram {
     static let command = Command(
         "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
         groups: [
-            OptionGroup("Run", [seed, duration, workers, journal, sparesReducer, mustRunAll]),
+            OptionGroup("Run", [seed, duration, workers, journal, held, sparesReducer, mustRunAll]),
             OptionGroup("Output", [report, keepsFolder, schedule]),
         ])
 
@@ -51,7 +54,7 @@ public enum ChaosProgram {
                 let plan = ChaosPlan(
                     seed: number, duration: parsed[duration], workers: parsed[workers],
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
-                    sparesReducer: parsed[sparesReducer],
+                    sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
                 return try await run(plan, printsOnly: parsed[schedule], report: parsed[report])

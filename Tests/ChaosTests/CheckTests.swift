@@ -37,6 +37,7 @@ import Testing
         }
         for kind in FaultKind.allCases { evidence.felt[kind] = 1 }
         evidence.counters = ["refusedStale": 1, "refusedAttempt": 1]
+        evidence.holding = .init(count: 3, heldAtEnd: 3, lives: [[1: 1, 2: 1], [1: 1, 2: 1, 3: 1]])
         evidence.replay = .init(verify: .exited(0), verifyText: "", stateJSON: "{}")
         evidence.mustRunAll = true
         return evidence
@@ -136,6 +137,24 @@ import Testing
         var unwritten = evidence()
         unwritten.pages[1] = [line(7, .begun(failures: 0))]
         expect(.everyEffectCompleted, "nobody has written it", unwritten)
+    }
+
+    @Test func `find a held effect that was started twice in one life, is missing, or stays`() {
+        var twice = evidence()
+        twice.holding?.lives[1][2] = 2
+        expect(.heldEffectsStay, "started 1 effects more than once, such as 2", twice)
+        var never = evidence()
+        never.holding?.lives[1][3] = nil
+        expect(.heldEffectsStay, "2 effects of 3 that were to be held have ever been started", never)
+        var lost = evidence()
+        lost.holding?.heldAtEnd = 2
+        expect(.heldEffectsStay, "held 2 of 3 effects", lost)
+        var left = evidence()
+        left.holding?.leftAtEnd = 1
+        expect(.heldEffectsStay, "1 held effects were there after all of them were given up", left)
+        var none = evidence()
+        none.holding = nil
+        #expect(violations(none) == [])
     }
 
     @Test func `find pages that say something else than the state`() {

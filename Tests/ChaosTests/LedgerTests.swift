@@ -1,3 +1,4 @@
+import LoopNode
 import LoopWire
 import Testing
 
@@ -61,6 +62,28 @@ import Testing
         #expect(late.late == 1 && late.isSound)
     }
 
+    @Test func `asks for as many held effects as it was told last, by the same requests while that stays`() {
+        let requests = HeldRequests()
+        let three = state(.hold(count: 3))
+        #expect(requests.all(of: three).keys.sorted() == [1, 2, 3])
+        #expect(requests.all(of: three)[3] == .init(number: 3, folder: "/pages"))
+        #expect(requests.all(of: state(.hold(count: 3), .hold(count: 1))).keys.sorted() == [1])
+        #expect(requests.all(of: state(.hold(count: 3), .hold(count: 0))).isEmpty)
+        #expect(state(.hold(count: -1)).held == 0 && state(.hold(count: .max)).held == Ledger.heldMax)
+        #expect(requests.all(of: Ledger(folder: "/other").initial).isEmpty)
+    }
+
+    @Test func `what a holder starts is counted from its file`() throws {
+        let folder = try TemporaryFolder("holder")
+        defer { folder.remove() }
+        let page = HolderPage.ofThisProcess(in: folder.path)
+        for number: UInt64 in [1, 2, 1] { try page.append(number) }
+        #expect(TemporaryFolder.names(in: folder.path).allSatisfy(HolderPage.isNamed))
+        #expect(try page.starts() == [1: 2, 2: 1])
+        try LedgerPage.append("x\n", to: page.path)
+        #expect(throws: LedgerPage.Unreadable.self) { try page.starts() }
+    }
+
     @Test func `numbers are kept as ranges, whatever their order`() {
         var set = NumberSet()
         for number: UInt64 in [5, 1, 3, .max, 4, 0, 2] {
@@ -118,7 +141,7 @@ import Testing
 
     @Test func `its definition is the same for a reducer and a worker`() {
         #expect(Ledger().feedbacks.map(\.name) == Ledger(folder: "/x").feedbacks.map(\.name))
-        #expect(Ledger().feedbacks.allSatisfy { $0.placement == .workers })
+        #expect(Ledger().feedbacks.map(\.placement) == [.workers, .workers(Ledger.holders)])
     }
 
     @Test(arguments: [

@@ -66,6 +66,18 @@ import Testing
         #expect(schedule.faults.count < whole.faults.count)
     }
 
+    @Test func `kills the holder of many effects, never freezes or cuts it off, and changes nothing else for it`() {
+        for seed in UInt64(0)..<100 {
+            let schedule = ChaosSchedule(seed: seed, duration: .seconds(30), holds: true)
+            let ofHolder = schedule.faults.filter { $0.target == .holder }
+            #expect(ofHolder.count >= 2, "seed \(seed)")
+            #expect(ofHolder.allSatisfy { $0.trouble == .kill || $0.trouble == .terminate })
+            #expect(ofHolder.contains { $0.trouble == .kill })
+            let others = schedule.faults.filter { $0.target != .holder }
+            #expect(others == ChaosSchedule(seed: seed, duration: .seconds(30)).faults)
+        }
+    }
+
     private static let firstOfSeed7 = [
         "0.822 s  stall client-2 to the reducer for 1.912 s", "1.051 s  kill reducer, away for 0.218 s",
         "1.331 s  partition client-2 to the peer for 2.142 s",

@@ -34,6 +34,29 @@ extension Check {
         return found
     }
 
+    /// The holder is never frozen or cut off, and nobody else may run what it holds: it starts each effect once in a life of
+    /// its process, however often the reducer starts again.
+    static let heldEffectsStay = Check(name: "held effects stay") { evidence in
+        guard let holding = evidence.holding else { return [] }
+        var found: [String] = []
+        for life in holding.lives {
+            let again = life.filter { $0.value > 1 }.keys
+            guard let first = again.min() else { continue }
+            found.append("a life of the holder has started \(again.count) effects more than once, such as \(first)")
+        }
+        let started = holding.lives.reduce(into: Set<UInt64>()) { $0.formUnion($1.keys) }
+        if started.count != holding.count {
+            found.append("\(started.count) effects of \(holding.count) that were to be held have ever been started")
+        }
+        if holding.heldAtEnd != holding.count {
+            found.append("after the last fault the holder held \(holding.heldAtEnd) of \(holding.count) effects")
+        }
+        if holding.leftAtEnd != 0 {
+            found.append("\(holding.leftAtEnd) held effects were there after all of them were given up")
+        }
+        return found
+    }
+
     /// What a page says of seqs and deposits, the state says too.
     static let bookingsAgreeWithThePages = Check(name: "pages agree with the state") { evidence in
         guard let state = evidence.state else { return ["the reducer told no final state"] }

@@ -13,6 +13,8 @@ struct Evidence: Sendable {
     var seq: UInt64 = 0
     /// The pages, by deposit.
     var pages: [UInt64: [LedgerPage.Line]] = [:]
+    /// Of the worker that holds many effects; nil: there was none.
+    var holding: Holding?
     var samples: [StatusSample] = []
     /// When the reducer was started again, and when it was frozen or ended next.
     var reducerLives: [Range<Duration>] = []
@@ -33,6 +35,20 @@ struct Evidence: Sendable {
     var notRun: [String] = []
     /// Whether a part that could not run is a violation.
     var mustRunAll = false
+
+    /// What became of the effects that are held.
+    struct Holding: Equatable, Sendable {
+        /// How many were asked for.
+        var count: Int
+        /// How many the holder held after the last fault, as the reducer said.
+        var heldAtEnd = 0
+        /// How many were there when none was wanted any more, as the reducer said.
+        var leftAtEnd = 0
+        /// How often each number was started, of each life of the holder's process.
+        var lives: [[UInt64: Int]] = []
+
+        var starts: Int { lives.reduce(0) { $0 + $1.values.reduce(0, +) } }
+    }
 
     /// What the reducer's program made of the journal at rest.
     struct Replay: Equatable, Sendable {
@@ -68,7 +84,6 @@ struct Check: Sendable {
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
         .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
-        .nobodyComplains,
-        .nothingIsLeft, .allParts,
+        .heldEffectsStay, .nobodyComplains, .nothingIsLeft, .allParts,
     ]
 }

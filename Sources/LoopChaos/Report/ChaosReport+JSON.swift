@@ -12,6 +12,8 @@ extension ChaosReport {
         var events: UInt64
         var eventsPerSecond: Double
         var longestPauseSeconds: Double
+        var held: Int
+        var heldStarts: Int
         var refusals: [String: UInt64]
         var violations: [String]
         var again: String
@@ -24,7 +26,8 @@ extension ChaosReport {
             restarts: restarts,
             faults: Dictionary(uniqueKeysWithValues: FaultKind.allCases.map { ($0.rawValue, felt($0)) }),
             notRun: evidence.notRun, events: eventsApplied, eventsPerSecond: throughput.perSecond,
-            longestPauseSeconds: throughput.longestGap.inSeconds, refusals: refusals,
+            longestPauseSeconds: throughput.longestGap.inSeconds,
+            held: evidence.holding?.heldAtEnd ?? 0, heldStarts: evidence.holding?.starts ?? 0, refusals: refusals,
             violations: violations.map(\.description), again: plan.command)
         return (try? CBOR.json(CBOR.encode(document))) ?? "null"
     }

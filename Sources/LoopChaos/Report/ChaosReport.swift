@@ -76,6 +76,11 @@ public struct ChaosReport: Sendable {
                 "  deposits: \(state.booked.count) booked, \(state.cancelled.count) cancelled, \(state.late) cancelled "
                     + "too late; \(attempts) attempts, \(state.resumed) took over from one that had begun")
         }
+        if let holding = evidence.holding {
+            lines.append(
+                "  held: \(holding.heldAtEnd) effects of \(holding.count) after the last fault, by one worker; "
+                    + "\(holding.starts) starts in \(holding.lives.count) lives of its process")
+        }
         return lines
     }
 }

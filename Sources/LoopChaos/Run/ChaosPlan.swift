@@ -21,6 +21,8 @@ public struct ChaosPlan: Sendable {
     public var journal: JournalKind
     /// Nothing happens to the reducer's process.
     public var sparesReducer: Bool
+    /// How many effects one more worker holds all the time; 0: there is no such worker.
+    public var held: Int
     /// A part that cannot run here is a violation.
     public var mustRunAll: Bool
     public var keeping: Keeping
@@ -29,18 +31,22 @@ public struct ChaosPlan: Sendable {
 
     public init(
         seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
-        sparesReducer: Bool = false, mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
+        sparesReducer: Bool = false, held: Int = heldByDefault, mustRunAll: Bool = false,
+        keeping: Keeping = .onViolation, executables: String
     ) {
         self.seed = seed
         self.duration = duration
         self.workers = workers
         self.journal = journal
         self.sparesReducer = sparesReducer
+        self.held = held
         self.mustRunAll = mustRunAll
         self.keeping = keeping
         self.executables = executables
     }
 
+    /// More than fit in one message when a worker claims them.
+    public static let heldByDefault = 40_000
     static let clients = 2
     /// A worker that is silent for so long loses its effects; faults last for less and for more.
     static let silenceLimit = "1s"
@@ -58,6 +64,7 @@ public struct ChaosPlan: Sendable {
         var words = ["loop-chaos", "--seed", "\(seed)", "--duration", "\(duration.components.seconds)s"]
         if workers != 3 { words += ["--workers", "\(workers)"] }
         if journal != .file { words += ["--journal", journal.rawValue] }
+        if held != Self.heldByDefault { words += ["--held", "\(held)"] }
         if sparesReducer { words.append("--spare-reducer") }
         return words.joined(separator: " ")
     }

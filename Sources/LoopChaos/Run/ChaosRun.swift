@@ -22,13 +22,15 @@ public struct ChaosRun: Sendable {
         self.say = say
         schedule = ChaosSchedule(
             seed: plan.seed, duration: plan.duration, workers: plan.workers, clients: ChaosPlan.clients,
-            sparesReducer: plan.sparesReducer)
+            sparesReducer: plan.sparesReducer, holds: plan.held > 0)
     }
 
     /// - Throws: what kept the run from being one: no executables, no room for a folder; `CancellationError`.
     public func run() async throws -> ChaosReport {
         let folder = try RunFolder()
-        let peers = (1...schedule.workers).map { Target.worker($0) } + (1...schedule.clients).map { .client($0) }
+        let holders: [Target] = plan.held > 0 ? [.holder] : []
+        let peers =
+            (1...schedule.workers).map { Target.worker($0) } + (1...schedule.clients).map { .client($0) } + holders
         let network = await FaultNetwork(peers: peers)
         var evidence = Evidence(schedule: schedule)
         evidence.mustRunAll = plan.mustRunAll
@@ -78,6 +80,10 @@ public struct ChaosRun: Sendable {
 
     private func perform(_ stage: ChaosStage, _ evidence: inout Evidence) async throws {
         try await stage.waitUntilReady()
+        if let holder = stage.holder {
+            try await holder.begin()
+            say("\(holder.count) effects are held")
+        }
         let begin = SystemClock.monotonic
         let sampler = try StatusSampler(
             reducer: stage.reducerAddress, space: stage.network.space(FaultNetwork.reducerHost), begin: begin)
@@ -112,6 +118,7 @@ public struct ChaosRun: Sendable {
         evidence.unexpected += await stage.stopProcesses()
         evidence.starts = stage.starts
         evidence.replay = try await stage.reducerCalls.replay()
+        evidence.holding?.lives = try stage.folder.readHolderPages()
         evidence.pages = try stage.folder.readPages()
         evidence.complaints = stage.folder.complaints()
     }
@@ -223,6 +230,14 @@ public struct ChaosRun: Sendable {
             felt[.delay] = counts.delays
             felt[.stall] = counts.stalls
             felt[.cut] = counts.cuts
+        }
+        if let holder = stage.holder {
+            evidence.holding = Evidence.Holding(count: holder.count)
+            do {
+                evidence.holding = try await holder.end()
+            } catch let refusal as SendRefusal {
+                problems.withLock { $0.append("nobody could say that no effects are to be held: \(refusal)") }
+            }
         }
         let last = try await stage.lastState(within: ChaosPlan.settleLimit)
         guard let last else {

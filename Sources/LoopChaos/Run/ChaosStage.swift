@@ -3,6 +3,7 @@ import LoopCore
 import LoopExamples
 import LoopLock
 import LoopNode
+import LoopWire
 
 /// Everything that takes part in a run, in its place: the network, the proxies, the processes, the clients.
 final class ChaosStage: Sendable {
@@ -16,6 +17,7 @@ final class ChaosStage: Sendable {
     let reducerCalls: ReducerProgramCalls
     /// As the processes on the reducer's own host dial it.
     let reducerAddress: String
+    private let keeper: RemoteLoop<Ledger>?
     private let loops: [RemoteLoop<Ledger>]
     private let processes: [Target: ChaosProcess]
 
@@ -63,11 +65,13 @@ final class ChaosStage: Sendable {
             let space = network.space(peer.description)
             switch peer {
             case .reducer: break
-            case .worker:
+            case .worker, .holder:
+                let isHolder = peer == .holder
                 processes[peer] = ChaosProcess(
                     name: peer.description, program: "\(plan.executables)/loop-effect",
                     arguments: [
-                        "ledger", "--reducer", address, "--name", peer.description, "--capacity", "32", "--stop-limit",
+                        "ledger", "--reducer", address, "--name", peer.description, "--capacity",
+                        isHolder ? "50000" : "32", "--group", isHolder ? Ledger.holders : "default", "--stop-limit",
                         "3s",
                     ], codeWhenTold: 0, space: space, log: folder.log(of: peer.description))
             case .client(let number):
@@ -81,6 +85,10 @@ final class ChaosStage: Sendable {
         visitors = Visitors(client: ChaosPlan.clients + 1, seed: plan.seed, book: book) {
             try await Self.connect(to: address, as: "visitor", in: space, folder)
         }
+        keeper =
+            plan.held > 0
+            ? try await Self.connect(
+                to: reducerAddress, as: "keeper", in: network.space(FaultNetwork.reducerHost), folder) : nil
         self.processes = processes
         self.clients = clients
         self.loops = loops
@@ -110,12 +118,8 @@ final class ChaosStage: Sendable {
 
     /// - Throws: `ChaosFailure` where the reducer does not answer.
     func waitUntilReady() async throws {
-        let (address, space) = (reducerAddress, network.space(FaultNetwork.reducerHost))
         for _ in 0..<40 {
-            let report = try? await space.run("chaos-probe") {
-                try StatusProbe.ask(address, within: .milliseconds(500))
-            }
-            if report?.isReady == true { return }
+            if await status()?.isReady == true { return }
             if let end = processes[.reducer]?.unexpected.first {
                 throw ChaosFailure("\(end): \(folder.tail(of: "reducer", lines: 3).joined(separator: "; "))")
             }
@@ -123,6 +127,19 @@ final class ChaosStage: Sendable {
             try await Task.sleep(for: .milliseconds(100))
         }
         throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: "reducer", lines: 3))")
+    }
+
+    /// What the reducer says of itself; nil where it does not answer.
+    private func status() async -> StatusReport? {
+        let address = reducerAddress
+        return try? await network.space(FaultNetwork.reducerHost).run("chaos-probe") {
+            try StatusProbe.ask(address, within: .milliseconds(500))
+        }
+    }
+
+    /// What is to be done about the holder; nil where there is none.
+    var holder: Holder? {
+        keeper.map { loop in Holder(count: plan.held, loop: loop) { await self.status() } }
     }
 
     /// The state once nothing is open, or the last one before the time is up; nil where none was told.
@@ -152,6 +169,7 @@ final class ChaosStage: Sendable {
     func closeClients() async {
         await visitors.close()
         for loop in loops { await loop.close() }
+        await keeper?.close()
     }
 
     /// Closes the clients and ends all processes, workers first.

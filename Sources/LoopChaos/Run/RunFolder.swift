@@ -20,13 +20,20 @@ struct RunFolder: Sendable {
     /// All pages, by deposit.
     func readPages() throws -> [UInt64: [LedgerPage.Line]] {
         var pages: [UInt64: [LedgerPage.Line]] = [:]
-        for name in TemporaryFolder.names(in: self.pages) {
+        for name in TemporaryFolder.names(in: self.pages) where !HolderPage.isNamed(name) {
             guard let deposit = UInt64(name) else {
                 throw ChaosFailure("\(self.pages)/\(name) is no page of a deposit")
             }
             pages[deposit] = try LedgerPage(folder: self.pages, deposit: deposit).lines() ?? []
         }
         return pages
+    }
+
+    /// What each life of the holder has started, and how often.
+    func readHolderPages() throws -> [[UInt64: Int]] {
+        try TemporaryFolder.names(in: pages).filter(HolderPage.isNamed).sorted().map {
+            try HolderPage(path: "\(pages)/\($0)").starts()
+        }
     }
 
     func write(_ name: String, _ text: String) { Self.write(text, to: "\(path)/\(name)") }

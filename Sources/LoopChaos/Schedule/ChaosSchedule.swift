@@ -23,7 +23,11 @@ public struct ChaosSchedule: Equatable, Sendable {
     ///   - duration: at least 5 s; below ``durationMin`` some kinds may be missing.
     ///   - workers: at least 2: the first speaks to the reducer directly, the others through proxies.
     ///   - sparesReducer: nothing happens to the reducer's process.
-    public init(seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false) {
+    ///   - holds: there is a worker that holds many effects, and it is killed and terminated too.
+    public init(
+        seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false,
+        holds: Bool = false
+    ) {
         self.seed = seed
         self.duration = max(duration, Self.durationLeast)
         self.workers = max(workers, 2)
@@ -35,11 +39,15 @@ public struct ChaosSchedule: Equatable, Sendable {
         drawWorkers(&random)
         drawNetwork(&random)
         drawProxies(&random)
+        // Last, so that everything else is the same without it.
+        if holds { drawHolder(&random) }
         faults.sort { ($0.at, $0.target) < ($1.at, $1.target) }
     }
 
     /// Whether the target's traffic goes through a proxy.
-    public static func isProxied(_ target: Target) -> Bool { target != .reducer && target != .worker(1) }
+    public static func isProxied(_ target: Target) -> Bool {
+        target != .reducer && target != .worker(1) && target != .holder
+    }
 
     /// How many there are of each kind.
     public var counts: [FaultKind: Int] { faults.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 } }
@@ -91,6 +99,15 @@ public struct ChaosSchedule: Equatable, Sendable {
                 ? random.duration(.milliseconds(500) ... .milliseconds(2500))
                 : random.duration(.milliseconds(100) ... .milliseconds(1500))
             return (trouble, lasts)
+        }
+    }
+
+    /// It is never frozen or cut off: when the reducer starts again meanwhile, its effects are given out again, rightly. It
+    /// lives long enough to see the reducer start again several times.
+    private mutating func drawHolder(_ random: inout SeededRandom) {
+        var bag = Bag<Fault.Trouble>([.kill, .kill, .terminate])
+        draw(every: .milliseconds(8000) ... .milliseconds(12_000), at: [.holder], &random) { random, _ in
+            (bag.draw(&random), random.duration(.milliseconds(100) ... .milliseconds(1500)))
         }
     }
 

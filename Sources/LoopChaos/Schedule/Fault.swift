@@ -5,12 +5,15 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     case worker(Int)
     /// Numbered from 1.
     case client(Int)
+    /// The worker that holds many effects.
+    case holder
 
     public var description: String {
         switch self {
         case .reducer: "reducer"
         case .worker(let number): "worker-\(number)"
         case .client(let number): "client-\(number)"
+        case .holder: "holder"
         }
     }
 }

@@ -8,6 +8,8 @@ public import LoopCore
 /// counted in the state (``LedgerState/isSound``), and the pages tell the same story from the outside world's side: an
 /// effect runs at least once, under the same idempotency key each time.
 ///
+/// Besides, it can ask for many effects that only wait until they are cancelled.
+///
 /// It is what `loop-chaos` runs while it breaks everything around it.
 public struct Ledger: LoopDefinition {
     public typealias State = LedgerState
@@ -22,6 +24,8 @@ public struct Ledger: LoopDefinition {
         case begun(deposit: UInt64, slip: UInt64)
         /// The attempt has written the deposit's page.
         case booked(deposit: UInt64, slip: UInt64)
+        /// From now on so many effects are to be held.
+        case hold(count: Int)
     }
 
     /// How hard a booking is.
@@ -51,8 +55,10 @@ public struct Ledger: LoopDefinition {
 
     /// What is open is being booked, on some worker. A failed attempt is tried again, for as long as it takes.
     public var feedbacks: [Feedback<LedgerState, Event>] {
-        [
-            .each("book", requests: { $0.open }, on: .workers, retry: Self.retry, effect: Self.book)
+        let held = HeldRequests()
+        return [
+            .each("book", requests: { $0.open }, on: .workers, retry: Self.retry, effect: Self.book),
+            .each("hold", requests: { held.all(of: $0) }, on: .workers(Self.holders), effect: Self.hold),
         ]
     }
 
@@ -60,6 +66,19 @@ public struct Ledger: LoopDefinition {
 
     @Sendable private static func book(_ booking: LedgerState.Booking, _ context: EffectContext) -> Effect<Event> {
         .run { send in try await LedgerClerk(booking, context).book(send) }
+    }
+
+    /// So many effects can be held.
+    public static let heldMax = 100_000
+    /// The group of the workers that hold effects and do nothing else.
+    public static let holders = "holders"
+
+    @Sendable private static func hold(_ request: HeldRequests.Request, _ context: EffectContext) -> Effect<Event> {
+        .run { _ in
+            try HolderPage.ofThisProcess(in: request.folder).append(request.number)
+            // Requests never change: this ends when the effect is cancelled.
+            for await _ in context.updates(of: HeldRequests.Request.self) {}
+        }
     }
 
     public func progress(of state: LedgerState) -> Progress? {

@@ -35,11 +35,13 @@ public struct LedgerPage: Sendable {
 
     /// Appends one line whole, by one write.
     /// - Throws: `SystemError` that names the file.
-    public func append(_ line: Line) throws {
+    public func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
+
+    static func append(_ line: String, to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
         defer { close(descriptor) }
-        let bytes = Array("\(line)\n".utf8)
+        let bytes = Array(line.utf8)
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count else { throw SystemError("write to \(path)", code: count < 0 ? errno : ENOSPC) }
     }
@@ -47,6 +49,14 @@ public struct LedgerPage: Sendable {
     /// All its lines; nil where there is no page.
     /// - Throws: `SystemError` where it cannot be read; ``Unreadable`` where a line is none.
     public func lines() throws -> [Line]? {
+        try Self.text(of: path)?.split(separator: "\n").map { text in
+            guard let line = Line(text) else { throw Unreadable(path: path, line: String(text)) }
+            return line
+        }
+    }
+
+    /// What is in a file; nil where there is none.
+    static func text(of path: String) throws -> String? {
         guard let file = fopen(path, "re") else {
             if errno == ENOENT { return nil }
             throw SystemError("open \(path)", code: errno)
@@ -55,10 +65,7 @@ public struct LedgerPage: Sendable {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return try String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { text in
-            guard let line = Line(text) else { throw Unreadable(path: path, line: String(text)) }
-            return line
-        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A page has a line that no clerk has written.

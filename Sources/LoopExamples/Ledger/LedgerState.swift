@@ -10,6 +10,8 @@ public struct LedgerState: Codable, Equatable, Sendable {
 
     /// Where the pages are.
     public let folder: String
+    /// How many effects are to be held.
+    public private(set) var held = 0
     /// The numbers of all deposits and cancellations.
     public private(set) var received = NumberSet()
     /// What is to be booked.
@@ -58,6 +60,8 @@ public struct LedgerState: Codable, Equatable, Sendable {
             if slips[deposit]?.last != slip { torn += 1 }
             close(deposit)
             booked.insert(deposit)
+        case .hold(let count):
+            held = min(max(count, 0), Ledger.heldMax)
         }
     }
 

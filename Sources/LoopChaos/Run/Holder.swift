@@ -1,0 +1,55 @@
+import LoopCore
+import LoopExamples
+import LoopNode
+import LoopWire
+
+/// Sees to it that one worker holds many effects while everything around it breaks.
+struct Holder: Sendable {
+    let count: Int
+    let loop: RemoteLoop<Ledger>
+    /// Asks the reducer; nil: it did not answer.
+    let status: @Sendable () async -> StatusReport?
+
+    /// How many effects the holder holds, and how many there are.
+    private typealias Held = (byHolder: Int, inAll: Int)
+
+    /// - Throws: `ChaosFailure` where the effects are not all held in time.
+    func begin() async throws {
+        try await loop.confirmed(.hold(count: count))
+        let held = try await wait { $0.byHolder == count }
+        guard held.byHolder == count else {
+            throw ChaosFailure("the holder held \(held.byHolder) of \(count) effects before the first fault")
+        }
+    }
+
+    /// Waits until it holds all of them again, and gives them up.
+    func end() async throws -> Evidence.Holding {
+        var holding = Evidence.Holding(count: count)
+        holding.heldAtEnd = try await wait { $0.byHolder == count }.byHolder
+        try await loop.confirmed(.hold(count: 0))
+        holding.leftAtEnd = try await wait { $0.inAll == 0 }.inAll
+        return holding
+    }
+
+    /// - Returns: what the reducer said last, within the limit; as long as it says nothing, none is held and all are there.
+    private func wait(until isRight: (Held) -> Bool) async throws -> Held {
+        let limit = SystemClock.monotonic + ChaosPlan.settleLimit
+        var held: Held = (0, count)
+        while SystemClock.monotonic < limit {
+            if let report = await status() {
+                held = Self.held(report)
+                if isRight(held) { break }
+            }
+            // Asked again: a reducer tells nobody by itself what it has given to whom.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        return held
+    }
+
+    private static func held(_ report: StatusReport) -> Held {
+        // A life that was killed may be listed for a while, beside the present one.
+        let leases = report.peers.filter { $0.name == Target.holder.description }.map(\.leases)
+        let counts = report.feedbacks.first { $0.name == "hold" }
+        return (leases.max() ?? 0, (counts?.running ?? 0) + (counts?.waiting ?? 0) + (counts?.parked ?? 0))
+    }
+}

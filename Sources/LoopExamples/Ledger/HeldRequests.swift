@@ -1,0 +1,26 @@
+internal import LoopLock
+
+/// The requests for the effects that are to be held, by number, from 1.
+///
+/// The state has only their count. The requests that follow from it are kept: while the count stays the same they are the
+/// same dictionary, which is compared in one step, however many they are.
+final class HeldRequests: Sendable {
+    /// The request to the workers.
+    struct Request: Codable, Equatable, Sendable {
+        var number: UInt64
+        /// Where the pages are.
+        var folder: String
+    }
+
+    private let last = Locked<(folder: String, all: [UInt64: Request])>(("", [:]))
+
+    func all(of state: LedgerState) -> [UInt64: Request] {
+        last.withLock { last in
+            if last.all.count != state.held || last.folder != state.folder {
+                let requests = (0..<UInt64(state.held)).map { ($0 + 1, Request(number: $0 + 1, folder: state.folder)) }
+                last = (state.folder, Dictionary(uniqueKeysWithValues: requests))
+            }
+            return last.all
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import Glibc
+internal import LoopCore
+internal import LoopNode
+
+/// The file of one life of a worker that holds effects: the number of each that it has started, a line for each start.
+public struct HolderPage: Sendable {
+    public let path: String
+
+    private static let prefix = "holder-"
+    /// Drawn once in each process.
+    private static let life = String(SystemRandom.uint64(), radix: 16)
+
+    static func ofThisProcess(in folder: String) -> HolderPage { HolderPage(path: "\(folder)/\(prefix)\(life)") }
+
+    /// Whether a file among the pages is a holder's.
+    public static func isNamed(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    public init(path: String) { self.path = path }
+
+    /// Appends one line by one write: it is there when the process is killed.
+    /// - Throws: `SystemError` that names the file.
+    func append(_ number: UInt64) throws { try LedgerPage.append("\(number)\n", to: path) }
+
+    /// How often each number was started.
+    /// - Throws: `SystemError` where it cannot be read; `LedgerPage.Unreadable` where a line is no number.
+    public func starts() throws -> [UInt64: Int] {
+        var starts: [UInt64: Int] = [:]
+        for line in try LedgerPage.text(of: path)?.split(separator: "\n") ?? [] {
+            guard let number = UInt64(line) else { throw LedgerPage.Unreadable(path: path, line: String(line)) }
+            starts[number, default: 0] += 1
+        }
+        return starts
+    }
+}
