@@ -18,7 +18,8 @@ import Testing
         let (first, batch) = try mined()
         var second = try first.dying(of: batch)
         let suspect = Suspect(
-            session: batch.session, number: 2, effect: nil, hash: 0, phase: .reducing, crashes: 1)
+            session: batch.session, number: 2, effect: nil, hash: StableHash.quick(batch.entries[1].payload),
+            phase: .reducing, crashes: 1)
         #expect(second.finding == .suspect(suspect))
         #expect(second.memory.note.suspects == [suspect])
         second.bench.join(client, capacity: 0)
@@ -34,6 +35,18 @@ import Testing
         #expect(!second.bench.machine.hasDeferred)
         #expect(second.notes == 3)
         #expect(second.bench.machine.counters[.reducedAlone] == 1)
+    }
+
+    /// Where the journal has lost its end, the number of a session may be given to another peer.
+    @Test func `is not taken for another event under its number`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        second.bench.join(client, capacity: 0)
+        let bench = second.bench
+        let other = bench.batch(batch.session, from: 1, [try bench.event(.note), try bench.event(.note)])
+        #expect(second.bench.push(other).messages(to: client) == [acknowledged(0, 2)])
+        #expect(!second.bench.machine.hasDeferred)
+        #expect(second.bench.machine.counters[.reducedAlone] == nil)
     }
 
     @Test func `is not forgiven before its turn is durable`() throws {

@@ -64,7 +64,7 @@ extension CrashNote {
             Suspect(
                 session: SessionID(self[.session]), number: self[.number],
                 effect: isOfEffect ? EffectID(words: self[.effect], self[.effectSeq]) : nil,
-                hash: isOfEffect ? self[.hash] : 0, phase: phase, crashes: 0))
+                hash: self[.hash], phase: phase, crashes: 0))
         return found.isRetry ? .retry(quarantined: found.number) : .suspect(found)
     }
 

@@ -54,10 +54,10 @@ public struct CrashNote: @unchecked Sendable {
         self[.session] = session.value
         self[.number] = number
         self[.step] = UInt64(QuarantineRecord.Phase.decoding.rawValue)
+        self[.hash] = StableHash.quick(payload)
         if let effect {
             self[.effect] = UInt64(effect.feedback) << 32 | UInt64(effect.index)
             self[.effectSeq] = effect.seq.value
-            self[.hash] = StableHash.quick(payload)
             self[.kind] = Kind.effectEntry.rawValue
         } else {
             self[.kind] = Kind.entry.rawValue

@@ -7,7 +7,7 @@ public struct Suspect: Equatable, Sendable {
     public var session: SessionID
     public var number: UInt64
     public var effect: EffectID?
-    /// A hash of the event's bytes, where an effect sent it.
+    /// A hash of the event's bytes.
     public var hash: UInt64
     /// What was going on the last time.
     public var phase: QuarantineRecord.Phase
@@ -29,18 +29,21 @@ public struct Suspect: Equatable, Sendable {
     /// After so many crashes an entry is set aside.
     static let crashesMax: UInt32 = 2
 
-    /// Whether it is the same entry: of an effect by the same bytes, otherwise by its session and number. A worker in the
-    /// reducer's own process dies with it, and comes back under another session; and where a journal has lost its end, or
-    /// is an older one that was put back, the numbers of sessions are given anew while an effect may live on.
+    /// Whether it is the same entry: the same bytes, and the same effect or else the same number of the same session.
+    ///
+    /// The session of an effect does not count: a worker in the reducer's own process dies with it, and comes back under another
+    /// session. Numbers alone do not count: where a journal has lost its end, or is an older one that was put back, numbers of
+    /// sessions are given again, to other peers.
     func isSame(as other: Suspect) -> Bool {
-        guard effect == other.effect else { return false }
-        return effect == nil ? session == other.session && number == other.number : hash == other.hash
+        guard effect == other.effect, hash == other.hash else { return false }
+        return effect != nil || session == other.session && number == other.number
     }
 
     func isSame(as entry: Entry, _ number: UInt64, of session: SessionID) -> Bool {
-        guard effect == entry.effect else { return false }
-        return effect == nil
-            ? self.session == session && self.number == number : hash == StableHash.quick(entry.payload)
+        guard effect == entry.effect, effect != nil || self.session == session && self.number == number else {
+            return false
+        }
+        return hash == StableHash.quick(entry.payload)
     }
 
     /// A quarantined event that an operator tried again; its number is that of the quarantine.

@@ -32,6 +32,8 @@ struct PoisonIsSetAside: Checker {
         /// How often the process ended in it while it was to be applied as it came.
         var ends = 0
         var isAside = false
+        /// It was set aside before, by a record that was lost. Its note may know that, or may be lost too.
+        var wasAside = false
     }
 
     mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
@@ -52,7 +54,7 @@ struct PoisonIsSetAside: Checker {
         case .lost(let records):
             for journaled in records {
                 guard case .quarantined(let record) = journaled.record else { continue }
-                if let culprit = aside.removeValue(forKey: record.id) { cases[culprit] = nil }
+                if let culprit = aside.removeValue(forKey: record.id) { cases[culprit] = Case(wasAside: true) }
                 retries[record.id] = nil
             }
         default: break
@@ -75,9 +77,10 @@ struct PoisonIsSetAside: Checker {
         guard case .quarantined(let record) = journaled.record, let entry = journaled.entry else { return }
         checkCount += 1
         let culprit = Culprit(entry)
-        let ends = cases[culprit]?.ends ?? 0
-        if ends < 2 {
-            throw Violation(.poisonIsSetAside, "entry #\(entry.id) is set aside, and ended the process \(ends) times")
+        let known = cases[culprit] ?? Case()
+        if known.ends < 2, !known.wasAside {
+            throw Violation(
+                .poisonIsSetAside, "entry #\(entry.id) is set aside, and ended the process \(known.ends) times")
         }
         cases[culprit]?.isAside = true
         aside[record.id] = culprit
