@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `holds every promise for half a minute, with faults of every kind`() async throws {
-        // Built without optimisation, a reducer takes seconds for forty thousand.
+        // Tests are built without optimisation: they hold fewer effects than `make chaos`.
         let plan = ChaosPlan(
             seed: SystemRandom.uint64() % 1_000_000, held: 4000, mustRunAll: true, executables: Self.executables)
         let report = try await run(plan)

@@ -28,6 +28,22 @@ import Testing
             ])
     }
 
+    /// Seed 8961: it had sent entries in the session of an earlier epoch, of which none was consumed, and had not joined again.
+    @Test func `a peer that comes from another history does not get the session in which it sent before`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        var restarted = try ReducerBench(replaying: bench.records, at: 20_000)
+        _ = restarted.say(.greet(ReducerBench.greeting(client, capacity: 0)), from: client)
+        var greeting = ReducerBench.greeting(client, capacity: 0)
+        (greeting.session, greeting.history) = (SessionID(8), History(99))
+        _ = restarted.say(.greet(greeting), from: client)
+        let next = try #require(restarted.machine.core.sessionByPeer[client])
+        #expect(next > session)
+        // The greeting is repeated until its welcome arrives.
+        _ = restarted.say(.greet(greeting), from: client)
+        #expect(restarted.machine.core.sessionByPeer[client] == next)
+    }
+
     @Test func `a goodbye of another history's session ends nobody's`() throws {
         var (bench, session) = try bench()
         _ = bench.say(.goodbye(session, stranger, bench.machine.history), from: stranger)

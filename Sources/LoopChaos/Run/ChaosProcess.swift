@@ -82,8 +82,8 @@ final class ChaosProcess: Sendable {
     /// Asks it to end, and kills it when that takes longer than the limit.
     /// - Returns: how it ended, and whether that is as it should be; nil where it was not running.
     func terminate(within limit: Duration) async -> (exit: ProcessExit, isProper: Bool)? {
-        // Before it listens to signals they do what they do to any program.
-        let isStarting = state.withLock { SystemClock.monotonic - $0.startedAt < .seconds(1) }
+        // Before it listens to signals they do what they do to any program. On a busy machine that may take seconds.
+        let isStarting = state.withLock { SystemClock.monotonic - $0.startedAt < .seconds(3) }
         guard let exit = await end(within: limit, { $0.terminate() }) else { return nil }
         return (exit, exit == .exited(codeWhenTold) || isStarting && exit == .signaled(SIGTERM))
     }

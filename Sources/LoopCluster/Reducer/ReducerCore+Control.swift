@@ -115,9 +115,11 @@ extension ReducerCore {
         if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
         // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
         // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
-        // session in which nothing was sent.
-        if let session = core.sessionByPeer[greeting.peer] {
-            let isUnused = members[session]?.hasJoined == false && core.sessions[session]?.watermark == 0
+        // session in which nothing was sent. That is one that was opened in this epoch and has not been joined: what was
+        // sent in an earlier epoch may still be on its way.
+        if let session = core.sessionByPeer[greeting.peer], let record = core.sessions[session] {
+            let isUnused =
+                members[session]?.hasJoined == false && record.watermark == 0 && record.idleSince == nil
             if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
         }
         guard greeting.peer == .local || hasRoomForSession() else { return nil }
