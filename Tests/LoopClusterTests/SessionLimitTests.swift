@@ -74,6 +74,26 @@ import Testing
         #expect(bench.machine.core.sessions[sender] == nil)
     }
 
+    @Test(arguments: [false, true])
+    func `of workers that were killed before they heard of their last outcome make room`(restarted: Bool) throws {
+        var bench = try ReducerBench(configuration: configuration())
+        let sender = bench.join(client, capacity: 0)
+        let worker = bench.join(alice)
+        let effects = try bench.send(sender, from: 1, .light("a", 1)).grants
+        let effect = try #require(effects.first)
+        var end = try bench.event(.note, of: (effect.effect, effect.attempt), wantsSeq: true)
+        end.isLast = true
+        _ = bench.push(bench.batch(worker, from: 1, [end]))
+        #expect(bench.machine.core.sessions[worker]?.watermark == 1)
+        if restarted {
+            bench = try ReducerBench(configuration: configuration(), replaying: bench.records)
+            #expect(bench.join(client, capacity: 0) == sender)
+        }
+        wait(&bench, for: 4000, hearing: [(sender, client)])
+        let next = bench.join(bob)
+        #expect(bench.machine.core.sessions.keys.sorted() == [sender, next])
+    }
+
     @Test func `of peers that are there are kept while the reducer itself stands still`() throws {
         var bench = try ReducerBench(configuration: configuration())
         let first = bench.join(alice, capacity: 0)
@@ -133,16 +153,9 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(alice)
         let document = try bench.machine.core.snapshot()
-        // Format 1 ends before the idle times, of which there are none here. The length stands behind 62 bytes and the name.
-        var older = Array(document.dropLast(8 + 4))
-        older[8] = 1
-        let place = 62 + Lamps.name.utf8.count
-        var length = ByteWriter()
-        length.u64(UInt64(older.count - place - 8))
-        older.replaceSubrange(place..<place + 8, with: length.bytes)
-        var end = ByteWriter()
-        end.u64(StableHash.fnv1a(older))
-        let restored = try JournaledState(restoring: older + end.bytes, definition: Lamps(), coder: CBORCoder())
+        // Format 1 ends before the idle times and the senders, of which there are none here.
+        let older = shortened(document, by: 4 + 4, to: 1)
+        let restored = try JournaledState(restoring: older, definition: Lamps(), coder: CBORCoder())
         #expect(try restored.differences(from: bench.machine.core) == [])
         #expect(restored.sessions[session] != nil)
         // One of the present format keeps them.
@@ -151,6 +164,38 @@ import Testing
             restoring: again.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
         #expect(present.sessions[session]?.idleSince == WallTime(milliseconds: 20_000))
         #expect(try present.differences(from: again.machine.core) == [])
+    }
+
+    @Test func `keep in a snapshot whether they sent events of their own; an older one is read as if they all had`()
+        throws
+    {
+        var bench = try ReducerBench()
+        let (worker, sender) = (bench.join(alice), bench.join(client, capacity: 0))
+        _ = try bench.send(sender, from: 1, .note)
+        let document = try bench.machine.core.snapshot()
+        let restored = try JournaledState(restoring: document, definition: Lamps(), coder: CBORCoder())
+        #expect(restored.sessions == bench.machine.core.sessions)
+        #expect(restored.sessions[worker]?.isOnlyOfEffects == true)
+        #expect(restored.sessions[sender]?.isOnlyOfEffects == false)
+        // Format 2 ends before the one sender.
+        let older = try JournaledState(
+            restoring: shortened(document, by: 4 + 8, to: 2), definition: Lamps(), coder: CBORCoder())
+        #expect(older.sessions[worker]?.isOnlyOfEffects == false)
+        #expect(older.sessions[sender]?.isOnlyOfEffects == false)
+    }
+
+    /// A snapshot as an older format has it, which ends so many bytes earlier. The length of the body comes after 62 bytes and
+    /// the name.
+    private func shortened(_ document: [UInt8], by count: Int, to format: UInt8) -> [UInt8] {
+        var older = Array(document.dropLast(8 + count))
+        older[8] = format
+        let place = 62 + Lamps.name.utf8.count
+        var length = ByteWriter()
+        length.u64(UInt64(older.count - place - 8))
+        older.replaceSubrange(place..<place + 8, with: length.bytes)
+        var end = ByteWriter()
+        end.u64(StableHash.fnv1a(older))
+        return older + end.bytes
     }
 
     @Test func `of peers that are there are kept`() throws {

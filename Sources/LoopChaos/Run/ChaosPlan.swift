@@ -50,9 +50,8 @@ public struct ChaosPlan: Sendable {
     static let clients = 2
     /// A worker that is silent for so long loses its effects; faults last for less and for more.
     static let silenceLimit = "1s"
-    /// So few that the short-lived clients, several each second, would fill them all if their sessions stayed, and so many that
-    /// each worker that is killed may leave one behind: a session whose peer may not have heard an outcome is kept for a day.
-    var sessionsMax: Int { 64 + Int(duration.components.seconds) }
+    /// So few that the sessions of short-lived clients and of killed workers would fill them all if they stayed.
+    static let sessionsMax = 64
     /// So few that restarts find snapshots, and records after them.
     static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.

@@ -35,8 +35,7 @@ final class ChaosStage: Sendable {
         let reducer = network.address(FaultNetwork.reducerHost)
         reducerAddress = "tcp://\(reducer):\(ChaosPlan.port)"
         reducerCalls = ReducerProgramCalls(
-            program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal,
-            sessionsMax: plan.sessionsMax)
+            program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal)
         var links: [FaultProxy.Link] = []
         var dialled: [Target: String] = [:]
         for (index, peer) in peers.enumerated() {

@@ -5,13 +5,12 @@ struct ReducerProgramCalls: Sendable {
     let program: String
     let folder: RunFolder
     let journal: ChaosPlan.JournalKind
-    let sessionsMax: Int
 
     /// Its arguments to run.
     func running(at address: String) -> [String] {
         let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
-            ChaosPlan.silenceLimit, "--sessions-max", "\(sessionsMax)",
+            ChaosPlan.silenceLimit, "--sessions-max", "\(ChaosPlan.sessionsMax)",
         ]
         let keeping =
             switch journal {

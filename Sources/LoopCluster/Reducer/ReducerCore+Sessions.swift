@@ -91,13 +91,13 @@ extension ReducerCore {
         return isTooLong ? inEpoch : inEpoch + .milliseconds(max(0, before))
     }
 
-    /// Whether the peer is silent, holds nothing, and knows the outcome of everything that was consumed, as far as the reducer
-    /// knows.
+    /// Whether the peer is silent and holds nothing, and either knows the outcomes of all its entries or needs none of them: the
+    /// outcome of an effect's entry is of no use to a peer that has lost the effect.
     private func canBeGivenUp(_ session: SessionID, _ record: SessionRecord) -> Bool {
         guard record.peer != .local, holdsNothing(session) else { return false }
-        guard let member = members[session] else {
-            return now.monotonic - listensSince > configuration.silenceLimit && record.notable.isEmpty
-        }
-        return now.monotonic - member.heardAt > configuration.silenceLimit && member.settled >= record.watermark
+        let heardAt = members[session]?.heardAt ?? listensSince
+        guard now.monotonic - heardAt > configuration.silenceLimit else { return false }
+        if record.isOnlyOfEffects, !breaks(.effectSessionsMakeRoom) { return true }
+        return members[session].map { $0.settled >= record.watermark } ?? record.notable.isEmpty
     }
 }

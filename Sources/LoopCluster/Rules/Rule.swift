@@ -43,6 +43,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case messagesComeInParts
     /// 5: where there are as many sessions as there may be, the one that was idle the longest is given up.
     case idleSessionsMakeRoom
+    /// 5: a session that spoke for effects alone makes room even if its peer has not heard of the outcomes.
+    case effectSessionsMakeRoom
     /// 5: after a gap in the inbox nothing is applied until the whole assignment.
     case inboxGapsAreRepaired
     /// 5: an assignment older than the worker's inbox is not applied.

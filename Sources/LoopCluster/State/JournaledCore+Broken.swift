@@ -8,7 +8,7 @@ extension JournaledCore {
 
     /// Consumes an entry without a record.
     package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
-        consume(session, number, notable: outcome)
+        consume(session, number, ofEffect: false, notable: outcome)
     }
 
     /// Comes back from a snapshot that lacks what the broken rules would have kept in it.

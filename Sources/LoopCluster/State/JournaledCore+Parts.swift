@@ -108,6 +108,19 @@ extension JournaledCore {
         }
     }
 
+    /// Only of those that had an entry that belonged to no effect.
+    func writeSenders(to writer: inout ByteWriter) {
+        let senders = sessions.filter { !$0.value.isOnlyOfEffects }.keys.sorted()
+        writer.u32(UInt32(senders.count))
+        for id in senders { writer.u64(id.value) }
+    }
+
+    mutating func readSenders(from reader: inout ByteReader) throws(WireError) {
+        for _ in 0..<(try reader.count(bytesEach: 8)) {
+            sessions[SessionID(try reader.u64())]?.isOnlyOfEffects = false
+        }
+    }
+
     // MARK: Entries that were set aside
 
     func writeQuarantine(to writer: inout ByteWriter) {

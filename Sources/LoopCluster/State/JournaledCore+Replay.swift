@@ -15,16 +15,17 @@ extension JournaledCore {
         switch record {
         case .event(let record): return try apply(record, event, near: -1)
         case .refused(let record):
-            consume(record.session, record.number, notable: .refused(record.reason))
+            consume(
+                record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
             if record.isLast, let effect = record.effect { complete(effect) }
         case .completed(let session, let number, let effect, _):
-            consume(session, number, notable: nil)
+            consume(session, number, ofEffect: true, notable: nil)
             complete(effect)
         case .skipped(let session, let number):
-            consume(session, number, notable: nil)
+            consume(session, number, ofEffect: true, notable: nil)
         case .attemptEnded(let end):
-            if let entry = end.entry { consume(entry.session, entry.number, notable: nil) }
+            if let entry = end.entry { consume(entry.session, entry.number, ofEffect: true, notable: nil) }
             finish(end)
         case .sessionOpened(let session, let peer):
             sessions[session] = SessionRecord(peer: peer)
@@ -53,7 +54,8 @@ extension JournaledCore {
                 throw ReplayDifference(seq: seq, journaled: hash, replayed: mark.hash)
             }
         case .quarantined(let record):
-            consume(record.session, record.number, notable: .refused(.quarantined))
+            consume(
+                record.session, record.number, ofEffect: record.effect != nil, notable: .refused(.quarantined))
             if record.isLast, let effect = record.effect, !brokenRules.contains(.quarantinedEndsAreEnds) {
                 complete(effect)
             }
@@ -116,7 +118,9 @@ extension JournaledCore {
         seq = record.seq
         time = record.time
         startsCount = 0
-        consume(record.session, record.number, notable: record.wantsSeq ? .applied(record.seq) : nil)
+        consume(
+            record.session, record.number, ofEffect: record.effect != nil,
+            notable: record.wantsSeq ? .applied(record.seq) : nil)
         guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
         let place = effects.index(forKey: effect, near: place) ?? -1
         void(effect, before: record.attempt, at: place)
@@ -134,9 +138,9 @@ extension JournaledCore {
     /// A record that was made from this very state, and changes nothing: counted without being applied.
     package mutating func countRecordOfHash() { position += 1 }
 
-    mutating func consume(_ session: SessionID, _ number: UInt64, notable: EntryOutcome?) {
+    mutating func consume(_ session: SessionID, _ number: UInt64, ofEffect: Bool, notable: EntryOutcome?) {
         guard let index = sessions.index(forKey: session) else { return }
-        sessions.values[index].consume(number, notable: notable)
+        sessions.values[index].consume(number, ofEffect: ofEffect, notable: notable)
     }
 
     /// What the queries want becomes what is live.

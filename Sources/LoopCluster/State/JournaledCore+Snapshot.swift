@@ -15,6 +15,7 @@ import LoopWire
 /// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
 /// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
+/// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
 ///
 /// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
 extension JournaledCore {
@@ -47,6 +48,7 @@ extension JournaledCore {
             writeSessions(to: &body, withNotable: true)
             writeQuarantine(to: &body)
             writeIdleTimes(to: &body)
+            writeSenders(to: &body)
         }
     }
 
@@ -135,6 +137,11 @@ extension JournaledCore {
         try readQuarantine(from: &reader)
         // Those of a snapshot without them count from the next epoch on.
         if header.format > 1 { try readIdleTimes(from: &reader) }
+        if header.format > 2 {
+            try readSenders(from: &reader)
+        } else {
+            for session in sessions.values.indices { sessions.values[session].isOnlyOfEffects = false }
+        }
         return memories
     }
 }

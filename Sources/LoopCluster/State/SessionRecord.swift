@@ -10,12 +10,16 @@ package struct SessionRecord: Equatable, Sendable {
     /// The time from which on no record is of the session, as the journal knows it: when the epoch after that of its newest
     /// record began. Nil: a record of the present epoch is.
     package internal(set) var idleSince: WallTime?
+    /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer holds the
+    /// effects.
+    package internal(set) var isOnlyOfEffects = true
 
     init(peer: PeerID) { self.peer = peer }
 
-    mutating func consume(_ number: UInt64, notable outcome: EntryOutcome?) {
+    mutating func consume(_ number: UInt64, ofEffect: Bool, notable outcome: EntryOutcome?) {
         watermark = number
         idleSince = nil
+        if !ofEffect { isOnlyOfEffects = false }
         if let outcome { notable.append(NotableOutcome(number: number, outcome: outcome)) }
     }
 

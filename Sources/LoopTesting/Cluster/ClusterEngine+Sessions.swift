@@ -5,7 +5,7 @@ import LoopWire
 /// Who may be kept waiting.
 extension ClusterEngine {
     /// A peer is kept waiting because there are as many sessions as there may be: none of them is of a process that is long gone,
-    /// holds nothing, and has sent nothing of which it would have to be told.
+    /// holds nothing, and has sent no event of its own of which it would have to be told.
     func demandNoRoom(for peer: Peer) throws(Violation) {
         guard let reducer, reducer.core.sessions.count >= plan.sessionsMax else { return }
         checkers.count(.progress)
@@ -15,7 +15,8 @@ extension ClusterEngine {
         var leases: [UInt64: Int] = [:]
         for peer in reducer.status().peers { leases[peer.session] = peer.leases }
         for (session, record) in reducer.core.sessions {
-            guard record.watermark == 0, leases[session.value, default: 0] == 0, !living.contains(record.peer),
+            guard record.watermark == 0 || record.isOnlyOfEffects, leases[session.value, default: 0] == 0,
+                !living.contains(record.peer),
                 let time = goneAt[record.peer]
             else { continue }
             // The reducer does not count its own standstills.
