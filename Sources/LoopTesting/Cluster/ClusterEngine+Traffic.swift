@@ -35,6 +35,7 @@ extension ClusterEngine {
             let position = pick(waiting.count)
             let peer = waiting[position]
             if let message = peer.toReducer.popFirst() {
+                noteRead(of: peer)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
                 reducer?.receive(message, from: .router(peer.route), at: moment)
@@ -70,6 +71,7 @@ extension ClusterEngine {
             let (peer, pipe) = waiting[position]
             if let batch = peer.pusher.pipes[pipe].popFirst() {
                 count += 1
+                noteRead(of: peer)
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
                 noteRead(batch)
                 reducer?.receive(batch, at: moment)
@@ -78,6 +80,11 @@ extension ClusterEngine {
         }
         reducer?.hasUnreadBatches = !waiting.isEmpty
         if count > 0 { forgetTheGone() }
+    }
+
+    /// What a process said before it ended may arrive long after, and may open a session: that is idle from then on.
+    private func noteRead(of peer: Peer) {
+        if goneAt[peer.id] != nil { goneAt[peer.id] = now }
     }
 
     func pick(_ count: Int) -> Int { count == 1 ? 0 : Int.random(in: 0..<count, using: &random) }
