@@ -136,8 +136,8 @@ let package = Package(
         tests(
             "LoopNodeTests",
             [
-                "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "SQLite", "ZMQ",
-                "TestFolders",
+                "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopOptions", "SQLite",
+                "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],

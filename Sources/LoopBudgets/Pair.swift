@@ -31,7 +31,7 @@ struct Pair<Definition: LoopDefinition> {
         journal = MemoryJournal(history: History(7))
         reducer = ReducerMachine(
             definition: definition, configuration: ReducerConfiguration(stateHashes: false), coder: CBORCoder(),
-            history: History(7), seed: 1, at: now)
+            history: History(7), seed: 1, nonce: 1, at: now)
         let fingerprint = DefinitionFingerprint(of: definition)
         peer = PeerMachine(
             configuration: PeerConfiguration(
@@ -40,7 +40,6 @@ struct Pair<Definition: LoopDefinition> {
                 groups: capacity == 0 ? [] : definition.allFeedbacks.map(\.placement.group), capacity: capacity,
                 outboxEntriesMax: 8192 + 4 * capacity),
             at: now.monotonic)
-        reducer.begin(nonce: 1, at: now)
     }
 
     /// Takes turns until the peer has joined.
@@ -99,22 +98,20 @@ struct Pair<Definition: LoopDefinition> {
     }
 
     private mutating func reducerTurn() {
-        let now = now
-        for bytes in toReducer {
-            if let message = try? ToReducer(bytes: bytes[...], loop: LoopID(name: Definition.name)) {
-                reducer.receive(message, from: .router([1]), at: now)
+        let ready = reducer.turn(at: now) { intake in
+            for bytes in toReducer {
+                if let message = try? ToReducer(bytes: bytes[...], loop: LoopID(name: Definition.name)) {
+                    intake.receive(message, from: .router([1]))
+                }
             }
+            for bytes in batches { if let batch = try? Batch(bytes: bytes) { intake.receive(batch) } }
         }
-        for bytes in batches { if let batch = try? Batch(bytes: bytes) { reducer.receive(batch, at: now) } }
         toReducer.removeAll(keepingCapacity: true)
         batches.removeAll(keepingCapacity: true)
-        reducer.advance(to: now)
-        let ready = reducer.ready()
         guard let receipt = try? journal.append(ready.records, through: ready.position) else {
             preconditionFailure("the journal has refused records")
         }
-        reducer.turnIsDurable()
-        for outbound in ready.release(receipt) {
+        for outbound in reducer.release(ready, receipt).messages {
             switch outbound {
             case .inbox(let peer, let frame):
                 published.append(frame.bytes(topic: .inbox(LoopID(name: Definition.name), peer)))

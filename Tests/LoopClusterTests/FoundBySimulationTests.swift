@@ -176,9 +176,9 @@ import Testing
         #expect(try bench.send(sender, from: 1, .light("a", 1)).grants.count == 1)
         let batch = bench.batch(sender, from: 2, [try bench.event(.finish)])
         let ask = ToReducer.assignmentsRequest(worker, bench.machine.epoch)
-        let out = bench.turn { machine, now in
-            machine.receive(ask, from: ReducerBench.route(alice), at: now)
-            machine.receive(batch, at: now)
+        let out = bench.turn { intake in
+            intake.receive(ask, from: ReducerBench.route(alice))
+            intake.receive(batch)
         }
         #expect(out.messages(to: alice) == [.ended(at: Seq(2), exitCode: 1, text: "done")])
         #expect(
@@ -202,8 +202,7 @@ import Testing
         bench.turn(after: 200)
         var machine = bench.machine
         let now = ReducerBench.moment(bench.time)
-        machine.advance(to: now)
-        #expect(machine.ready().deadline > now.monotonic)
+        #expect(machine.turn(at: now).deadline > now.monotonic)
     }
 
     /// The journal has lost what was acknowledged, and the acknowledgement came behind the greeting.

@@ -86,7 +86,8 @@ import Testing
         greeting.watermark = 3
         _ = bench.say(.greet(greeting), from: client)
         let before = bench.records.count
-        let out = bench.turn { $0.beginHistory(History(0x99), at: $1) }
+        bench.machine.beginHistory(History(0x99), at: ReducerBench.moment(bench.time))
+        let out = bench.turn()
         #expect(bench.lost == nil)
         #expect(
             Array(bench.records[before...].prefix(2)) == [

@@ -39,12 +39,10 @@ private struct ChoresProcess {
         self.records = records
         self.time = time
         let moment = ReducerBench.moment(time)
+        var state = JournaledState(definition: Chores(), coder: CBORCoder(), history: History(7))
+        for record in records { try state.apply(record) }
         machine = ReducerMachine(
-            definition: Chores(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: History(7),
-            seed: 1,
-            at: moment)
-        for record in records { try machine.replay(record) }
-        machine.begin(nonce: UInt64(time), at: moment)
+            recovered: state, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(time), at: moment)
         let configuration = PeerConfiguration(
             peer: .local, loop: Chores.name, schema: 1, fingerprint: machine.fingerprintValue, groups: [localGroup],
             capacity: 8)
@@ -55,22 +53,31 @@ private struct ChoresProcess {
 
     mutating func turn(after milliseconds: Int64 = 0) {
         time += milliseconds
-        let now = ReducerBench.moment(time)
-        peer.advance(to: now.monotonic)
+        let now = ReducerBench.moment(time).monotonic
+        peer.advance(to: now)
+        var said: [ToReducer] = []
         for action in peer.takeActions() {
             switch action {
-            case .send(let message): machine.receive(message, from: .local, at: now)
+            case .send(let message): said.append(message)
             case .run(let grant): started.append(grant)
             case .settled(_, let outcome): told.append(outcome)
             default: break
             }
         }
-        while let batch = peer.nextBatch() { machine.receive(batch, at: now) }
-        machine.advance(to: now)
-        let ready = machine.ready()
+        var batches: [Batch] = []
+        while let batch = peer.nextBatch() { batches.append(batch) }
+        turn { intake in
+            for message in said { intake.receive(message, from: .local) }
+            for batch in batches { intake.receive(batch) }
+        }
+    }
+
+    private mutating func turn(_ take: (inout ReducerCore) -> Void) {
+        let now = ReducerBench.moment(time)
+        let ready = machine.turn(at: now, take)
         records += ready.records
         let position = ready.position
-        for message in ready.release(JournalReceipt(through: position)) {
+        for message in machine.release(ready, JournalReceipt(through: position)).messages {
             switch message {
             case .inbox(.local, let frame): peer.receivePublished(frame, at: now.monotonic)
             case .reply(.local, let frame): peer.receiveReply(frame, at: now.monotonic)
@@ -85,17 +92,16 @@ private struct ChoresProcess {
         let batch = Batch(
             loop: LoopID(name: Chores.name), history: machine.history, session: session, settled: 0, applied: 0,
             first: number, entries: [entry])
-        machine.receive(batch, at: ReducerBench.moment(time))
+        turn { $0.receive(batch) }
     }
 
     mutating func join(_ id: PeerID) -> SessionID {
-        let now = ReducerBench.moment(time)
         let greeting = Greeting(
             peer: id, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
             fingerprint: machine.fingerprintValue, capacity: 0, groups: [], name: "")
-        machine.receive(.greet(greeting), from: ReducerBench.route(id), at: now)
-        let session = machine.core.sessionByPeer[id] ?? .none
-        machine.receive(.claim(session, machine.epoch, []), from: ReducerBench.route(id), at: now)
+        turn { $0.receive(.greet(greeting), from: ReducerBench.route(id)) }
+        let (session, epoch) = (machine.core.sessionByPeer[id] ?? .none, machine.epoch)
+        turn { $0.receive(.claim(session, epoch, []), from: ReducerBench.route(id)) }
         return session
     }
 

@@ -118,7 +118,7 @@ import Testing
         #expect(reducer.bench.say(.administration(request: 4, asked), from: Self.tool).answer(4) == nil)
         // Somebody else's event comes in the same turn, and waits for the next.
         let other = reducer.bench.batch(SessionID(isOfEffect ? 2 : 1), from: 2, [try reducer.bench.event(.note)])
-        let out = reducer.bench.turn { $0.receive(other, at: $1) }
+        let out = reducer.bench.turn { $0.receive(other) }
         #expect(out.answer(4) == .done("event 1 is applied as seq \(seq)"))
         let records = reducer.records(after: before)
         #expect(records.count == 2)
@@ -169,7 +169,7 @@ import Testing
     @Test func `who asks for what only the journal knows is answered by the shell`() throws {
         var bench = try ReducerBench()
         _ = bench.say(.administration(request: 8, bench.document(.verify)), from: Self.tool)
-        #expect(bench.machine.takeJournalRequests().map(\.number) == [8])
+        #expect(bench.journalRequests.map(\.number) == [8])
     }
 
     @Test func `who sends what is no request is told`() throws {

@@ -54,11 +54,10 @@ import Testing
         var second = try first.dying(of: batch)
         second.bench.join(client, capacity: 0)
         _ = second.bench.push(batch)
-        let now = ReducerBench.moment(second.bench.time)
-        second.bench.machine.takeDeferred(at: now)
-        _ = second.bench.machine.ready()
+        let ready = second.bench.machine.turn(at: ReducerBench.moment(second.bench.time))
         #expect(second.memory.note.suspects.count == 1)
-        second.bench.machine.turnIsDurable()
+        let position = ready.position
+        _ = second.bench.machine.release(ready, JournalReceipt(through: position))
         #expect(second.memory.note.suspects == [])
     }
 
@@ -90,8 +89,7 @@ import Testing
             status.warnings == [
                 "1 EVENT IS QUARANTINED: the newest ended the reducer 2 times in reduce; see: loopctl quarantine list"
             ])
-        #expect(third.bench.machine.takeAlarms().count == 1)
-        #expect(third.bench.machine.takeAlarms() == [])
+        #expect(third.bench.alarms.count == 1)
     }
 
     @Test func `in a query is blamed too`() throws {
@@ -187,10 +185,12 @@ import Testing
         var third = try second.dying(of: ofEffect)
         let note = third.memory.note
         #expect(note.suspects.count == 2)
-        third.bench.machine.beginHistory(History(0x5678), at: ReducerBench.moment(third.bench.time))
-        _ = third.bench.machine.ready()
+        let now = ReducerBench.moment(third.bench.time)
+        third.bench.machine.beginHistory(History(0x5678), at: now)
+        let ready = third.bench.machine.turn(at: now)
         #expect(note.suspects.count == 2)
-        third.bench.machine.turnIsDurable()
+        let position = ready.position
+        _ = third.bench.machine.release(ready, JournalReceipt(through: position))
         #expect(note.suspects.map(\.effect) == [grant.effect])
     }
 
@@ -225,10 +225,10 @@ import Testing
         let (a, b) = (try second.bench.event(.light("a", 1)), try second.bench.event(.darken("a")))
         let before = second.bench.records.count
         let bench = second.bench
-        second.bench.turn { machine, now in
-            machine.receive(bench.batch(other, from: 1, [a]), at: now)
-            machine.receive(batch, at: now)
-            machine.receive(bench.batch(other, from: 2, [b]), at: now)
+        second.bench.turn { intake in
+            intake.receive(bench.batch(other, from: 1, [a]))
+            intake.receive(batch)
+            intake.receive(bench.batch(other, from: 2, [b]))
         }
         #expect(second.records(after: before).events == [1, 1])
         for _ in 0..<3 { second.bench.turn() }
@@ -245,9 +245,9 @@ import Testing
         let other = second.bench.join(bob, capacity: 0)
         let large = Entry(kind: .event, payload: Array(repeating: 0, count: 256 << 10)[...])
         let bench = second.bench
-        second.bench.turn { machine, now in
-            machine.receive(batch, at: now)
-            for number in 1...80 { machine.receive(bench.batch(other, from: UInt64(number), [large]), at: now) }
+        second.bench.turn { intake in
+            intake.receive(batch)
+            for number in 1...80 { intake.receive(bench.batch(other, from: UInt64(number), [large])) }
         }
         #expect((second.bench.machine.counters[.deferredDropped] ?? 0) > 10)
     }

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopWire
 import Testing
 
@@ -9,6 +10,12 @@ struct ReducerBench {
     var records: [Record] = []
     /// What the newest turn said of records that are missing.
     var lost: HistoryLost?
+    /// Who listens besides the workers.
+    var subscriptions = Subscriptions()
+    /// What turns have released besides messages.
+    var errands: [Errand] = []
+    var journalRequests: [JournalRequest] = []
+    var alarms: [String] = []
     /// Milliseconds on both clocks.
     var time: Int64 = 10_000
     static let history = History(0x1234)
@@ -19,19 +26,19 @@ struct ReducerBench {
     init(
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
         history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000,
-        note: CrashNote? = nil, onMine: @escaping @Sendable () -> Void = {}
+        breaking rules: [Rule] = [], note: CrashNote? = nil, onMine: @escaping @Sendable () -> Void = {}
     ) throws {
         self.time = time
+        var journal = MemoryJournal(history: history, keepsMax: records.count)
+        _ = try journal.append(records, through: UInt64(records.count))
+        let recovery = try Recovery(
+            Lamps(policy: policy, onMine: onMine), from: journal, coder: CBORCoder(), note: note,
+            breaking: BrokenRules(rules))
         machine = ReducerMachine(
-            definition: Lamps(policy: policy, onMine: onMine), configuration: configuration, coder: CBORCoder(),
-            history: history, seed: 1, at: ReducerBench.moment(time))
-        machine.crashNote = note
+            recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
+            at: ReducerBench.moment(time))
         replayed = JournaledState(definition: Lamps(policy: policy), coder: CBORCoder(), history: history)
-        for record in records {
-            try machine.replay(record)
-            try replayed.apply(record)
-        }
-        machine.begin(nonce: UInt64(7 + records.count), at: ReducerBench.moment(time))
+        for record in records { try replayed.apply(record) }
         self.records = records
     }
 
@@ -42,23 +49,28 @@ struct ReducerBench {
     /// One turn: everything that arrived, then time, then what leaves.
     @discardableResult
     mutating func turn(
-        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Lamps>, Moment) -> Void = { _, _ in }
-    )
-        -> [Outbound]
-    {
+        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+    ) -> [Outbound] {
         time += milliseconds
-        let now = ReducerBench.moment(time)
-        if machine.hasDeferred { machine.takeDeferred(at: now) }
-        receive(&machine, now)
-        machine.advance(to: now)
-        let ready = machine.ready()
+        let ready = machine.turn(at: ReducerBench.moment(time)) { intake in
+            intake.follow(subscriptions)
+            take(&intake)
+        }
         records += ready.records
         lost = ready.historyLost
         for record in ready.records { replay(record) }
         let position = ready.position
         #expect(replayed.position == position && replayed.digest() == machine.core.digest())
-        defer { machine.turnIsDurable() }
-        return ready.release(JournalReceipt(through: position))
+        let released = machine.release(ready, JournalReceipt(through: position))
+        errands += released.errands
+        journalRequests += released.journalRequests
+        alarms += released.alarms
+        return released.messages
+    }
+
+    mutating func takeErrands() -> [Errand] {
+        defer { errands = [] }
+        return errands
     }
 
     /// Every conversation's records give the machine's state again. (G8.)
@@ -71,10 +83,10 @@ struct ReducerBench {
     }
 
     mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {
-        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer), at: $1) }
+        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer)) }
     }
 
-    mutating func push(_ batch: Batch) -> [Outbound] { turn { $0.receive(batch, at: $1) } }
+    mutating func push(_ batch: Batch) -> [Outbound] { turn { $0.receive(batch) } }
 
     static func route(_ peer: PeerID) -> Route { .router([UInt8(peer.low)]) }
 
@@ -173,4 +185,8 @@ func acknowledged(_ base: UInt64, _ watermark: UInt64, _ notable: NotableOutcome
 
 func refused(_ number: UInt64, _ reason: SendRefusal.Reason) -> NotableOutcome {
     NotableOutcome(number: number, outcome: .refused(reason))
+}
+
+extension RecoveryError {
+    var difference: ReplayDifference? { if case .differs(let difference) = self { difference } else { nil } }
 }

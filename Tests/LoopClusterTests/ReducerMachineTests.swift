@@ -33,16 +33,16 @@ import Testing
         bench.turn()
         let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
         #expect(welcome.count == 1)
-        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: alice) } == welcome)
+        #expect(bench.turn { $0.noticeSubscription(of: alice) } == welcome)
         let session = try #require(bench.machine.core.sessionByPeer[alice])
         _ = bench.say(.claim(session, bench.machine.epoch, []), from: alice)
-        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: alice) } == [])
-        let both = bench.turn { machine, now in
-            machine.receive(.greet(ReducerBench.greeting(bob)), from: ReducerBench.route(bob), at: now)
-            machine.noticeSubscription(of: bob)
+        #expect(bench.turn { $0.noticeSubscription(of: alice) } == [])
+        let both = bench.turn { intake in
+            intake.receive(.greet(ReducerBench.greeting(bob)), from: ReducerBench.route(bob))
+            intake.noticeSubscription(of: bob)
         }
         #expect(both.messages(to: bob).count == 1)
-        #expect(bench.turn { machine, _ in machine.noticeSubscription(of: client) } == [])
+        #expect(bench.turn { $0.noticeSubscription(of: client) } == [])
     }
 
     @Test func `of another loop, schema or definition is refused, naming both sides`() throws {
@@ -375,8 +375,7 @@ import Testing
 
     @Test(arguments: [[], [Rule.leasesRunFromTheEcho]])
     func `of a worker that hears no ticks to another, whatever it says itself`(broken: [Rule]) throws {
-        var bench = try ReducerBench()
-        bench.machine.brokenRules = BrokenRules(broken)
+        var bench = try ReducerBench(breaking: broken)
         let deaf = bench.join(alice)
         let echo = bench.heartbeat(deaf)
         let sender = bench.join(client, capacity: 0)
@@ -531,7 +530,7 @@ import Testing
         let sender = bench.join(client, capacity: 0)
         let silent = try bench.send(sender, from: 1, .note)
         #expect(!silent.contains { if case .publish(.updates, _) = $0 { true } else { false } })
-        bench.machine.subscriptions.streams = [UpdateStream(.full)]
+        bench.subscriptions.streams = [UpdateStream(.full)]
         bench.time += 1000
         let shown = try bench.send(sender, from: 2, .note)
         let updates = shown.compactMap { outbound -> ToPeer? in

@@ -62,7 +62,7 @@ import Testing
         let worker = bench.join(alice)
         var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
         func listened(_ peer: PeerID) -> [Outbound] {
-            again.turn { machine, _ in machine.noticeSubscription(of: peer) }.filter {
+            again.turn { $0.noticeSubscription(of: peer) }.filter {
                 if case .inbox(peer, _) = $0 { true } else { false }
             }
         }
@@ -165,8 +165,8 @@ import Testing
             event.bytes = event.bytes.dropLast() + [0x02]
             return .event(event)
         }
-        let found = #expect(throws: ReplayDifference.self) { _ = try ReducerBench(replaying: altered, at: 99_000) }
-        #expect(found?.seq.value == seqs.first { $0 >= 20 })
+        let found = #expect(throws: RecoveryError.self) { _ = try ReducerBench(replaying: altered, at: 99_000) }
+        #expect(found?.difference?.seq.value == seqs.first { $0 >= 20 })
     }
 
     @Test func `are left out where that was asked for`() throws {

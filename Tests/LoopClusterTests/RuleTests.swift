@@ -21,8 +21,7 @@ import Testing
         let effect = EffectID(feedback: 0, seq: Seq(1), index: 0)
         let attempt = Attempt(epoch: 1, count: 1)
 
-        var second = try ReducerBench(replaying: first.records)
-        second.machine.brokenRules = BrokenRules(rules)
+        var second = try ReducerBench(replaying: first.records, breaking: rules)
         second.comeBack(alice, worker, claiming: [])
         _ = second.push(second.batch(worker, from: 1, [try second.event(.note, of: (effect, attempt))]))
 
@@ -41,8 +40,7 @@ import Testing
 
     /// What a reducer on a restored copy makes of a peer that saw the epoch which the copy lacks.
     private func lossShownByCopy(breaking rules: [Rule] = []) throws -> HistoryLost? {
-        var bench = try ReducerBench()
-        bench.machine.brokenRules = BrokenRules(rules)
+        var bench = try ReducerBench(breaking: rules)
         var greeting = ReducerBench.greeting(alice)
         greeting.history = bench.machine.history
         greeting.epoch = Epoch(number: 1, nonce: 99)

@@ -179,9 +179,9 @@ struct SenderWorld {
         let (said, pushed) = (requests, batches)
         requests = []
         batches = []
-        let outbound = bench.turn { machine, now in
-            for message in said { machine.receive(message, from: .router([9]), at: now) }
-            for batch in pushed { machine.receive(batch, at: now) }
+        let outbound = bench.turn { intake in
+            for message in said { intake.receive(message, from: .router([9])) }
+            for batch in pushed { intake.receive(batch) }
         }
         if let lost = bench.lost { throw Violation(description: "the reducer misses records: \(lost)") }
         for message in outbound {

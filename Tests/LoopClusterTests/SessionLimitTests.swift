@@ -216,7 +216,7 @@ import Testing
         let refused = bench.say(.greet(greeting), from: client).messages(to: client)
         #expect(refused.count == 1)
         #expect(bench.machine.core.sessionByPeer[.local] == nil)
-        bench.turn { $0.receive(.greet(greeting), from: .local, at: $1) }
+        bench.turn { $0.receive(.greet(greeting), from: .local) }
         let own = try #require(bench.machine.core.sessionByPeer[.local])
         #expect(bench.machine.localStream?.session == own)
         _ = bench.say(.goodbye(own, .local, bench.machine.history), from: client)

@@ -55,12 +55,10 @@ import Testing
         let session = bench.join(client, capacity: 0)
         _ = try bench.send(session, from: 1, .note, .note)
         #expect(received(bench.turn(after: 500)) == [2])
-        bench.machine.hasUnreadBatches = true
-        #expect(received(bench.turn(after: 500)) == [.max])
+        #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = true }) == [.max])
         // A gap is one, whatever waits behind it.
         #expect(received(try bench.send(session, from: 5, .note)) == [2])
-        bench.machine.hasUnreadBatches = false
-        #expect(received(bench.turn(after: 500)) == [2])
+        #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = false }) == [2])
     }
 
     private func received(_ outbound: [Outbound]) -> [UInt64] {

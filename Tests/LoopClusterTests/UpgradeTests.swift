@@ -12,25 +12,22 @@ private struct Upgrade {
     init(recovered core: JournaledState<Plans.Second>? = nil) {
         let fresh = JournaledState(definition: Plans.Second(), coder: CBORCoder(), history: History(0x77))
         machine = ReducerMachine(
-            recovered: core ?? fresh, configuration: ReducerConfiguration(), seed: 1, at: ReducerBench.moment(time))
-        machine.begin(nonce: 7, at: ReducerBench.moment(time))
+            recovered: core ?? fresh, configuration: ReducerConfiguration(), seed: 1, nonce: 7,
+            at: ReducerBench.moment(time))
     }
 
     mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {
-        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer), at: $1) }
+        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer)) }
     }
 
     mutating func turn(
-        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Plans.Second>, Moment) -> Void = { _, _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
     ) -> [Outbound] {
         time += milliseconds
-        let now = ReducerBench.moment(time)
-        receive(&machine, now)
-        machine.advance(to: now)
-        let ready = machine.ready()
+        let ready = machine.turn(at: ReducerBench.moment(time), take)
         records += ready.records
         let position = ready.position
-        return ready.release(JournalReceipt(through: position))
+        return machine.release(ready, JournalReceipt(through: position)).messages
     }
 
     static func greeting(_ peer: PeerID, of definition: some LoopDefinition, schema: Int, capacity: UInt32 = 8)
@@ -56,7 +53,7 @@ private struct Upgrade {
         let batch = Batch(
             loop: LoopID(name: "plan"), history: machine.history, session: session, settled: 0, applied: 1 << 20,
             first: number, entries: [Entry(kind: .event, payload: payload[...])])
-        return turn { $0.receive(batch, at: $1) }
+        return turn { $0.receive(batch) }
     }
 }
 
@@ -158,15 +155,14 @@ private struct Upgrade {
                 == ["the reducer speaks schema 1 to 2 of this loop, this node schema 3; run the same build"])
         var third = ReducerMachine(
             definition: Plans.Third(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: History(1),
-            seed: 1, at: ReducerBench.moment(1))
-        third.begin(nonce: 1, at: ReducerBench.moment(1))
-        third.receive(
-            .greet(Upgrade.greeting(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice),
-            at: ReducerBench.moment(1))
-        let ready = third.ready()
+            seed: 1, nonce: 1, at: ReducerBench.moment(1))
+        let ready = third.turn(at: ReducerBench.moment(1)) {
+            $0.receive(
+                .greet(Upgrade.greeting(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice))
+        }
         let position = ready.position
         #expect(
-            ready.release(JournalReceipt(through: position)).messages(to: alice)
+            third.release(ready, JournalReceipt(through: position)).messages.messages(to: alice)
                 == [.refused(Refused(.schema, reducer: "2 to 3", peer: "1"))])
         var other = Upgrade.greeting(alice, of: Plans.Second(), schema: 2)
         other.fingerprint = 0xbad

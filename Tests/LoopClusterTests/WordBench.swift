@@ -35,17 +35,16 @@ struct WordBench {
     init() throws {
         machine = ReducerMachine(
             definition: Words(), configuration: ReducerConfiguration(), coder: coder, history: History(1), seed: 1,
-            at: now)
-        machine.begin(nonce: 1, at: now)
+            nonce: 1, at: now)
         let peer = PeerID(high: 0, low: 1)
         _ = turn {
             $0.receive(
                 .greet(
                     Greeting(
                         peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
-                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]), at: $1)
+                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]))
         }
-        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), at: $1) }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1])) }
         _ = try send(.grow)
     }
 
@@ -55,20 +54,18 @@ struct WordBench {
         let batch = Batch(
             loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
             first: sentCount, entries: [entry])
-        return turn { $0.receive(batch, at: $1) }
+        return turn { $0.receive(batch) }
     }
 
     mutating func ask(_ request: AdministrationRequest) -> AdministrationAnswer {
         let document = ((try? coder.encode(request)) ?? [])[...]
-        return turn { $0.receive(.administration(request: 1, document), from: .router([1]), at: $1) }.answer(1)
+        return turn { $0.receive(.administration(request: 1, document), from: .router([1])) }.answer(1)
             ?? .refused("no answer")
     }
 
-    private mutating func turn(_ receive: (inout ReducerMachine<Words>, Moment) -> Void) -> [Outbound] {
-        receive(&machine, now)
-        machine.advance(to: now)
-        let ready = machine.ready()
+    private mutating func turn(_ take: (inout ReducerCore) -> Void) -> [Outbound] {
+        let ready = machine.turn(at: now, take)
         let position = ready.position
-        return ready.release(JournalReceipt(through: position))
+        return machine.release(ready, JournalReceipt(through: position)).messages
     }
 }

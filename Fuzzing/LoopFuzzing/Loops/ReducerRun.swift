@@ -11,6 +11,7 @@ struct ReducerRun {
     private(set) var records: [Record] = []
     /// What the newest turn said.
     private(set) var said: [Outbound] = []
+    private var unanswered: [JournalRequest] = []
     /// Milliseconds on both clocks.
     private var time: Int64 = 10_000
 
@@ -19,11 +20,11 @@ struct ReducerRun {
 
     init(recovered state: JournaledState<Allotment> = Allotment.empty, note: CrashNote? = nil) throws {
         replayed = state
+        var state = state
+        state.note = note
         machine = ReducerMachine(
             recovered: state, configuration: ReducerConfiguration(eventBytesMax: 256, sessionsMax: 8), seed: 1,
-            at: .at(time))
-        machine.crashNote = note
-        machine.begin(nonce: 7, at: .at(time))
+            nonce: 7, at: .at(time))
         var subscriptions = Subscriptions()
         subscriptions.streams = [
             UpdateStream(.full), UpdateStream(.delta), UpdateStream(.full, of: SectionID(name: "beds"), interval: 300),
@@ -31,30 +32,32 @@ struct ReducerRun {
         ]
         subscriptions.hasEvents = true
         subscriptions.hasTransitions = true
-        machine.subscriptions = subscriptions
-        try turn()
+        try turn { $0.follow(subscriptions) }
     }
 
     /// One turn, as the shell takes it.
-    mutating func turn(
-        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Allotment>, Moment) -> Void = { _, _ in }
-    ) throws {
+    mutating func turn(after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }) throws {
         let before = machine.core
         time += milliseconds
-        if machine.hasDeferred { machine.takeDeferred(at: .at(time)) }
-        receive(&machine, .at(time))
-        for request in machine.takeJournalRequests() {
-            machine.answer(.refused("there is no journal"), request.number, request.route)
+        let ready = machine.turn(at: .at(time)) { intake in
+            for request in unanswered {
+                intake.answer(.refused("there is no journal"), request.number, request.route)
+            }
+            take(&intake)
         }
-        machine.advance(to: .at(time))
-        let ready = machine.ready()
         for record in ready.records { try replayed.apply(record) }
         records += ready.records
         try checkProgress(since: before)
         let position = ready.position
-        said = ready.release(JournalReceipt(through: position))
+        let released = machine.release(ready, JournalReceipt(through: position))
+        said = released.messages
+        unanswered = released.journalRequests
         for outbound in said { try Self.checkReadable(outbound) }
-        machine.turnIsDurable()
+    }
+
+    mutating func begin(_ history: History) throws {
+        machine.beginHistory(history, at: .at(time))
+        try turn()
     }
 
     private func checkProgress(since before: JournaledState<Allotment>) throws {
@@ -77,7 +80,7 @@ struct ReducerRun {
     // MARK: A peer that keeps the protocol
 
     mutating func say(_ message: ToReducer, from peer: PeerID) throws {
-        try turn { $0.receive(message, from: .router([UInt8(truncatingIfNeeded: peer.low)]), at: $1) }
+        try turn { $0.receive(message, from: .router([UInt8(truncatingIfNeeded: peer.low)])) }
     }
 
     static func greeting(_ peer: PeerID, capacity: UInt32) -> Greeting {
@@ -107,7 +110,7 @@ struct ReducerRun {
         let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...], wantsSeq: true) }
         // Only what can cross the wire reaches a reducer.
         guard let batch = try? Batch(bytes: batch(entries, session).bytes) else { return }
-        try turn { $0.receive(batch, at: $1) }
+        try turn { $0.receive(batch) }
     }
 }
 

@@ -62,12 +62,13 @@ extension FuzzTarget {
             if case .replay(let crash) = first, crash.mustStop { return }
             let second = note.begin(history: history, executable: 7, thread: 9)
             try require(second == .nothing, "\(second) after \(first), where nothing was done")
+            var state = Allotment.empty
+            state.note = note
             var machine = ReducerMachine(
-                recovered: Allotment.empty, configuration: ReducerConfiguration(), seed: 1, at: .at(0))
-            machine.crashNote = note
-            machine.begin(nonce: 1, at: .at(1))
-            _ = machine.ready()
-            machine.turnIsDurable()
+                recovered: state, configuration: ReducerConfiguration(), seed: 1, nonce: 1, at: .at(1))
+            let ready = machine.turn(at: .at(1))
+            let position = ready.position
+            _ = machine.release(ready, JournalReceipt(through: position))
         }
     }
 

@@ -41,23 +41,23 @@ extension FuzzTarget {
             let route = Route.router([input.byte()])
             let frame = input.chunk()
             guard let message = try? ToReducer(bytes: frame[...], loop: ReducerRun.loop) else { return }
-            try run.turn { $0.receive(message, from: route, at: $1) }
+            try run.turn { $0.receive(message, from: route) }
         case .batch:
             let frame = input.chunk()
             guard let batch = try? Batch(bytes: frame), batch.loop == ReducerRun.loop else { return }
-            try run.turn { $0.receive(batch, at: $1) }
+            try run.turn { $0.receive(batch) }
         case .wait:
             let units = Int64(input.byte())
             try run.turn(after: 50 * units)
         case .otherVersion:
             let version = input.byte()
-            try run.turn { machine, _ in machine.refuse(protocolVersion: version, .router([1])) }
+            try run.turn { $0.refuse(protocolVersion: version, .router([1])) }
         case .subscription:
             let peer = PeerID(high: 0, low: UInt64(input.byte()))
-            try run.turn { machine, _ in machine.noticeSubscription(of: peer) }
+            try run.turn { $0.noticeSubscription(of: peer) }
         case .newHistory:
             let history = History(UInt64(input.byte()) + 1)
-            try run.turn { $0.beginHistory(history, at: $1) }
+            try run.begin(history)
         }
     }
 

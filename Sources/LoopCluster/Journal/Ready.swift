@@ -1,14 +1,14 @@
 public import LoopCore
 public import LoopWire
 
-/// What a turn of the reducer machine asks of its shell: append the records, then send the messages.
+/// What a turn of the reducer machine asks of its shell: append the records, then exchange the receipt for what may leave.
 ///
-///     records ──▶ journal ──▶ receipt ──▶ release ──▶ messages
+///     records ──▶ journal ──▶ receipt ──▶ `ReducerMachine.release` ──▶ Released
 ///
-/// Messages come out only in exchange for a receipt that covers everything they depend on (G7).
-public struct Ready: ~Copyable {
+/// What depends on the records cannot be read from it: it comes out only by `release` (G7).
+public struct Ready: ~Copyable, Sendable {
     public let records: RecordLog
-    /// The number of the last record on which the messages depend.
+    /// The number of the last record on which the turn depends.
     public let position: UInt64
     /// When the machine wants its next turn, if nothing arrives before.
     public let deadline: MonotonicTime
@@ -16,27 +16,24 @@ public struct Ready: ~Copyable {
     public let outcome: Outcome?
     /// Acknowledged records are missing: the machine serves nobody until it is told `beginHistory`.
     public let historyLost: HistoryLost?
-    private let messages: [Outbound]
+    let released: Released
+    /// Suspects that this turn has consumed.
+    let survivors: [Suspect]
 
-    init(
-        records: RecordLog, position: UInt64, deadline: MonotonicTime, outcome: Outcome?, historyLost: HistoryLost?,
-        messages: [Outbound]
-    ) {
-        self.records = records
-        self.position = position
-        self.deadline = deadline
-        self.outcome = outcome
-        self.historyLost = historyLost
-        self.messages = messages
-    }
+    /// The messages as a machine sends them that breaks G7; none that runs calls it.
+    package var messagesWithoutReceipt: [Outbound] { released.messages }
+}
 
-    /// The messages, in the order in which they leave.
-    public consuming func release(_ receipt: JournalReceipt) -> [Outbound] {
-        precondition(
-            receipt.position >= position,
-            "messages that depend on record \(position) were to leave on a receipt through \(receipt.position)")
-        return messages
-    }
+/// What may happen once a turn's records are durable.
+public struct Released: Sendable {
+    /// In the order in which they leave.
+    public var messages: [Outbound] = []
+    /// Work on copies of the state for other threads; each result comes back by `ReducerCore.receive`.
+    public var errands: [Errand] = []
+    /// What only the journal can answer; each answer comes back by `ReducerCore.answer`.
+    public var journalRequests: [JournalRequest] = []
+    /// Lines for people about events that end the process; for the shell's log.
+    public var alarms: [String] = []
 }
 
 /// One message of the reducer and where it goes.

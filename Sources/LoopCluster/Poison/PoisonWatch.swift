@@ -5,7 +5,7 @@ import LoopWire
 struct PoisonWatch: Sendable {
     /// Entries that the process ended in.
     var suspects: [Suspect] = []
-    /// Suspects that are consumed, in a turn that is not durable yet.
+    /// Suspects that this turn has consumed.
     var survivors: [Suspect] = []
     /// The turn holds a suspect, and takes nothing behind it.
     var isAlone = false
@@ -15,7 +15,7 @@ struct PoisonWatch: Sendable {
     var retries: [QuarantineRetry] = []
     /// Effects of which an event is in quarantine.
     var effects: Set<EffectID> = []
-    /// Lines for people that the shell has not taken yet.
+    /// Lines for people.
     var alarms: [String] = []
 
     /// Whether entries must be looked at one by one.

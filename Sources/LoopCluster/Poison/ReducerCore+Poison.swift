@@ -7,42 +7,25 @@ import LoopWire
 ///                                                │
 ///                                              crash ──▶ suspect, twice ── comes again ──▶ quarantined
 extension ReducerCore {
-    /// Where each entry is noted while it is reduced; its suspects are reduced alone. To be set before the replay.
-    var crashNote: CrashNote? {
-        get { core.note }
-        set {
-            core.note = newValue
-            poison.suspects = newValue?.suspects ?? []
-        }
-    }
-
-    /// Whether something waits for a turn of its own: the shell's next turn begins with `takeDeferred`.
+    /// Whether something waits for a turn of its own.
     var hasDeferred: Bool { !poison.deferred.isEmpty || !poison.retries.isEmpty }
 
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
-    mutating func takeDeferred(at now: Moment) {
-        self.now = Moment.max(self.now, now)
-        guard loss == nil else { return }
+    mutating func takeDeferred() {
+        guard hasDeferred, loss == nil else { return }
         if retryFirst() { return }
         for batch in poison.deferred.takeAll() {
             if mustWait { putOff(batch, from: 0) } else { consume(batch) }
         }
     }
 
-    /// The records of every `ready` so far are durable: suspects that were consumed are suspects no longer.
-    mutating func turnIsDurable() {
-        guard !poison.survivors.isEmpty, !breaks(.survivorsAreStruck) else { return }
-        for survivor in poison.survivors {
+    /// Suspects whose turn is durable are suspects no longer.
+    mutating func strike(_ survivors: [Suspect]) {
+        guard !survivors.isEmpty, !breaks(.survivorsAreStruck) else { return }
+        for survivor in survivors {
             core.note?.strike(survivor)
             poison.suspects.removeAll { $0.isSame(as: survivor) }
         }
-        poison.survivors.removeAll()
-    }
-
-    /// Lines for people about events that end the process; for the shell's log.
-    mutating func takeAlarms() -> [String] {
-        defer { poison.alarms.removeAll() }
-        return poison.alarms
     }
 
     /// Suspects that were consumed before the journal's end, or that nobody can send again, are none; once the records that say

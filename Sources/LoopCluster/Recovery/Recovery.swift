@@ -219,11 +219,3 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 }
-
-extension ReducerMachine {
-    /// A machine that goes on where the journal ends. Call `begin` next.
-    /// - Parameter seed: of the jitter in delays.
-    public init(_ recovery: Recovery<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
-        self.init(recovered: recovery.core, configuration: configuration, seed: seed, at: now)
-    }
-}

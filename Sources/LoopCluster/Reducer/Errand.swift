@@ -82,16 +82,9 @@ extension ReducerCore {
         return errandsCount
     }
 
-    mutating func takeErrands() -> [Errand] {
-        if errands.isEmpty { return [] }
-        defer { errands.removeAll() }
-        return errands
-    }
-
-    /// What an errand of an earlier machine came to is of no use to this one.
-    mutating func receive(_ result: Errand.Result, at now: Moment) {
+    /// What came of an errand. That of an earlier machine is of no use to this one, and is passed over.
+    public mutating func receive(_ result: Errand.Result) {
         guard result.epoch == core.epoch else { return }
-        self.now = Moment.max(self.now, now)
         switch result.outcome {
         case .digest(let hash, let bytes):
             guard hashing.errand == result.number else { return }

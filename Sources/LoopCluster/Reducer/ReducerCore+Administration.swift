@@ -67,14 +67,8 @@ extension ReducerCore {
         return .done("the effect \(id) of \(core.feedbackName(of: id)) waits to be run again")
     }
 
-    /// What is waiting for the journal; the shell answers each by `answer`.
-    mutating func takeJournalRequests() -> [JournalRequest] {
-        defer { journalRequests.removeAll() }
-        return journalRequests
-    }
-
     /// Answers a request; leaves with the turn's receipt.
-    mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
         let document = (try? core.loop.coder.encode(answer)) ?? []
         for part in AnswerPart.parts(of: document, request: number) { reply(.answer(part), to: route) }
     }

@@ -1,10 +1,9 @@
 import LoopCore
-import LoopWire
+public import LoopWire
 
 /// Entries, consumed strictly in sequence: dedup, fence, reduce, one after the other. (Protocol, sections 2 and 4.)
 extension ReducerCore {
-    mutating func receive(_ batch: Batch, at now: Moment) {
-        self.now = Moment.max(self.now, now)
+    public mutating func receive(_ batch: Batch) {
         guard loss == nil else { return }
         if mustWait { putOff(batch, from: 0) } else { consume(batch) }
     }

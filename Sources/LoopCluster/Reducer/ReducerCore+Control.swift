@@ -1,10 +1,10 @@
 import LoopCore
-import LoopWire
+public import LoopWire
 
 /// Greeting, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
 extension ReducerCore {
-    mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
-        self.now = max(self.now, now)
+    /// A message that came over ROUTER, or from the peer of this process.
+    public mutating func receive(_ message: ToReducer, from route: Route) {
         guard serves(message) else { return }
         if let (session, epoch) = message.speaker, epoch == core.epoch { members[session]?.route = route }
         switch message {
@@ -26,7 +26,7 @@ extension ReducerCore {
     }
 
     /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
-    mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
         count(.greetingRefused)
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
@@ -34,7 +34,7 @@ extension ReducerCore {
     /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
     /// one, so that it greets at once and does not wait to notice a silence. One that has greeted already is welcomed again:
     /// the welcome may have left before it listened.
-    mutating func noticeSubscription(of peer: PeerID) {
+    public mutating func noticeSubscription(of peer: PeerID) {
         guard let session = core.sessionByPeer[peer] else { return }
         guard let member = members[session] else {
             messages.append(
@@ -238,5 +238,3 @@ extension ToReducer {
 extension Moment {
     static func max(_ a: Moment, _ b: Moment) -> Moment { a.monotonic < b.monotonic ? b : a }
 }
-
-private func max(_ a: Moment, _ b: Moment) -> Moment { Moment.max(a, b) }

@@ -1,4 +1,4 @@
-import LoopWire
+package import LoopWire
 
 /// How full the reducer's queues are, for those who watch that they have limits (G10).
 extension ReducerCore {
@@ -18,7 +18,7 @@ extension ReducerCore {
     }
 
     /// Up to where the entries of a session have been read without a gap; nil: it is not let in, and its batches are dropped.
-    func read(of session: SessionID) -> UInt64? {
+    package func read(of session: SessionID) -> UInt64? {
         guard loss == nil, members[session]?.hasJoined == true, let record = core.sessions[session] else { return nil }
         return received(of: session, after: record.watermark)
     }

@@ -1,11 +1,11 @@
 import LoopCore
-import LoopWire
+public import LoopWire
 
 /// Streams of updates: what a topic names is what somebody follows, and nothing is made for a stream that nobody follows.
 /// (Protocol, section 8.)
 extension ReducerCore {
-    /// Takes over who listens.
-    mutating func follow(_ new: Subscriptions) {
+    /// Who listens besides the workers, as of this turn.
+    public mutating func follow(_ new: Subscriptions) {
         guard new != subscriptions else { return }
         if subscriptions.hasEvents && !new.hasEvents { updates.ringEnds = now.monotonic + .seconds(10) }
         if !subscriptions.hasEvents && new.hasEvents { updates.eventsHashedAt = core.seq }
@@ -31,8 +31,8 @@ extension ReducerCore {
         return (index, ())
     }
 
-    /// A new subscriber to a stream of whole states waits for no change.
-    mutating func publishAgain(_ stream: UpdateStream) {
+    /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.
+    public mutating func publishAgain(_ stream: UpdateStream) {
         guard stream.mode == .full, let index = updates.streams.firstIndex(where: { $0.stream == stream }) else {
             return
         }

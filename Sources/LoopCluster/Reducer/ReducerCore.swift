@@ -1,12 +1,14 @@
-import LoopCore
-import LoopWire
+public import LoopCore
+public import LoopWire
 
 /// The reducer's machine, without the types of a definition; `ReducerMachine` says what it is.
 ///
-/// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions.
-struct ReducerCore: Sendable {
+/// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions. Its public
+/// methods are what a shell may hand in during a turn: control messages (greetings, claims, heartbeats, requests), batches of
+/// entries, subscriptions, answers, and the time.
+public struct ReducerCore: Sendable {
     let configuration: ReducerConfiguration
-    var brokenRules = BrokenRules()
+    let brokenRules: BrokenRules
 
     var core: JournaledCore
     var random: SeededRandom
@@ -19,8 +21,8 @@ struct ReducerCore: Sendable {
     /// When time was last taken notice of.
     var advancedAt: MonotonicTime
 
-    /// Whether batches that have arrived wait in the shell's sockets.
-    var hasUnreadBatches = false
+    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
+    public var hasUnreadBatches = false
 
     // This turn's work, until `ready` hands it out.
     var records = RecordLog()
@@ -59,11 +61,11 @@ struct ReducerCore: Sendable {
     var loss: HistoryLost?
     var hashing = StateHashing()
 
-    // Work for other threads that the shell has not taken yet.
+    // Work for other threads.
     var errands: [Errand] = []
     var errandsCount: UInt64 = 0
 
-    // Administration: what only the journal can answer waits for the shell.
+    // Administration: what only the journal can answer.
     var journalRequests: [JournalRequest] = []
 
     // What people are told.
@@ -77,6 +79,8 @@ struct ReducerCore: Sendable {
         self.configuration = configuration
         self.now = now
         self.core = core
+        brokenRules = core.brokenRules
+        poison.suspects = core.note?.suspects ?? []
         random = SeededRandom(seed: seed)
         scheduler = PlacedScheduler(policies: [:])
         startedAt = now.monotonic
@@ -84,13 +88,6 @@ struct ReducerCore: Sendable {
         advancedAt = now.monotonic
         graceEnds = now.monotonic
         nextTick = now.monotonic
-    }
-
-    /// Applies a record of the journal, before `begin`.
-    mutating func replay(_ record: Record) throws {
-        if case .event(let event) = record { core.note?.enterReplay(position: core.position + 1, seq: event.seq) }
-        defer { core.note?.leave() }
-        try core.apply(record)
     }
 
     /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
@@ -124,11 +121,13 @@ struct ReducerCore: Sendable {
         noticeOutcome()
     }
 
+    /// Time has passed since the turn began: what is received from here on arrives at this moment.
+    public mutating func passTime(to now: Moment) { self.now = Moment.max(self.now, now) }
+
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
-    mutating func advance(to now: Moment) {
+    mutating func advance() {
         let gap = now.monotonic - advancedAt
         advancedAt = now.monotonic
-        self.now = Moment.max(self.now, now)
         // A reducer that stood still must not hold its own silence against its workers.
         if gap > configuration.silenceLimit / 2 { forgive(gap) }
         endGrace()
@@ -157,16 +156,25 @@ struct ReducerCore: Sendable {
         hasNewOutcome = false
         if loss != nil { withholdMessages() }
         poison.isAlone = false
-        defer {
-            // The next turn's are about as many.
-            let room = min(records.bytes.count, 1 << 20)
-            records = RecordLog()
-            records.reserve(room)
-            messages.removeAll(keepingCapacity: true)
-        }
+        defer { beginNextTurn() }
         return Ready(
             records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
-            messages: messages)
+            released: Released(
+                messages: messages, errands: errands, journalRequests: journalRequests, alarms: poison.alarms),
+            survivors: poison.survivors)
+    }
+
+    /// What the turn has made is handed out.
+    private mutating func beginNextTurn() {
+        // The next turn's records are about as many.
+        let room = min(records.bytes.count, 1 << 20)
+        records = RecordLog()
+        records.reserve(room)
+        messages.removeAll(keepingCapacity: true)
+        errands = []
+        journalRequests = []
+        poison.alarms = []
+        poison.survivors = []
     }
 
     /// The loop's end, once it has come.
@@ -177,10 +185,13 @@ struct ReducerCore: Sendable {
 
     var fingerprint: DefinitionFingerprint { core.loop.fingerprint }
     var history: History { core.history }
-    var epoch: Epoch { core.epoch }
+    public var epoch: Epoch { core.epoch }
     var seq: Seq { core.seq }
 
-    mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { counters[counter, default: 0] += amount }
+    /// Counts what the shell has seen.
+    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) {
+        if amount > 0 { counters[counter, default: 0] += amount }
+    }
 
     /// Every change of the journaled state but an event goes through here: first the record, then its consequence.
     @discardableResult

@@ -3,170 +3,132 @@ public import LoopWire
 
 /// The reducer's side of the protocol, without sockets, clocks, threads or chance.
 ///
-///     control, batches, time ──▶ machine ──▶ Ready { records, messages, deadline }
+///     turn(at:) { intake in … } ──▶ Ready ──▶ journal ──▶ receipt ──▶ release ──▶ Released { messages, jobs, … }
 ///
-/// A turn: any number of `receive`, one `advance`, one `ready`. What the turn produced leaves in exchange for the
-/// journal's receipt. The parts, each in a file of `ReducerCore`: Control (greeting, claims, heartbeats, requests),
-/// Consumption (entries: dedup, fence, reduce), Dispatch (grants, leases, retries), Publication (commands,
-/// acknowledgements, ticks, updates), Status.
+/// A shell has one way through a turn. `turn` hands out an intake for what has arrived, then lets time pass, and ends with the
+/// records to append. `release` exchanges the journal's receipt for everything that depends on those records (G7).
+///
+/// The rules are in `ReducerCore`, which knows nothing of the definition's types.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
-    private var machine: ReducerCore
+    private var reducer: ReducerCore
 
-    /// A machine on an empty journal, or on one whose records are then replayed. Ends with `begin`.
-    /// - Parameter seed: of the jitter in delays.
+    /// A machine on an empty journal, at the beginning of its first epoch.
+    /// - Parameters:
+    ///   - seed: of the jitter in delays.
+    ///   - nonce: tells this epoch from others of the same number.
     public init(
         definition: Definition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
-        seed: UInt64, at now: Moment
+        seed: UInt64, nonce: UInt64, at now: Moment
     ) {
         self.init(
             recovered: JournaledState(definition: definition, coder: coder, history: history),
-            configuration: configuration, seed: seed, at: now)
+            configuration: configuration, seed: seed, nonce: nonce, at: now)
     }
 
-    /// A machine on what a journal has given: a snapshot, and the records after it. Ends with `begin`.
-    /// - Parameter seed: of the jitter in delays.
-    package init(
-        recovered core: JournaledState<Definition>, configuration: ReducerConfiguration, seed: UInt64, at now: Moment
+    /// A machine that goes on where the journal ends, at the beginning of a new epoch. Effects of an earlier epoch wait for
+    /// claims first.
+    /// - Parameters:
+    ///   - seed: of the jitter in delays.
+    ///   - nonce: tells this epoch from others of the same number.
+    public init(
+        _ recovery: Recovery<Definition>, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64,
+        at now: Moment
     ) {
-        machine = ReducerCore(recovered: core.core, configuration: configuration, seed: seed, at: now)
+        self.init(recovered: recovery.core, configuration: configuration, seed: seed, nonce: nonce, at: now)
     }
 
-    // MARK: The life of a machine
-
-    /// Applies a record of the journal, before `begin`.
-    public mutating func replay(_ record: Record) throws { try machine.replay(record) }
-
-    /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
-    public mutating func begin(nonce: UInt64, at now: Moment) { machine.begin(nonce: nonce, at: now) }
-
-    /// A message that came over ROUTER. (Protocol, section 5.)
-    public mutating func receive(_ message: ToReducer, from route: Route, at now: Moment) {
-        machine.receive(message, from: route, at: now)
+    /// The same, on a state that was recovered some other way. Each entry that is reduced is noted in the state's crash note,
+    /// and the note's suspects are reduced alone.
+    package init(
+        recovered core: JournaledState<Definition>, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64,
+        at now: Moment
+    ) {
+        reducer = ReducerCore(recovered: core.core, configuration: configuration, seed: seed, at: now)
+        reducer.begin(nonce: nonce, at: now)
     }
 
-    /// Entries, consumed strictly in sequence. (Protocol, sections 2 and 4.)
-    public mutating func receive(_ batch: Batch, at now: Moment) { machine.receive(batch, at: now) }
+    // MARK: Turns
 
-    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
-    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
-        machine.refuse(protocolVersion: version, route)
+    /// One turn: takes what has arrived, lets time pass, and grants what can be granted.
+    /// - Parameters:
+    ///   - now: when what has arrived is taken to have arrived. The turn ends at this time, or at the one that the closure
+    ///     gives to `ReducerCore.passTime`.
+    ///   - take: hands the intake what has arrived.
+    /// - Returns: what is to be journaled before anything leaves.
+    public mutating func turn<Failure: Error>(
+        at now: Moment, _ take: (_ intake: inout ReducerCore) throws(Failure) -> Void
+    ) throws(Failure) -> Ready {
+        reducer.passTime(to: now)
+        reducer.takeDeferred()
+        try take(&reducer)
+        reducer.advance()
+        return reducer.ready()
     }
 
-    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
-    /// one, so that it greets at once and does not wait to notice a silence.
-    public mutating func noticeSubscription(of peer: PeerID) { machine.noticeSubscription(of: peer) }
+    /// A turn to which nothing has arrived.
+    public mutating func turn(at now: Moment) -> Ready { turn(at: now) { _ in } }
 
-    /// Who listens beside the workers.
-    public var subscriptions: Subscriptions {
-        get { machine.subscriptions }
-        set { machine.follow(newValue) }
+    /// Ends a turn whose records are durable: hands out everything that may happen now, and forgets the suspects that
+    /// survived it.
+    /// - Parameters:
+    ///   - ready: what the turn has returned. Turns are released in their order.
+    ///   - receipt: the journal's, for the turn's records or for later ones. An earlier one is a programming error.
+    public mutating func release(_ ready: consuming Ready, _ receipt: JournalReceipt) -> Released {
+        precondition(
+            receipt.position >= ready.position,
+            "what depends on record \(ready.position) was to leave on a receipt through \(receipt.position)")
+        reducer.strike(ready.survivors)
+        return ready.released
     }
-
-    /// A new subscriber to a stream of whole states waits for no change: the next turn publishes the state as it is.
-    public mutating func publishAgain(_ stream: UpdateStream) { machine.publishAgain(stream) }
-
-    /// Whether batches that have arrived wait to be read: then nobody can tell what was lost. For the shell to say before
-    /// `advance`, in every turn.
-    public var hasUnreadBatches: Bool {
-        get { machine.hasUnreadBatches }
-        set { machine.hasUnreadBatches = newValue }
-    }
-
-    /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
-    public mutating func advance(to now: Moment) { machine.advance(to: now) }
-
-    /// Ends the turn: grants what can be granted, and hands out records and messages.
-    public mutating func ready() -> Ready { machine.ready() }
 
     /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
-    /// that is wanted is granted anew. Peers end what they run when they are welcomed into it.
-    public mutating func beginHistory(_ history: History, at now: Moment) { machine.beginHistory(history, at: now) }
-
-    // MARK: Events that end the process
-
-    /// Where each entry is noted while it is reduced; its suspects are reduced alone. To be set before the replay.
-    public var crashNote: CrashNote? {
-        get { machine.crashNote }
-        set { machine.crashNote = newValue }
-    }
-
-    /// Whether something waits for a turn of its own: the shell's next turn begins with `takeDeferred`.
-    public var hasDeferred: Bool { machine.hasDeferred }
-
-    /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
-    public mutating func takeDeferred(at now: Moment) { machine.takeDeferred(at: now) }
-
-    /// The records of every `ready` so far are durable: suspects that were consumed are suspects no longer.
-    public mutating func turnIsDurable() { machine.turnIsDurable() }
-
-    /// Lines for people about events that end the process; for the shell's log.
-    public mutating func takeAlarms() -> [String] { machine.takeAlarms() }
-
-    // MARK: Work for other threads
-
-    /// Work on copies of the state that the shell has done by other threads; each result comes back by `receive`. Taken when
-    /// the turn is durable.
-    public mutating func takeErrands() -> [Errand] { machine.takeErrands() }
-
-    /// What came of an errand; one of another machine is passed over.
-    public mutating func receive(_ result: Errand.Result, at now: Moment) { machine.receive(result, at: now) }
-
-    // MARK: Operators
-
-    /// What is waiting for the journal; the shell answers each by `answer`.
-    public mutating func takeJournalRequests() -> [JournalRequest] { machine.takeJournalRequests() }
-
-    /// Answers a request; leaves with the turn's receipt.
-    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
-        machine.answer(answer, number, route)
-    }
-
-    /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
-    public func status() -> StatusReport { machine.status() }
-
-    /// What has been counted for people.
-    public var counters: [Counter: UInt64] { machine.counters }
-
-    /// Counts what the shell has seen.
-    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { machine.count(counter, amount) }
+    /// that is wanted is granted again. Peers end what they run when they are welcomed into it. Between two turns.
+    public mutating func beginHistory(_ history: History, at now: Moment) { reducer.beginHistory(history, at: now) }
 
     // MARK: What a shell wants to know
 
-    public var configuration: ReducerConfiguration { machine.configuration }
-    public var fingerprintValue: UInt64 { machine.fingerprint.value }
-    public var history: History { machine.history }
-    public var epoch: Epoch { machine.epoch }
-    public var seq: Seq { machine.seq }
+    /// A report as of the newest turn. What it shows must wait for the turn's receipt (G14).
+    public func status() -> StatusReport { reducer.status() }
 
-    /// The state after the last event of this turn. What is shown of it must wait for the turn's receipt.
+    /// What has been counted for people.
+    public var counters: [Counter: UInt64] { reducer.counters }
+
+    public var configuration: ReducerConfiguration { reducer.configuration }
+    public var fingerprintValue: UInt64 { reducer.fingerprint.value }
+    public var history: History { reducer.history }
+    public var epoch: Epoch { reducer.epoch }
+    public var seq: Seq { reducer.seq }
+
+    /// The state after the last event of the newest turn. What is shown of it must wait for the turn's receipt.
     public var state: Definition.State { core.state }
 
     /// The loop's end, once it has come.
-    public var end: Outcome? { machine.end }
+    public var end: Outcome? { reducer.end }
 
-    /// Where the peer of this process goes on, in the session that the one of an earlier process left: behind everything that
+    /// Who listens besides the workers.
+    public var subscriptions: Subscriptions { reducer.subscriptions }
+
+    /// Where the peer of this process goes on, in the session that the one of an earlier process left: after everything that
     /// was consumed of it. Nothing else that one sent can still arrive. Nil: there is no such session yet.
-    public var localStream: PeerStream? { machine.localStream }
+    public var localStream: PeerStream? { reducer.localStream }
 
     /// How many peers are greeted, not counting one.
-    public func memberCount(besides peer: PeerID?) -> Int { machine.memberCount(besides: peer) }
+    public func memberCount(besides peer: PeerID?) -> Int { reducer.memberCount(besides: peer) }
+
+    /// Whether some of what has arrived waits for the next turn.
+    public var hasDeferred: Bool { reducer.hasDeferred }
 
     /// What the journal determines.
-    package var core: JournaledState<Definition> { JournaledState(machine.core) }
+    package var core: JournaledState<Definition> { JournaledState(reducer.core) }
 
     /// How full its queues are.
-    package var queues: [QueueMeasure] { machine.queues }
+    package var queues: [QueueMeasure] { reducer.queues }
 
     /// Up to where the entries of a session have been read without a gap; nil: its batches are dropped.
-    package func read(of session: SessionID) -> UInt64? { machine.read(of: session) }
+    package func read(of session: SessionID) -> UInt64? { reducer.read(of: session) }
 
     /// The sessions of which batches wait for a turn of their own.
-    package var waitingSessions: [SessionID] { machine.poison.deferred.batches.map(\.session) }
-
-    package var brokenRules: BrokenRules {
-        get { machine.brokenRules }
-        set { machine.brokenRules = newValue }
-    }
+    package var waitingSessions: [SessionID] { reducer.poison.deferred.batches.map(\.session) }
 }
 
 /// Who listens beside the workers; the shell learns it from the publisher's subscriptions.

@@ -37,18 +37,18 @@ struct LocalPeer {
         hasWork = true
     }
 
-    /// Hands the machine what this peer has to say.
-    mutating func turn<Definition: LoopDefinition>(_ machine: inout ReducerMachine<Definition>, at now: Moment) {
+    /// Hands the reducer what this peer has to say.
+    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime) {
         hasWork = false
-        driver.takePosted(at: now.monotonic)
-        for action in driver.turn(at: now.monotonic) {
+        driver.takePosted(at: now)
+        for action in driver.turn(at: now) {
             switch action {
-            case .send(let message): machine.receive(message, from: .local, at: now)
+            case .send(let message): intake.receive(message, from: .local)
             case .connect: hasWork = true
             default: break
             }
         }
-        while let batch = driver.nextBatch() { machine.receive(batch, at: now) }
+        while let batch = driver.nextBatch() { intake.receive(batch) }
         driver.takeAftermath()?.happen()
     }
 }

@@ -18,6 +18,24 @@ struct ReducerService<Definition: LoopDefinition> {
     private var pace = TurnPace()
     /// How many lines of the process's log the machine knows to be lost.
     private var droppedLinesCount: UInt64 = 0
+    /// For the machine's next turn.
+    private var mail: [Letter] = []
+
+    /// What the machine is told at the beginning of a turn.
+    private enum Letter {
+        case errandDone(Errand.Result)
+        case answer(AdministrationAnswer, JournalRequest)
+        /// The last turn's reply found no connection.
+        case unreachablePeer
+
+        func read(by intake: inout ReducerCore) {
+            switch self {
+            case .errandDone(let result): intake.receive(result)
+            case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
+            case .unreachablePeer: intake.count(.unreachablePeer)
+            }
+        }
+    }
 
     /// How one turn ended.
     struct TurnEnd {
@@ -56,15 +74,13 @@ struct ReducerService<Definition: LoopDefinition> {
                 silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
                 publisher: addresses.publisher,
                 collector: addresses.collector),
-            seed: SystemRandom.uint64(), at: now)
+            seed: SystemRandom.uint64(), nonce: SystemRandom.uint64(), at: SystemClock.now)
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
             log.note(
                 "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
                     + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms")
         }
-        machine.crashNote = note
-        machine.begin(nonce: SystemRandom.uint64(), at: SystemClock.now)
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
@@ -87,56 +103,59 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   more. What the sockets throw.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
-        countDroppedLines()
-        if machine.hasDeferred { machine.takeDeferred(at: arrived) }
-        try sockets.drainControl { request, route, foreignVersion in
-            if let foreignVersion { machine.refuse(protocolVersion: foreignVersion, route) }
-            if let request { machine.receive(request, from: route, at: arrived) }
+        var now = arrived
+        let ready = try machine.turn(at: arrived) { [droppedLines = newlyDroppedLines(), mail = takeMail()] intake in
+            intake.count(.droppedLogLine, droppedLines)
+            for letter in mail { letter.read(by: &intake) }
+            try sockets.drainControl { request, route, foreignVersion in
+                if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
+                if let request { intake.receive(request, from: route) }
+            }
+            var begun: [UpdateStream] = []
+            try sockets.drainSubscriptions(
+                inbox: { intake.noticeSubscription(of: $0) }, stream: { begun.append($0) })
+            intake.follow(sockets.subscriptions)
+            for stream in begun { intake.publishAgain(stream) }
+            intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) { intake.receive($0) }
+            intake.count(.malformedFrame, sockets.takeMalformedCount())
+            local?.turn(&intake, at: arrived.monotonic)
+            now = SystemClock.now
+            intake.passTime(to: now)
         }
-        var begun: [UpdateStream] = []
-        try sockets.drainSubscriptions(
-            inbox: { machine.noticeSubscription(of: $0) }, stream: { begun.append($0) })
-        if machine.subscriptions != sockets.subscriptions { machine.subscriptions = sockets.subscriptions }
-        for stream in begun { machine.publishAgain(stream) }
-        machine.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {
-            machine.receive($0, at: arrived)
-        }
-        let malformed = sockets.takeMalformedCount()
-        if malformed > 0 { machine.count(.malformedFrame, malformed) }
-        local?.turn(&machine, at: arrived)
-        let now = SystemClock.now
-        machine.advance(to: now)
-        let ready = machine.ready()
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let receipt = try journal.append(ready.records, through: ready.position)
         pace.note(closing: SystemClock.monotonic - now.monotonic)
-        machine.turnIsDurable()
-        for outbound in ready.release(receipt) { try send(outbound, &sockets, at: now.monotonic) }
-        try keepUp(at: now.monotonic, &end)
-        end.hasWork = local?.hasWork ?? false
+        let released = machine.release(ready, receipt)
+        for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
+        try flushIfDue(at: now.monotonic, &end)
+        for alarm in released.alarms { log.note(alarm) }
+        snapshots.writeIfDue(machine.core, log)
+        for errand in released.errands { send(out: errand) }
+        for request in released.journalRequests { try answer(request) }
+        end.hasWork = local?.hasWork ?? false || !mail.isEmpty
         return end
     }
 
-    private mutating func countDroppedLines() {
+    private mutating func newlyDroppedLines() -> UInt64 {
         let count = StandardError.droppedCount
-        guard count > droppedLinesCount else { return }
-        machine.count(.droppedLogLine, count - droppedLinesCount)
-        droppedLinesCount = count
+        defer { droppedLinesCount = count }
+        return count - droppedLinesCount
     }
 
-    /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
-    private mutating func keepUp(at now: MonotonicTime, _ end: inout TurnEnd) throws {
-        if durability == .none {
-            if now - flushedAt >= Self.flushInterval {
-                try journal.flush()
-                flushedAt = now
-            }
-            end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
+    private mutating func takeMail() -> [Letter] {
+        if mail.isEmpty { return [] }
+        defer { mail = [] }
+        return mail
+    }
+
+    /// With durability `none`, what was acknowledged is written from time to time.
+    private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
+        guard durability == .none else { return }
+        if now - flushedAt >= Self.flushInterval {
+            try journal.flush()
+            flushedAt = now
         }
-        for alarm in machine.takeAlarms() { log.note(alarm) }
-        snapshots.writeIfDue(machine.core, log)
-        for errand in machine.takeErrands() { send(out: errand) }
-        for request in machine.takeJournalRequests() { try answer(request) }
+        end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
     }
 
     /// Each on a thread of its own: there are few, and they are long.
@@ -155,18 +174,17 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    /// What another thread made of a copy of the state.
-    mutating func receive(_ result: Errand.Result) { machine.receive(result, at: SystemClock.now) }
+    /// What another thread made of a copy of the state. The next turn takes it.
+    mutating func receive(_ result: Errand.Result) { mail.append(.errandDone(result)) }
 
     private mutating func answer(_ request: JournalRequest) throws {
         switch request.request {
         case .trim(let before):
             let first = try journal.trim(before: Seq(before))
-            machine.answer(
-                .done("the journal begins at seq \(first) now"), request.number, request.route)
+            answer(.done("the journal begins at seq \(first) now"), to: request)
         default:
             try journal.flush()
-            if let refusal = desk.take(request) { machine.answer(.refused(refusal), request.number, request.route) }
+            if let refusal = desk.take(request) { answer(.refused(refusal), to: request) }
         }
     }
 
@@ -179,9 +197,9 @@ struct ReducerService<Definition: LoopDefinition> {
         machine.beginHistory(history, at: SystemClock.now)
     }
 
-    /// An answer from another thread; leaves with the next turn.
+    /// An answer of the journal. It leaves with the next turn.
     mutating func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
-        machine.answer(answer, request.number, request.route)
+        mail.append(.answer(answer, request))
     }
 
     mutating func snapshotWritten(_ result: Result<SnapshotEntry, JournalError>, opening: UInt64) throws {
@@ -221,7 +239,7 @@ struct ReducerService<Definition: LoopDefinition> {
         case .inbox(let peer, let frame): try sockets.publish(frame, toInboxOf: peer)
         case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
         case .reply(.router(let id), let frame):
-            if try !sockets.reply(frame, to: id) { machine.count(.unreachablePeer) }
+            if try !sockets.reply(frame, to: id) { mail.append(.unreachablePeer) }
         }
     }
 }

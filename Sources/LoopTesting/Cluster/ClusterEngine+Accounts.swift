@@ -7,15 +7,15 @@ extension ClusterEngine {
     // MARK: Everything that is read is consumed, or waits
 
     /// Whatever waited behind the last turn waits still, or is consumed.
-    func beginReadAccount() {
+    func beginReadAccount(_ reducer: ReducerMachine<Ran>) {
         readAccount = [:]
-        guard let reducer, reducer.hasDeferred else { return }
         for session in reducer.waitingSessions { readAccount[session] = reducer.read(of: session) }
     }
 
-    /// A batch is handed to the reducer. One behind a gap is dropped, and comes again.
-    func noteRead(_ batch: Batch) {
-        guard batch.history == history, let read = readAccount[batch.session] ?? reducer?.read(of: batch.session),
+    /// A batch is handed to the reducer. One after a gap is dropped, and comes again.
+    /// - Parameter known: up to where the reducer has read the session.
+    func noteRead(_ batch: Batch, after known: UInt64?) {
+        guard batch.history == history, let read = readAccount[batch.session] ?? known,
             batch.first <= read + 1
         else { return }
         readAccount[batch.session] = max(read, batch.first + UInt64(batch.entries.count) - 1)

@@ -90,7 +90,7 @@ extension ClusterEngine {
 
     /// Whether the loop has ended and everybody knows. Where that was planned, some more come then, and learn of it too.
     func isOver() throws(Violation) -> Bool {
-        guard outcome != nil, unsynced == nil, unlearned() == nil else { return false }
+        guard outcome != nil, !isSyncing, unlearned() == nil else { return false }
         guard plan.end != nil, !haveLatecomersCome else { return true }
         haveLatecomersCome = true
         say("everybody has learned of the end; others come late")

@@ -33,19 +33,19 @@ extension ClusterEngine {
     }
 
     /// Hands the reducer what its own peer has to say.
-    func drainLocal(at moment: Moment) throws(Violation) {
+    func drainLocal(_ intake: inout ReducerCore, at time: MonotonicTime) throws(Violation) {
         guard let local else { return }
-        local.machine.advance(to: moment.monotonic)
+        local.machine.advance(to: time)
         try settleAccounts(of: local)
         for message in local.said {
             if isTranscribing { transcript?.note(.toReducer(local.index, message), at: now) }
-            reducer?.receive(message, from: .local, at: moment)
+            intake.receive(message, from: .local)
         }
         local.said.removeAll()
         while let batch = local.machine.nextBatch() {
             try noteSent(batch, by: local)
             if isTranscribing { transcript?.note(.batch(local.index, batch), at: now) }
-            reducer?.receive(batch, at: moment)
+            intake.receive(batch)
         }
     }
 }

@@ -25,9 +25,9 @@ extension ClusterEngine {
     }
 
     /// Whether a turn is the one that is to be lost quietly.
-    func isToBeLost(_ turn: Unsynced) -> Bool {
-        guard let wanted = awaitedLoss?.of, !turn.records.contains(where: \.outlivesPower) else { return false }
-        return turn.records.contains { record in
+    func isToBeLost(_ records: [Record]) -> Bool {
+        guard let wanted = awaitedLoss?.of, !records.contains(where: \.outlivesPower) else { return false }
+        return records.contains { record in
             switch (record, wanted) {
             case (.event, .event): true
             case (.attemptEnded(let end), .attemptEnd): end.cause == .unresponsive
@@ -39,16 +39,16 @@ extension ClusterEngine {
 
     /// The machine loses power behind a turn, and what that turn wrote is gone with it. Others have heard of it, but nobody
     /// whose entries it consumed: so nobody can show that it is lost.
-    func loseQuietly(_ turn: Unsynced) throws(Violation) {
+    func loseQuietly(_ records: [Record], through position: UInt64, _ messages: [Outbound]) throws(Violation) {
         let (loss, endsAgain) = awaitedLoss ?? (.event, false)
         // The other worker, which was away, may come back with entries of the attempt that it does not have any more.
         awaitedLoss = loss == .attemptEnd && !endsAgain ? (.refusal, false) : nil
-        let senders = Set(turn.records.compactMap { $0.entry?.session })
+        let senders = Set(records.compactMap { $0.entry?.session })
         let deaf = present.filter { senders.contains($0.machine.session) }.map { (peer: $0, burst: $0.burst) }
-        for (peer, _) in deaf { peer.burst = turn.messages.count }
-        try deliver(turn.messages)
+        for (peer, _) in deaf { peer.burst = messages.count }
+        try deliver(messages)
         for (peer, burst) in deaf { peer.burst = burst }
-        try crashReducer(losesPower: true, behind: turn.position - UInt64(turn.records.count))
+        try crashReducer(losesPower: true, behind: position - UInt64(records.count))
         if endsAgain { endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
     }
 
@@ -65,12 +65,12 @@ extension ClusterEngine {
     }
 
     /// How many records of a turn stand when the process ends in the middle of its append; nil: it does not.
-    func lengthWhereTorn(_ turn: Unsynced) -> Int? {
+    func lengthWhereTorn(_ records: [Record]) -> Int? {
         guard case .refusal? = awaitedLoss?.of else { return nil }
         let isRefused = { (record: Record) in
             if case .refused(let refusal) = record { refusal.reason == .attempt } else { false }
         }
-        guard let first = turn.records.firstIndex(where: isRefused), first + 1 < turn.records.count else { return nil }
+        guard let first = records.firstIndex(where: isRefused), first + 1 < records.count else { return nil }
         return first + 1
     }
 

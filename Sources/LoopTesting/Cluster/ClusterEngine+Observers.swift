@@ -49,7 +49,7 @@ extension ClusterEngine {
     }
 
     /// The publisher knows who listens; it takes a while.
-    func countSubscriptions() {
+    func subscriptions() -> Subscriptions {
         var subscriptions = Subscriptions()
         for peer in present where peer.isAlive && peer.isConnected && peer.subscribedAt <= now {
             for topic in peer.topics {
@@ -62,7 +62,7 @@ extension ClusterEngine {
                 }
             }
         }
-        if reducer?.subscriptions != subscriptions { reducer?.subscriptions = subscriptions }
+        return subscriptions
     }
 
     func publish(_ frame: PeerFrame, on topic: Topic) {

@@ -39,7 +39,6 @@ extension ClusterEngine {
         }
         let isFresh = disk.position == 0
         reducer = try recovered(from: disk, isFresh: isFresh)
-        reducer?.begin(nonce: random.next(), at: reducerMoment)
         isReducerUp = true
         retriesDue = [:]
         journaledTime = reducer?.core.time ?? WallTime(milliseconds: 0)
@@ -82,11 +81,9 @@ extension ClusterEngine {
         // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
         // large are fetched in pieces.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
-        var machine = ReducerMachine(
-            recovered: core, configuration: configuration, seed: random.next(), at: reducerMoment)
-        machine.brokenRules = brokenRules
-        machine.crashNote = plan.keeping == .memory ? nil : trap.note
-        return machine
+        if plan.keeping == .memory { core.note = nil }
+        return ReducerMachine(
+            recovered: core, configuration: configuration, seed: random.next(), nonce: random.next(), at: reducerMoment)
     }
 
     /// Whichever snapshot a recovery begins from, and also without one, it comes to the same.
@@ -141,13 +138,13 @@ extension ClusterEngine {
     // MARK: Failing journals
 
     /// Nothing that depended on the failed records leaves, and nothing that the machine holds can be trusted.
-    func journalFailed(_ turn: Unsynced, _ error: JournalError) throws(Violation) {
+    func journalFailed(_ records: [Record], _ error: JournalError) throws(Violation) {
         checkers.count(.durableBeforeVisible)
         journalFailures += 1
         if brokenRules.contains(.failedJournalsAreLeft) { return }
         say("\(error)")
         // What had been written before the failure may have reached the disk.
-        if error.kind == .failedDisk { try tear(turn.records) }
+        if error.kind == .failedDisk { try tear(records) }
         journal?.close()
         try letGoOfMachine()
         reducerLife += 1
@@ -214,7 +211,7 @@ extension ClusterEngine {
     ) throws(Violation) {
         guard isReducerUp else { return }
         // An append may have come to its end, to a part, or to nothing.
-        let records = plan.keeping == .memory ? [] : unsynced?.records ?? []
+        let records = plan.keeping == .memory ? [] : recordsUnderWay
         let isInReduction = trap.hasSprung
         trap.end(signal: signal)
         journal?.close()
@@ -289,9 +286,9 @@ extension ClusterEngine {
             // Nobody stopped it: it recovers and begins an epoch of its own, beside the first.
             let recovery = try Recovery(plain, from: second, coder: coder)
             var machine = ReducerMachine(
-                recovered: recovery.core, configuration: ReducerConfiguration(), seed: 1, at: reducerMoment)
-            machine.begin(nonce: random.next(), at: reducerMoment)
-            let ready = machine.ready()
+                recovered: recovery.core, configuration: ReducerConfiguration(), seed: 1, nonce: random.next(),
+                at: reducerMoment)
+            let ready = machine.turn(at: reducerMoment)
             _ = try second.append(ready.records, through: ready.position)
         } catch let error as JournalError where error.kind == .locked {
             return true

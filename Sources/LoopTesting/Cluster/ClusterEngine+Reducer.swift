@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's turns, as its shell takes them. (The same order as `ReducerService.turn`.)
+/// The reducer's turns, as its shell takes them.
 extension ClusterEngine {
     var reducerMoment: Moment {
         Moment(
@@ -29,29 +29,24 @@ extension ClusterEngine {
         let moment = reducerMoment
         turnAt = now
         turnWall = moment.wall
-        beginReadAccount()
-        if reducer?.hasDeferred == true { reducer?.takeDeferred(at: moment) }
-        receiveErrands(at: moment)
-        try drainRouter(at: moment)
-        drainSubscriptions()
-        drainCollector(at: moment)
-        try drainLocal(at: moment)
+        guard var machine = reducer.take() else { return }
+        beginReadAccount(machine)
+        let ready = try machine.turn(at: moment) { (intake) throws(Violation) in
+            handIn(&intake)
+            try drainRouter(&intake)
+            drainSubscriptions(&intake)
+            drainCollector(&intake)
+            try drainLocal(&intake, at: moment.monotonic)
+        }
+        reducer = machine
         if trap.hasSprung { return try endInReduction() }
         try demandEverythingRead()
-        reducer?.advance(to: moment)
         try watchLeases()
-        guard let ready = reducer?.ready() else { return }
-        let (records, position, deadline, lost) = (
-            Array(ready.records), ready.position, ready.deadline, ready.historyLost
-        )
-        let end = ready.outcome
-        let messages = ready.release(JournalReceipt(through: position))
-        if brokenRules.contains(.nothingLeavesEarly) { try deliver(messages) }
-        unsynced = Unsynced(
-            records: records, position: position, deadline: deadline,
-            messages: brokenRules.contains(.nothingLeavesEarly) ? [] : messages, historyLost: lost, outcome: end)
+        if brokenRules.contains(.nothingLeavesEarly) { try deliver(ready.messagesWithoutReceipt) }
+        let records = Array(ready.records)
+        unsynced = Unsynced(ready: ready, records: records)
         isSyncing = true
-        if awaitedLoss != nil, let turn = unsynced, let length = lengthWhereTorn(turn) {
+        if awaitedLoss != nil, let length = lengthWhereTorn(records) {
             awaitedLoss = nil
             return try crashReducer(tearingAt: length)
         }
@@ -62,41 +57,50 @@ extension ClusterEngine {
         agenda.note(.reducerSynced(life: reducerLife), at: now + duration)
     }
 
+    /// What other threads have come to since the last turn. What a life before has wished for is handed over too: a machine
+    /// tells it apart.
+    private func handIn(_ intake: inout ReducerCore) {
+        while let first = errands.first, first.doneAt <= now {
+            errands.removeFirst()
+            intake.receive(first.result)
+        }
+    }
+
     /// The disk has answered: with a receipt the messages leave.
     func reducerSynced(_ life: UInt32) throws(Violation) {
-        guard life == reducerLife, let done = unsynced else { return }
-        unsynced = nil
+        guard life == reducerLife, let done = unsynced.take() else { return }
         isSyncing = false
-        if !done.records.isEmpty {
-            guard try append(done) else { return }
-            reducer?.turnIsDurable()
+        if !done.records.isEmpty { guard try append(done) else { return } }
+        let (records, end, lost) = (done.records, done.ready.outcome, done.ready.historyLost)
+        let (position, deadline) = (done.ready.position, done.ready.deadline.nanoseconds)
+        guard let released = reducer?.release(done.ready, JournalReceipt(through: position)) else { return }
+        if !records.isEmpty {
             try demandSurvivorsStruck()
             try observeReducer()
-            if isToBeLost(done) { return try loseQuietly(done) }
+            if isToBeLost(records) { return try loseQuietly(records, through: position, released.messages) }
         }
-        if let end = done.outcome, outcome == nil {
+        if let end, outcome == nil {
             try noteEnd(end)
             guard isReducerUp else { return }
         }
-        try deliver(done.messages)
-        if let lost = done.historyLost { try goOn(without: lost) }
+        if !brokenRules.contains(.nothingLeavesEarly) { try deliver(released.messages) }
+        if let lost { try goOn(without: lost) }
         guard isReducerUp else { return }
-        keepUp()
-        let deadline = done.deadline.nanoseconds
+        keepUp(released)
         let time = deadline == .max ? .max : max(deadline, reducerClockOffset) - reducerClockOffset
         wakeReducer(at: max(now, min(time, nextArrivalAtReducer())))
     }
 
     /// - Returns: whether there is a receipt.
-    private func append(_ turn: Unsynced) throws(Violation) -> Bool {
+    private func append(_ turn: borrowing Unsynced) throws(Violation) -> Bool {
         journal?.failure = now < diskFailsUntil ? .full : isNextAppendFailing ? .failedDisk : nil
         isNextAppendFailing = false
         do {
-            _ = try journal?.append(turn.records, through: turn.position)
+            _ = try journal?.append(turn.records, through: turn.ready.position)
         } catch  where error.kind == .misuse {
             throw Violation(.oneOrder, "another process has written into the journal: \(error)")
         } catch {
-            try journalFailed(turn, error)
+            try journalFailed(turn.records, error)
             return brokenRules.contains(.failedJournalsAreLeft)
         }
         for record in turn.records { try noteDurable(record) }
@@ -145,35 +149,26 @@ extension ClusterEngine {
     }
 
     /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
-    private func keepUp() {
+    private func keepUp(_ released: Released) {
         if plan.keeping == .none, now - flushedAt >= 200_000_000 {
             journal?.flush()
             flushedAt = now
         }
-        _ = reducer?.takeAlarms()
-        for request in reducer?.takeJournalRequests() ?? [] {
+        for request in released.journalRequests {
             guard case .trim(let before) = request.request else { continue }
             _ = journal?.trim(before: Seq(before))
         }
         snapshotIfDue()
-        beginErrands()
+        begin(released.errands)
     }
 
     /// Other threads work on copies of the state, and are ready some time later.
-    private func beginErrands() {
-        for errand in reducer?.takeErrands() ?? [] {
+    private func begin(_ errands: [Errand]) {
+        for errand in errands {
             // Of no generator, on whose numbers everything else depends.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
-            errands.append((time, errand.run()))
+            self.errands.append((time, errand.run()))
             agenda.note(.errandDone, at: time)
-        }
-    }
-
-    /// Also what a life before has wished for is handed over: a machine tells it apart.
-    private func receiveErrands(at moment: Moment) {
-        while let first = errands.first, first.doneAt <= now {
-            errands.removeFirst()
-            reducer?.receive(first.result, at: moment)
         }
     }
 

@@ -6,7 +6,7 @@ import LoopWire
 extension ClusterEngine {
     /// What is still in motion or wrong; nil: nothing.
     func unsettled() -> String? {
-        guard let reducer, unsynced == nil else { return "the reducer is busy" }
+        guard let reducer, !isSyncing else { return "the reducer is busy" }
         if reducer.end != nil { return "\(unlearned() ?? "somebody late") has not learned that the loop has ended" }
         for peer in present where peer.isAlive {
             let name = "\(peer.role) \(peer.index)"

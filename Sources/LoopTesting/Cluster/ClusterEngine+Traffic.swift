@@ -24,10 +24,10 @@ extension ClusterEngine {
     }
 
     /// All control messages, in any order among the peers.
-    func drainRouter(at moment: Moment) throws(Violation) {
+    func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
         for request in operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
-            reducer?.receive(.administration(request: 0, document[...]), from: .router([0]), at: moment)
+            intake.receive(.administration(request: 0, document[...]), from: .router([0]))
         }
         operatorRequests.removeAll()
         var waiting = present.filter { $0.toReducer.readableAt <= now }
@@ -38,27 +38,26 @@ extension ClusterEngine {
                 noteRead(of: peer)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
-                reducer?.receive(message, from: .router(peer.route), at: moment)
+                intake.receive(message, from: .router(peer.route))
             }
             if peer.toReducer.readableAt > now { waiting.remove(at: position) }
         }
     }
 
     /// What operators ask, and what the publisher hears of subscriptions.
-    func drainSubscriptions() {
+    func drainSubscriptions(_ intake: inout ReducerCore) {
         var begun: [UpdateStream] = []
         for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
             peer.isSubscriptionNew = false
-            reducer?.noticeSubscription(of: peer.id)
+            intake.noticeSubscription(of: peer.id)
             for case .updates(_, let stream) in peer.topics { begun.append(stream) }
         }
-        if !plan.observers.isEmpty { countSubscriptions() }
-        for stream in begun { reducer?.publishAgain(stream) }
+        if !plan.observers.isEmpty { intake.follow(subscriptions()) }
+        for stream in begun { intake.publishAgain(stream) }
     }
 
     /// Some batches, in any order among the connections.
-    func drainCollector(at moment: Moment) {
-        reducer?.hasUnreadBatches = false
+    func drainCollector(_ intake: inout ReducerCore) {
         var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in present {
             for pipe in peer.pusher.pipes.indices where peer.pusher.pipes[pipe].readableAt <= now {
@@ -73,12 +72,12 @@ extension ClusterEngine {
                 count += 1
                 noteRead(of: peer)
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
-                noteRead(batch)
-                reducer?.receive(batch, at: moment)
+                noteRead(batch, after: intake.read(of: batch.session))
+                intake.receive(batch)
             }
             if peer.pusher.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }
-        reducer?.hasUnreadBatches = !waiting.isEmpty
+        intake.hasUnreadBatches = !waiting.isEmpty
         if count > 0 { forgetTheGone() }
     }
 

@@ -141,14 +141,13 @@ package final class ClusterEngine<Work: Workload> {
     enum QuietLoss { case event, attemptEnd, refusal }
 
     /// A turn whose records are on their way to the disk.
-    struct Unsynced {
+    struct Unsynced: ~Copyable {
+        let ready: Ready
         let records: [Record]
-        let position: UInt64
-        let deadline: MonotonicTime
-        let messages: [Outbound]
-        let historyLost: HistoryLost?
-        let outcome: Outcome?
     }
+
+    /// What an end of the process may lose, to a part or as a whole.
+    var recordsUnderWay: [Record] { unsynced?.records ?? [] }
 
     /// - Parameters:
     ///   - plan: what the seed has drawn, with the generator as it is behind it.

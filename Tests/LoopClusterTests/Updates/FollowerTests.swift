@@ -409,8 +409,8 @@ private func request(_ interval: UInt32) -> ToReducer {
         for step in 0..<500 {
             if step == 50 {
                 for topic in following.topics(of: LibraryBench.loop) {
-                    if case .updates(_, let stream) = topic { bench.machine.subscriptions.streams = [stream] }
-                    if case .events = topic { bench.machine.subscriptions.hasEvents = true }
+                    if case .updates(_, let stream) = topic { bench.subscriptions.streams = [stream] }
+                    if case .events = topic { bench.subscriptions.hasEvents = true }
                 }
             }
             let out = try bench.send(

@@ -46,6 +46,9 @@ struct Library: LoopDefinition {
 /// A reducer's machine whose followers are what matters: one session sends, and what is published is looked at.
 struct LibraryBench {
     var machine: ReducerMachine<Library>
+    var subscriptions = Subscriptions()
+    /// What turns have asked other threads to do.
+    private var errands: [Errand] = []
     private var session = SessionID.none
     private var number: UInt64 = 0
     /// Milliseconds on both clocks.
@@ -59,20 +62,14 @@ struct LibraryBench {
         configure(&configuration)
         machine = ReducerMachine(
             definition: Library(), configuration: configuration, coder: CBORCoder(), history: Self.history, seed: 1,
-            at: Self.moment(time))
-        machine.begin(nonce: 7, at: Self.moment(time))
-        machine.subscriptions.streams = streams
-        _ = turn { [peer] machine, now in
-            machine.receive(
-                .greet(
-                    Greeting(
-                        peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
-                        fingerprint: 0, capacity: 0, groups: [], name: "")), from: .router([1]), at: now)
-        }
+            nonce: 7, at: Self.moment(time))
+        subscriptions.streams = streams
+        let greeting = Greeting(
+            peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1, fingerprint: 0,
+            capacity: 0, groups: [], name: "")
+        _ = turn { $0.receive(.greet(greeting), from: .router([1])) }
         session = SessionID(1)
-        _ = turn { [epoch = machine.epoch] machine, now in
-            machine.receive(.claim(SessionID(1), epoch, []), from: .router([1]), at: now)
-        }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1])) }
     }
 
     static func moment(_ time: Int64) -> Moment {
@@ -83,15 +80,22 @@ struct LibraryBench {
 
     /// One turn.
     mutating func turn(
-        after milliseconds: Int64 = 0, _ receive: (inout ReducerMachine<Library>, Moment) -> Void = { _, _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
     ) -> [Outbound] {
         time += milliseconds
-        let now = Self.moment(time)
-        receive(&machine, now)
-        machine.advance(to: now)
-        let ready = machine.ready()
+        let ready = machine.turn(at: Self.moment(time)) { intake in
+            intake.follow(subscriptions)
+            take(&intake)
+        }
         let position = ready.position
-        return ready.release(JournalReceipt(through: position))
+        let released = machine.release(ready, JournalReceipt(through: position))
+        errands += released.errands
+        return released.messages
+    }
+
+    mutating func takeErrands() -> [Errand] {
+        defer { errands = [] }
+        return errands
     }
 
     /// Events that come in one turn.
@@ -101,11 +105,11 @@ struct LibraryBench {
             loop: Self.loop, history: machine.history, session: session, settled: number, applied: 1 << 20,
             first: number + 1, entries: entries)
         number += UInt64(events.count)
-        return turn(after: milliseconds) { $0.receive(batch, at: $1) }
+        return turn(after: milliseconds) { $0.receive(batch) }
     }
 
     mutating func ask(_ message: ToReducer) -> [ToPeer] {
-        turn { $0.receive(message, from: .router([5]), at: $1) }.compactMap {
+        turn { $0.receive(message, from: .router([5])) }.compactMap {
             if case .reply(.router([5]), let frame) = $0 { frame.message } else { nil }
         }
     }

@@ -124,7 +124,7 @@ import Testing
         let middle = bench.state
         let out = bench.turn {
             $0.receive(
-                .stateRequest(transfer: 0, part: 0, section: "", differences: 1000), from: .router([5]), at: $1)
+                .stateRequest(transfer: 0, part: 0, section: "", differences: 1000), from: .router([5]))
         }
         #expect(
             out.deltas(on: slow) == [
@@ -144,15 +144,15 @@ import Testing
     @Test func `a large state is encoded by an errand, for all who ask meanwhile`() throws {
         var bench = LibraryBench { $0.hashedBytesMax = 1 }
         for number in 0..<20 { _ = try bench.send(.shelve("book \(number)", 1)) }
-        _ = bench.machine.takeErrands()
+        _ = bench.takeErrands()
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
         let (seq, bytes) = (bench.machine.seq, try CBOR.encode(bench.state))
-        let errands = bench.machine.takeErrands()
+        let errands = bench.takeErrands()
         #expect(errands.count == 1)
         _ = try bench.send(.shelve("another", 1))
         let result = try #require(errands.first).run()
-        let out = bench.turn { $0.receive(result, at: $1) }
+        let out = bench.turn { $0.receive(result) }
         #expect(
             replies(out) == [
                 .statePart(StatePart(transfer: 1, seq: seq, part: 0, end: .state, bytes: bytes))
@@ -165,7 +165,7 @@ import Testing
             $0.statePartBytes = 40
         }
         for number in 0..<200 { _ = try bench.send(.shelve("book \(number)", number)) }
-        _ = bench.machine.takeErrands()
+        _ = bench.takeErrands()
         let state = bench.state
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [])
         var parts: [StatePart] = []
@@ -174,12 +174,12 @@ import Testing
         while parts.last?.end != .state {
             // What happens meanwhile is in none of them.
             _ = try bench.send(.lend("book \(steps)"), after: 1)
-            let errands = bench.machine.takeErrands().filter { !$0.isDigest }
+            let errands = bench.takeErrands().filter { !$0.isDigest }
             steps += errands.count
             #expect(errands.count <= 1)
             for errand in errands {
                 let result = errand.run()
-                let out = bench.turn { $0.receive(result, at: $1) }
+                let out = bench.turn { $0.receive(result) }
                 // The first part goes to who has asked for it before it was there.
                 parts += replies(out).compactMap { if case .statePart(let part) = $0 { part } else { nil } }
             }
@@ -202,7 +202,7 @@ import Testing
         #expect(back == state)
         // Another one, a little later, gets what is encoded already.
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [.statePart(parts[0])])
-        let others = bench.machine.takeErrands().filter { !$0.isDigest }
+        let others = bench.takeErrands().filter { !$0.isDigest }
         #expect(others.isEmpty)
     }
 
@@ -255,7 +255,7 @@ import Testing
 
     private func following(_ configure: (inout ReducerConfiguration) -> Void = { _ in }) -> LibraryBench {
         var bench = LibraryBench(configure)
-        bench.machine.subscriptions.hasEvents = true
+        bench.subscriptions.hasEvents = true
         _ = bench.turn()
         return bench
     }
@@ -297,12 +297,13 @@ import Testing
     @Test func `transitions are kept for a while when the last one has left, and then no more`() throws {
         var bench = following()
         _ = try bench.send(.visit)
-        bench.machine.subscriptions.hasEvents = false
+        bench.subscriptions.hasEvents = false
         _ = try bench.send(.visit)
-        bench.machine.subscriptions.hasEvents = true
+        bench.subscriptions.hasEvents = true
         _ = try bench.send(.visit)
         #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0)))) == [1, 2, 3])
-        bench.machine.subscriptions.hasEvents = false
+        bench.subscriptions.hasEvents = false
+        _ = bench.turn()
         _ = try bench.send(.visit, after: 11_000)
         _ = try bench.send(.visit)
         #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(0))) == [.transitions([])])

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopNode
 import LoopWire
 
@@ -61,21 +62,20 @@ struct FusedReducer {
 
     /// A start on a journal in which the client has its session.
     init(note: CrashNote) throws {
+        var state = JournaledState(definition: Fuses(), coder: CBORCoder(), history: Self.history)
+        try state.apply(.sessionOpened(SessionID(1), Self.peer))
+        state.note = note
         machine = ReducerMachine(
-            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: Self.history,
-            seed: 1, at: Self.now)
-        machine.crashNote = note
-        try machine.replay(.sessionOpened(SessionID(1), Self.peer))
-        machine.begin(nonce: 1, at: Self.now)
+            recovered: state, configuration: ReducerConfiguration(), seed: 1, nonce: 1, at: Self.now)
         turn {
             $0.receive(
                 .greet(
                     Greeting(
                         peer: Self.peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
                         fingerprint: 0, capacity: 0, groups: [], name: "client")),
-                from: .router([9]), at: Self.now)
+                from: .router([9]))
         }
-        turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([9]), at: Self.now) }
+        turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([9])) }
     }
 
     mutating func send(_ events: [Fuses.Event]) throws {
@@ -84,18 +84,17 @@ struct FusedReducer {
             $0.receive(
                 Batch(
                     loop: LoopID(name: Fuses.name), history: Self.history, session: SessionID(1), settled: 0,
-                    applied: 0, first: 1, entries: entries), at: Self.now)
+                    applied: 0, first: 1, entries: entries))
         }
-        while machine.hasDeferred { turn { $0.takeDeferred(at: Self.now) } }
+        while machine.hasDeferred { turn { _ in } }
     }
 
     /// The first records of a journal, and these events.
     static func journal(_ events: [Fuses.Event]) throws -> [Record] {
         var machine = ReducerMachine(
             definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
-            at: now)
-        machine.begin(nonce: 1, at: now)
-        return machine.ready().records
+            nonce: 1, at: now)
+        return machine.turn(at: now).records
             + (try events.enumerated().map { number, event in
                 .event(
                     EventRecord(
@@ -106,18 +105,16 @@ struct FusedReducer {
 
     /// A start on such a journal.
     static func replay(_ events: [Fuses.Event], note: CrashNote) throws {
-        var machine = ReducerMachine(
-            definition: Fuses(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: history, seed: 1,
-            at: now)
-        machine.crashNote = note
-        for record in try journal(events) { try machine.replay(record) }
+        let records = try Self.journal(events)
+        var journal = MemoryJournal(history: history, keepsMax: records.count)
+        _ = try journal.append(records, through: UInt64(records.count))
+        _ = try Recovery(Fuses(), from: journal, coder: CBORCoder(), note: note)
     }
 
-    private mutating func turn(_ body: (inout ReducerMachine<Fuses>) -> Void) {
-        body(&machine)
-        machine.advance(to: Self.now)
-        let ready = machine.ready()
+    private mutating func turn(_ take: (inout ReducerCore) -> Void) {
+        let ready = machine.turn(at: Self.now, take)
         records += ready.records
-        machine.turnIsDurable()
+        let position = ready.position
+        _ = machine.release(ready, JournalReceipt(through: position))
     }
 }
