@@ -28,7 +28,7 @@ import Testing
                 owners = [:]
             }
             #expect(table.count == owners.count)
-            for place in -1...40 { #expect(table[place] == owners[place]) }
+            for place in 0...40 { #expect(table[place] == owners[place]) }
             for (session, holding) in holdings.enumerated() {
                 let held = owners.filter { $0.value.session.value == UInt64(session) }.keys.sorted()
                 #expect(table.places(of: SessionID(UInt64(session)), holding) == held)

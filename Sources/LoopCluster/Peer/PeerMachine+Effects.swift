@@ -162,18 +162,16 @@ extension PeerMachine {
         else { return 0 }
         var index = start
         // Most events of effects are followed by their end: the place of the last one often is the place of the next.
-        var place = -1
+        var place: Int?
         run.forEachHead(in: start..<run.endIndex) { _, entry in
             if entry.hasEffect {
-                if place < 0 || running.key(at: place) != entry.effect {
-                    place = running.index(forKey: entry.effect) ?? -1
-                }
-                guard place >= 0, running[at: place].attempt == entry.attempt, entry.kind != .released else {
+                place = running.index(forKey: entry.effect, near: place)
+                guard let found = place, running[at: found].attempt == entry.attempt, entry.kind != .released else {
                     return false
                 }
                 if entry.endsTheBody {
-                    running.remove(at: place, entry.effect.mixed)
-                    place = -1
+                    running.remove(at: found, entry.effect.mixed)
+                    place = nil
                     finished.insert(FinishedAttempt(effect: entry.effect, attempt: entry.attempt))
                     ended(entry.effect, entry.attempt)
                 }

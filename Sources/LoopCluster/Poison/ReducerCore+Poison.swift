@@ -85,7 +85,7 @@ extension ReducerCore {
 
     /// - Parameter place: of the entry's effect.
     mutating func setAside(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int, _ suspect: Suspect
+        _ entry: Entry, _ number: UInt64, of session: SessionID, at place: Int?, _ suspect: Suspect
     ) {
         count(.quarantined)
         // The bytes are a part of a whole message, which is not kept for them.
@@ -94,7 +94,7 @@ extension ReducerCore {
             effect: entry.effect, attempt: entry.attempt, phase: suspect.phase, crashes: suspect.crashes,
             isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))
-        if entry.isLast, !breaks(.quarantinedEndsAreEnds) { hasCompleted(place) }
+        if entry.isLast, let place, !breaks(.quarantinedEndsAreEnds) { hasCompleted(place) }
         watchQuarantine()
         let sender = entry.effect.map { "effect \($0), \(core.feedbackName(of: $0))" } ?? "no effect"
         poison.alarms.append(

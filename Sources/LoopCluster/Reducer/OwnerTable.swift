@@ -22,15 +22,15 @@ struct OwnerTable: Sendable {
     /// How many effects somebody runs.
     private(set) var count = 0
 
-    /// Who runs the effect at a place, which may be any number.
+    /// Who runs the effect at a place.
     subscript(place: Int) -> Ownership? {
-        guard place >= 0, place < records.count, records[place].attempt != .none else { return nil }
+        guard place < records.count, records[place].attempt != .none else { return nil }
         return Ownership(session: records[place].session, attempt: records[place].attempt)
     }
 
-    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    /// Fetches what is at a place into the processor's cache.
     func fetch(_ place: Int) {
-        guard place >= 0, place < records.count else { return }
+        guard place < records.count else { return }
         records.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
     }
 

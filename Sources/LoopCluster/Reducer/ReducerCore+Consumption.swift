@@ -37,17 +37,12 @@ extension ReducerCore {
                 break
             }
             let judgement = early.isEmpty ? judge(head, of: batch.session, near: near[offset]) : early[offset]
-            if poison.isWatching {
-                guard consumeWatched(head, batch.entries.payload(of: head), number, of: batch.session, judgement) else {
-                    putOff(batch, from: offset)
-                    break
-                }
-            } else if judgement.refusal == nil && head.kind == .event {
-                apply(head, batch.entries.payload(of: head), number, of: batch.session, at: judgement.place)
-            } else if judgement.refusal == .stale && head.kind != .event {
-                skip(head.effect, head.attempt, number, of: batch.session)
-            } else {
-                consume(head, batch.entries.payload(of: head), number, of: batch.session, judgement)
+            let payload = batch.entries.payload(of: head)
+            if !poison.isWatching {
+                consume(head, payload, number, of: batch.session, judgement)
+            } else if !consumeWatched(head, payload, number, of: batch.session, judgement) {
+                putOff(batch, from: offset)
+                break
             }
             consumed = number
             if poison.isAlone {
@@ -88,13 +83,13 @@ extension ReducerCore {
     private struct Judgement {
         /// Why it may not; nil: it may.
         var refusal: SendRefusal.Reason?
-        /// The place of its effect among the live ones; -1: it has none.
-        var place = -1
+        /// The place of its effect among the live ones; nil: it belongs to none, or to one that is not live.
+        var place: Int?
     }
 
     /// Judges an entry against everything applied before it.
-    /// - Parameter near: where its effect was found before, or -1.
-    private func judge(_ entry: EntryHead, of session: SessionID, near: Int = -1) -> Judgement {
+    /// - Parameter near: where its effect was found before; nil: it was not looked for.
+    private func judge(_ entry: EntryHead, of session: SessionID, near: Int? = nil) -> Judgement {
         guard entry.hasEffect else { return Judgement(refusal: outcome == nil ? nil : .ended) }
         guard let place = core.effects.index(forKey: entry.effect, near: near), core.effects[at: place].isOpen,
             outcome == nil
@@ -122,7 +117,7 @@ extension ReducerCore {
         case .completed:
             guard let effect = entry.effectIfAny else { return }
             write(.completed(session, number: number, effect, entry.attempt))
-            hasCompleted(judgement.place)
+            if let place = judgement.place { hasCompleted(place) }
         case .failed:
             let failure =
                 (try? Failure(bytes: payload)) ?? Failure(message: "an unreadable failure report")
@@ -137,7 +132,8 @@ extension ReducerCore {
 
     /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
     private mutating func refuse(
-        _ entry: EntryHead, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason, at place: Int = -1
+        _ entry: EntryHead, _ number: UInt64, of session: SessionID, _ reason: SendRefusal.Reason,
+        at place: Int? = nil
     ) {
         switch reason {
         case .stale: count(.refusedStale)
@@ -156,8 +152,8 @@ extension ReducerCore {
             .refused(
                 RefusalRecord(
                     session: session, number: number, reason: reason, effect: entry.effectIfAny,
-                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place >= 0)))
-        if entry.isLast, place >= 0 { hasCompleted(place) }
+                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place != nil)))
+        if entry.isLast, let place { hasCompleted(place) }
     }
 
     /// Whether a refusal voids an entry's attempt: only one that this reducer can have granted, and none from the one on that
@@ -172,7 +168,7 @@ extension ReducerCore {
     /// - Parameter place: of the event's effect.
     private mutating func apply(
         _ event: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ number: UInt64, of session: SessionID,
-        at place: Int
+        at place: Int?
     ) {
         applyEvent(event, payload, number, of: session, at: place)
         // The end takes effect before the next event, also before one of the same batch.
@@ -182,7 +178,7 @@ extension ReducerCore {
     /// - Parameter place: of the entry's effect.
     private mutating func applyEvent(
         _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ number: UInt64, of session: SessionID,
-        at place: Int
+        at place: Int?
     ) {
         if payload.count > configuration.eventBytesMax {
             return refuse(entry, number, of: session, .tooLarge, at: place)
@@ -201,7 +197,7 @@ extension ReducerCore {
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             bytes: payload)
         guard apply(record, at: place) else { return refuse(entry, number, of: session, .undecodable, at: place) }
-        guard entry.hasEffect else { return }
+        guard let place else { return }
         if !core.effects.has(entry.effect, at: place) {
             // An effect whose own event ended it is done: its completion comes too late, if it comes.
             completedCount += 1
@@ -217,9 +213,9 @@ extension ReducerCore {
         write(.skipped(session, number: number))
     }
 
-    /// - Parameter place: of the event's effect; -1: it has none.
+    /// - Parameter place: of the event's effect; nil: it has none.
     /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
-    mutating func apply(_ record: EventRecord, at place: Int = -1) -> Bool {
+    mutating func apply(_ record: EventRecord, at place: Int? = nil) -> Bool {
         guard let changes = core.take(record, near: place) else { return false }
         records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
@@ -248,7 +244,9 @@ extension ReducerCore {
     /// What a transition changed among the live effects becomes work, or ends it.
     /// - Parameter ended: the attempt that has ended with the transition's event; nobody needs to cancel it.
     private mutating func follow(_ change: LiveChange, ended: Attempt) {
-        let (effect, place) = (change.effect, change.place)
+        let effect = change.effect
+        if change.kind == .cancelled, !unclaimed.isEmpty { unclaimed.remove(effect) }
+        guard let place = change.place else { return }
         switch change.kind {
         case .started: schedule(effect, at: place)
         case .updated:
@@ -261,7 +259,6 @@ extension ReducerCore {
             let (version, request) = (core.effects[at: place].version, core.effects[at: place].request)
             command(.update(effect, owner.attempt, version: version, request: request), to: owner.session)
         case .cancelled:
-            if !unclaimed.isEmpty { unclaimed.remove(effect) }
             scheduler.remove(at: place)
             guard let owner = letGo(place), owner.attempt != ended else { return }
             command(.cancel(effect, owner.attempt), to: owner.session)

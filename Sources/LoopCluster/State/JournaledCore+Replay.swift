@@ -13,7 +13,7 @@ extension JournaledCore {
         position += 1
         try checkNumbers(of: record)
         switch record {
-        case .event(let record): return try apply(record, event, near: -1)
+        case .event(let record): return try apply(record, event, near: nil)
         case .refused(let record):
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
@@ -89,10 +89,10 @@ extension JournaledCore {
     }
 
     /// Applies an event that has just come.
-    /// - Parameter place: where its effect is known to be among the live ones; -1: nowhere.
+    /// - Parameter place: where its effect was found among the live ones; nil: it was not looked for.
     /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
     ///   schema.
-    mutating func take(_ record: EventRecord, near place: Int) -> [LiveChange]? {
+    mutating func take(_ record: EventRecord, near place: Int?) -> [LiveChange]? {
         guard let live = try? apply(record, nil, near: place) else { return nil }
         position += 1
         return live
@@ -103,7 +103,7 @@ extension JournaledCore {
 
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
     private mutating func apply(
-        _ record: EventRecord, _ event: UnsafeRawPointer?, near place: Int
+        _ record: EventRecord, _ event: UnsafeRawPointer?, near place: Int?
     ) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = FoldStep(
@@ -122,15 +122,15 @@ extension JournaledCore {
             record.session, record.number, ofEffect: record.effect != nil,
             notable: record.wantsSeq ? .applied(record.seq) : nil)
         guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
-        let place = effects.index(forKey: effect, near: place) ?? -1
-        void(effect, before: record.attempt, at: place)
+        let place = effects.index(forKey: effect, near: place)
+        if let place { void(effect, before: record.attempt, at: place) }
         let live = changes.isEmpty ? [] : takeChanges(near: place)
         if record.isLast { complete(effect, near: place) }
         return live
     }
 
     /// Its body has returned.
-    private mutating func complete(_ effect: EffectID, near place: Int = -1) {
+    private mutating func complete(_ effect: EffectID, near place: Int? = nil) {
         guard let place = effects.index(forKey: effect, near: place), effects[at: place].isOpen else { return }
         effects[at: place].status = .completed
     }
@@ -145,7 +145,7 @@ extension JournaledCore {
 
     /// What the queries want becomes what is live.
     /// - Parameter ended: the place of an effect that most likely is no longer wanted.
-    mutating func takeChanges(near ended: Int = -1) -> [LiveChange] {
+    mutating func takeChanges(near ended: Int? = nil) -> [LiveChange] {
         // In the room of the last time.
         var live: [LiveChange] = []
         swap(&live, &self.live)
@@ -171,7 +171,7 @@ extension JournaledCore {
                         // Whoever runs it is told to stop, and must not go on after a restart if it has not heard that.
                         void(id, upTo: Self.allAttempts(of: epoch))
                     }
-                    live.append(LiveChange(.cancelled, id, at: place ?? -1))
+                    live.append(LiveChange(.cancelled, id, at: place))
                     continue
                 }
                 if let place {
@@ -182,11 +182,11 @@ extension JournaledCore {
                     effects[at: place].version = seq
                     if wasUnsendable { effects[at: place].status = .open }
                 }
-                live.append(LiveChange(.updated, id, at: place ?? -1))
+                live.append(LiveChange(.updated, id, at: place))
             case .cancel(let id):
                 let place = effects.index(forKey: id, near: ended)
                 if let place { effects.drop(at: place, id.mixed) }
-                live.append(LiveChange(.cancelled, id, at: place ?? -1))
+                live.append(LiveChange(.cancelled, id, at: place))
             }
         }
         changes.removeFew()
@@ -199,11 +199,11 @@ extension JournaledCore {
     }
 
     /// What an attempt commits ends those before it, also where the records that took them away are lost.
-    /// - Parameter place: of the effect; -1: it is not live.
+    /// - Parameter place: of the effect.
     private mutating func void(_ effect: EffectID, before attempt: Attempt, at place: Int) {
         if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        guard place >= 0, effects[at: place].floor < last, attempt.count > 0 else { return }
+        guard effects[at: place].floor < last, attempt.count > 0 else { return }
         effects[at: place].floor = last
     }
 

@@ -101,15 +101,15 @@ package struct LiveChange: Equatable, Sendable {
 
     package let kind: Kind
     package let effect: EffectID
-    /// Where the effect stands among the live ones, or stood; -1: nowhere. It is in order: a place that was given back by one
-    /// change may be taken by a later one.
-    let place: Int
+    /// Where the effect stands among the live ones, or stood; nil: nowhere. Changes are in order: a place that was given back by
+    /// one may be taken by a later one.
+    let place: Int?
 
     package static func started(_ effect: EffectID) -> LiveChange { LiveChange(.started, effect) }
     package static func updated(_ effect: EffectID) -> LiveChange { LiveChange(.updated, effect) }
     package static func cancelled(_ effect: EffectID) -> LiveChange { LiveChange(.cancelled, effect) }
 
-    init(_ kind: Kind, _ effect: EffectID, at place: Int = -1) {
+    init(_ kind: Kind, _ effect: EffectID, at place: Int? = nil) {
         self.kind = kind
         self.effect = effect
         self.place = place

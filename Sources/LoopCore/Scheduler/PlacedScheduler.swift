@@ -102,13 +102,13 @@ package struct PlacedScheduler: Sendable {
         lanes.compactMap { $0.deadline(after: now) }.min()
     }
 
-    /// The place of an effect that will most likely start after so many others have; -1: none is known to.
-    package func place(behind distance: Int) -> Int {
+    /// The place of an effect that will most likely start after so many others; nil: none is known to.
+    package func place(after distance: Int) -> Int? {
         // Where several feedbacks wait, their turns rotate; then this is a guess that fetches too much or too little.
-        lanes.isEmpty ? -1 : Int(lanes[turn < lanes.count ? turn : 0].place(behind: distance))
+        lanes.isEmpty ? nil : lanes[turn < lanes.count ? turn : 0].place(after: distance).map { Int($0) }
     }
 
-    /// Fetches what is known of the effect at a place, which may be any number, into the processor's cache.
+    /// Fetches what is known of the effect at a place into the processor's cache.
     package func fetch(_ place: Int) { entries.fetch(place) }
 
     private mutating func nextTicket() -> UInt64 {

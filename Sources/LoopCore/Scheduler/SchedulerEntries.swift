@@ -21,16 +21,16 @@ struct SchedulerEntries: Sendable {
 
     private var entries: [Entry] = []
 
-    /// The effect at a place, which may be any number.
+    /// The effect at a place.
     subscript(place: Int32) -> Entry? {
         let place = Int(place)
-        guard place >= 0, place < entries.count, entries[place].ticket != 0 else { return nil }
+        guard place < entries.count, entries[place].ticket != 0 else { return nil }
         return entries[place]
     }
 
-    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    /// Fetches what is at a place into the processor's cache.
     func fetch(_ place: Int) {
-        guard place >= 0, place < entries.count else { return }
+        guard place < entries.count else { return }
         entries.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
     }
 

@@ -199,7 +199,7 @@ struct SchedulerLane: Sendable {
     }
 
     /// The place of an effect that will most likely start after so many others; -1: none is known to.
-    func place(behind distance: Int) -> Int32 { isGrouped ? -1 : groups[0].queue.place(behind: distance) }
+    func place(after distance: Int) -> Int32? { isGrouped ? nil : groups[0].queue.place(after: distance) }
 
     /// Whether `start` would find an effect.
     func canStart(at now: MonotonicTime) -> Bool { hasOffer && isOpen(at: now) }

@@ -21,7 +21,7 @@ struct TicketQueue: Sendable {
     }
 
     /// Where the effect stands that is so far behind the first in line; -1: none is.
-    func place(behind distance: Int) -> Int32 { head + distance < line.count ? line[head + distance].place : -1 }
+    func place(after distance: Int) -> Int32? { head + distance < line.count ? line[head + distance].place : nil }
 
     mutating func push(_ ticket: Ticket) {
         if let last = line.last, ticket < last { late.push(ticket) } else { line.append(ticket) }

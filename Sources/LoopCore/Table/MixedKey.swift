@@ -79,9 +79,12 @@ extension HashTable where Key: MixedKey {
     @inlinable
     package func index(forKey key: Key) -> Int? { find(key, key.mixed) }
 
-    /// - Parameter place: where the key may be; any number.
+    /// - Parameter place: where the key may be; nil: nobody has looked.
     @inlinable
-    package func index(forKey key: Key, near place: Int) -> Int? { has(key, at: place) ? place : find(key, key.mixed) }
+    package func index(forKey key: Key, near place: Int?) -> Int? {
+        if let place, has(key, at: place) { return place }
+        return find(key, key.mixed)
+    }
 
     @inlinable @discardableResult
     package mutating func removeValue(forKey key: Key) -> Value? {

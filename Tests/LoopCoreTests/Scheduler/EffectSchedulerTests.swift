@@ -179,23 +179,23 @@ import Testing
 
     @Test func `a place where no effect can be is ignored`() {
         var scheduler = PlacedScheduler(policies: [:])
-        scheduler.remove(at: -1)
-        scheduler.requeue(at: -1, notBefore: nil)
+        scheduler.remove(at: 1000)
+        scheduler.requeue(at: 1000, notBefore: nil)
         scheduler.remove(at: 7)
         #expect(scheduler.next(at: .zero) { _ in true } == nil)
     }
 
     @Test func `who will start after some others is known, where no groups are in the way`() {
         var scheduler = PlacedScheduler(policies: [:])
-        #expect(scheduler.place(behind: 0) == -1)
+        #expect(scheduler.place(after: 0) == nil)
         for place in [7, 3, 9, 0] { scheduler.add(at: place, of: 1, group: nil) }
-        for place in [-1, 0, 9, 1000] { scheduler.fetch(place) }
-        #expect((0...4).map { scheduler.place(behind: $0) } == [7, 3, 9, 0, -1])
+        for place in [0, 9, 1000] { scheduler.fetch(place) }
+        #expect((0...4).map { scheduler.place(after: $0) } == [7, 3, 9, 0, nil])
         #expect(scheduler.next(at: .zero) { _ in true } == 7)
-        #expect((0...4).map { scheduler.place(behind: $0) } == [3, 9, 0, -1, -1])
+        #expect((0...4).map { scheduler.place(after: $0) } == [3, 9, 0, nil, nil])
         var grouped = PlacedScheduler(policies: [1: EffectPolicy(concurrencyPerGroup: 1)])
         grouped.add(at: 2, of: 1, group: "a")
-        #expect(grouped.place(behind: 0) == -1)
+        #expect(grouped.place(after: 0) == nil)
     }
 
     @Test func `twenty thousand effects in half as many groups start and end`() {

@@ -46,7 +46,7 @@ import Testing
             default:
                 #expect(table[key] == model[key])
                 // Wherever it is thought to be.
-                let place = Int.random(in: -1...keys, using: &random)
+                let place = Int.random(in: 0...keys, using: &random)
                 table.fetch(place)
                 #expect(table.index(forKey: key, near: place) == table.index(forKey: key))
             }
