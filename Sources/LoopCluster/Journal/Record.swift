@@ -41,7 +41,9 @@ extension Record {
     public var outlivesPower: Bool {
         switch self {
         case .epochBegun, .sessionOpened, .historyBegun: true
-        default: false
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionRetired, .definition, .stateHash,
+            .stateMarked, .markHash, .quarantined, .operatorAction:
+            false
         }
     }
 }

@@ -6,7 +6,25 @@ public struct JournalRequest: Equatable, Sendable {
     public var route: Route
     /// The number of the request, which the answer carries.
     public var number: UInt64
-    public var request: AdministrationRequest
+    public var question: JournalQuestion
+}
+
+public enum JournalQuestion: Equatable, Sendable {
+    /// For the journal that writes.
+    case trim(before: Seq)
+    /// For any journal that reads the same file.
+    case read(JournalReading)
+}
+
+/// What can be read in a journal while another one writes.
+public enum JournalReading: Equatable, Sendable {
+    /// A page of the records of a range of seqs.
+    /// - `after`: the position after which the page begins; nil: at the seq `from`.
+    case history(from: Seq, through: Seq?, after: UInt64?)
+    /// The state after a transition; nil: the newest.
+    case state(at: Seq?)
+    /// A replay, compared with the journal's snapshots and state hashes.
+    case verify
 }
 
 /// What operators ask for.
@@ -18,8 +36,11 @@ extension ReducerCore {
         }
         if let loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
         switch request {
-        case .history, .verify, .trim, .state:
-            journalRequests.append(JournalRequest(route: route, number: number, request: request))
+        case .trim(let before): ask(.trim(before: Seq(before)), number, route)
+        case .history(let from, let through, let after):
+            ask(.read(.history(from: Seq(from), through: through.map(Seq.init), after: after)), number, route)
+        case .state(let seq): ask(.read(.state(at: seq.map(Seq.init))), number, route)
+        case .verify: ask(.read(.verify), number, route)
         case .parked: answer(.parked(parkedEffects()), number, route)
         case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
         case .quarantine: answer(quarantineList(), number, route)
@@ -28,6 +49,10 @@ extension ReducerCore {
             requestRetry(QuarantineRetry(id: id, who: named(who), number: number, route: route))
         case .dropQuarantined(let id, let who): answer(dropQuarantined(id, by: named(who)), number, route)
         }
+    }
+
+    private mutating func ask(_ question: JournalQuestion, _ number: UInt64, _ route: Route) {
+        journalRequests.append(JournalRequest(route: route, number: number, question: question))
     }
 
     /// What a tool says of its user is kept in the journal, and not without end.

@@ -32,8 +32,8 @@ enum HistoryCommand {
                 }
                 var reducer = try arguments.askJournal()
                 let printer = HistoryPrinter(isJSON: arguments[json])
-                try pages(from: UInt64(from), through: to.map { UInt64($0) }) { request in
-                    try reducer.ask(request)
+                try pages(from: UInt64(from), through: to.map { UInt64($0) }) { question in
+                    try reducer.ask(question)
                 } print: { record in
                     StandardOutput.line(printer.line(for: record))
                 }
@@ -43,18 +43,16 @@ enum HistoryCommand {
 
     /// Asks page by page until the last.
     static func pages(
-        from: UInt64, through: UInt64?, ask: (AdministrationRequest) throws -> AdministrationAnswer,
+        from: UInt64, through: UInt64?, ask: (AdministrationQuestion<HistoryPage>) throws -> HistoryPage,
         print: (HistoryRecord) -> Void
     ) throws {
         var after: UInt64?
         while true {
-            guard case .history(let page) = try ask(.history(from: from, through: through, after: after)) else {
-                throw Operator.unexpected
-            }
+            let page = try ask(.history(from: from, through: through, after: after))
             for record in page.records { print(record) }
             guard let next = page.next else { return }
             // Or the same page would come for ever.
-            guard after.map({ next > $0 }) ?? true else { throw Operator.unexpected }
+            guard after.map({ next > $0 }) ?? true else { throw AdministrationError.unexpected }
             after = next
         }
     }

@@ -18,12 +18,10 @@ struct Operator: ~Copyable {
     }
 
     /// Says on standard error that it waits, where that takes long.
-    /// - Throws: `Refusal` where the reducer says no.
-    mutating func ask(_ request: AdministrationRequest) throws -> AdministrationAnswer {
+    mutating func ask<Answer>(_ question: AdministrationQuestion<Answer>) throws -> Answer {
         let (reducer, limit) = (reducer, limit)
-        let answer: AdministrationAnswer
         do {
-            answer = try call.ask(request, within: limit) { silence in
+            return try call.ask(question, within: limit) { silence in
                 StandardError.line(
                     "loopctl: no answer from \(reducer) for \(silence); it is waited for up to \(limit) (--timeout)")
             }
@@ -31,35 +29,20 @@ struct Operator: ~Copyable {
             guard case .silent(_, _, parts: 0, _) = error else { throw error }
             throw CommandError("\(error); \(AddressLook.text(at: reducer))")
         }
-        if case .refused(let why) = answer { throw Refusal(why) }
-        return answer
     }
 
     /// Asks for something to be done, and prints what came of it.
-    mutating func order(_ request: AdministrationRequest) throws {
-        guard case .done(let text) = try ask(request) else { throw Self.unexpected }
-        StandardOutput.line(text)
-    }
-
-    /// The reducer has said no, and why; exit code 1.
-    struct Refusal: Error {
-        let why: String
-
-        init(_ why: String) { self.why = why }
-    }
+    mutating func order(_ question: AdministrationQuestion<String>) throws { StandardOutput.line(try ask(question)) }
 
     /// Runs what asks; a refusal becomes exit code 1.
     static func run(_ body: () throws -> Int32) throws -> Int32 {
         do {
             return try body()
-        } catch let refusal as Refusal {
-            StandardError.line("loopctl: refused: \(refusal.why)")
+        } catch AdministrationError.refused(let why) {
+            StandardError.line("loopctl: refused: \(why)")
             return 1
         }
     }
-
-    /// The answer is none to what was asked.
-    static let unexpected = CommandError("the reducer answered something else than was asked; use the same release")
 
     /// Who asks, for the journal: user@host.
     static var name: String {

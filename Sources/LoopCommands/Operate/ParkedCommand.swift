@@ -30,7 +30,7 @@ enum ParkedCommand {
                 if arguments.path.last == "retry" {
                     try reducer.order(.retryParked(effect: arguments[effect], who: Operator.name))
                 } else {
-                    guard case .parked(let effects) = try reducer.ask(.parked) else { throw Operator.unexpected }
+                    let effects = try reducer.ask(.parked)
                     StandardOutput.line(ParkedPrinter(isJSON: arguments[JournalOptions.json]).text(for: effects))
                 }
                 return 0

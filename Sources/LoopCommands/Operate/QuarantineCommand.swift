@@ -36,12 +36,12 @@ enum QuarantineCommand {
         case "drop":
             try reducer.order(.dropQuarantined(id: UInt64(arguments[event]), who: Operator.name))
         case "show":
-            guard case .quarantine(let events) = try reducer.ask(.quarantined(id: UInt64(arguments[event]))),
-                let event = events.first
-            else { throw Operator.unexpected }
+            guard let event = try reducer.ask(.quarantined(id: UInt64(arguments[event]))).first else {
+                throw AdministrationError.unexpected
+            }
             StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).whole(event))
         default:
-            guard case .quarantine(let events) = try reducer.ask(.quarantine) else { throw Operator.unexpected }
+            let events = try reducer.ask(.quarantine)
             StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).list(events))
         }
         return 0

@@ -21,8 +21,7 @@ enum StateCommand {
         run: { arguments, _ in
             try Operator.run {
                 var reducer = try arguments.askJournal()
-                let request = AdministrationRequest.state(at: arguments[at].map { UInt64($0) })
-                guard case .state(let seq, let bytes) = try reducer.ask(request) else { throw Operator.unexpected }
+                let (seq, bytes) = try reducer.ask(.state(at: arguments[at].map { UInt64($0) }))
                 StandardOutput.line(StatePrinter(isJSON: arguments[json]).text(seq: seq, state: bytes))
                 return 0
             }

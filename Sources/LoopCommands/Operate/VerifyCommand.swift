@@ -17,7 +17,7 @@ enum VerifyCommand {
         run: { arguments, _ in
             try Operator.run {
                 var reducer = try arguments.askJournal()
-                guard case .verified(let report) = try reducer.ask(.verify) else { throw Operator.unexpected }
+                let report = try reducer.ask(.verify)
                 StandardOutput.line(VerifyPrinter(isJSON: arguments[JournalOptions.json]).text(for: report))
                 return report.difference == nil ? 0 : 1
             }

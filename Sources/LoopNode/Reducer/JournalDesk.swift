@@ -23,8 +23,9 @@ struct JournalDesk<Definition: LoopDefinition>: Sendable {
     }
 
     /// Begins to work on a question.
+    /// - Parameter request: what the answer is for.
     /// - Returns: why not, or nil.
-    func take(_ request: JournalRequest) -> String? {
+    func take(_ reading: JournalReading, for request: JournalRequest) -> String? {
         guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
         let isFull = openCount.withLock { count in
             if count >= Self.openMax { return true }
@@ -39,7 +40,7 @@ struct JournalDesk<Definition: LoopDefinition>: Sendable {
                 do {
                     var journal = try read(Definition.name)
                     defer { journal.close() }
-                    answer = try Self.answer(request.request, definition, journal)
+                    answer = try Self.answer(reading, definition, journal)
                 } catch {
                     answer = .refused("\(error)")
                 }
@@ -54,21 +55,19 @@ struct JournalDesk<Definition: LoopDefinition>: Sendable {
     }
 
     private static func answer(
-        _ request: AdministrationRequest, _ definition: Definition, _ journal: any Journal
+        _ reading: JournalReading, _ definition: Definition, _ journal: any Journal
     ) throws -> AdministrationAnswer {
-        switch request {
+        switch reading {
         case .history(let from, let through, let after):
-            return .history(try HistoryPage(of: journal, from: Seq(from), through: through.map(Seq.init), after: after))
+            return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
         case .state(let seq):
             let recovery = try Recovery(
-                definition, from: journal, coder: CBORCoder(), through: seq.map(Seq.init), ignoresArguments: true)
+                definition, from: journal, coder: CBORCoder(), through: seq, ignoresArguments: true)
             let reached = recovery.core.seq
-            if let seq, reached != Seq(seq) { return .refused("the journal ends at seq \(reached), before seq \(seq)") }
+            if let seq, reached != seq { return .refused("the journal ends at seq \(reached), before seq \(seq)") }
             return .state(seq: reached.value, bytes: try CBOR.encode(recovery.core.state))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
-        default:
-            return .refused("this is not a question to the journal")
         }
     }
 }

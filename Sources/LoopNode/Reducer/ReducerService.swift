@@ -178,13 +178,13 @@ struct ReducerService<Definition: LoopDefinition> {
     mutating func receive(_ result: Errand.Result) { mail.append(.errandDone(result)) }
 
     private mutating func answer(_ request: JournalRequest) throws {
-        switch request.request {
+        switch request.question {
         case .trim(let before):
-            let first = try journal.trim(before: Seq(before))
+            let first = try journal.trim(before: before)
             answer(.done("the journal begins at seq \(first) now"), to: request)
-        default:
+        case .read(let reading):
             try journal.flush()
-            if let refusal = desk.take(request) { answer(.refused(refusal), to: request) }
+            if let refusal = desk.take(reading, for: request) { answer(.refused(refusal), to: request) }
         }
     }
 

@@ -5,7 +5,7 @@ public import ZMQ
 /// An operator's questions to one reducer, of any loop, one after the other. Blocks; for tools.
 ///
 ///     var call = try AdministrationCall(reducer: "tcp://127.0.0.1:7710")
-///     let answer = try call.ask(.parked, within: .seconds(2))
+///     let effects = try call.ask(.parked, within: .seconds(2))
 public struct AdministrationCall: ~Copyable {
     /// The largest answer that is taken, in bytes.
     public static let answerBytesMax = 256 << 20
@@ -35,7 +35,17 @@ public struct AdministrationCall: ~Copyable {
     ///   - limit: how long the reducer may be silent, before the answer and between its parts.
     ///   - onSilence: told after 2 s, 10 s, a minute and ten minutes that nothing has come yet.
     /// - Throws: ``AdministrationError``, and what goes wrong with sockets.
-    public mutating func ask(
+    public mutating func ask<Answer>(
+        _ question: AdministrationQuestion<Answer>, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
+    ) throws -> Answer {
+        let answer = try exchange(question.request, within: limit, onSilence: onSilence)
+        if case .refused(let why) = answer { throw AdministrationError.refused(why) }
+        guard let answer = question.read(answer) else { throw AdministrationError.unexpected }
+        return answer
+    }
+
+    /// The same, for any request and any answer.
+    mutating func exchange(
         _ request: AdministrationRequest, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> AdministrationAnswer {
         var answer = AnswerAssembly(request: SystemRandom.uint64())
@@ -102,6 +112,10 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
     case version(UInt8)
     /// What came is no answer.
     case unreadable(String)
+    /// The answer is of another kind than the question.
+    case unexpected
+    /// The reducer says no, and why.
+    case refused(String)
 
     public var description: String {
         switch self {
@@ -118,6 +132,9 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
                 + " use the same release"
         case .unreadable(let why):
             "the answer cannot be read: \(why); use the same release"
+        case .unexpected:
+            "the reducer answered something else than was asked; use the same release"
+        case .refused(let why): "refused: \(why)"
         }
     }
 }

@@ -155,8 +155,8 @@ extension ClusterEngine {
             flushedAt = now
         }
         for request in released.journalRequests {
-            guard case .trim(let before) = request.request else { continue }
-            _ = journal?.trim(before: Seq(before))
+            guard case .trim(let before) = request.question else { continue }
+            _ = journal?.trim(before: before)
         }
         snapshotIfDue()
         begin(released.errands)

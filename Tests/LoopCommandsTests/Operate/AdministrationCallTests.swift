@@ -12,7 +12,7 @@ import Testing
         let endpoint = reducer.endpoint
         return try await NodeThread.run("operator") {
             var call = try AdministrationCall(reducer: endpoint)
-            return try call.ask(request, within: limit)
+            return try call.exchange(request, within: limit)
         }
     }
 
@@ -21,6 +21,25 @@ import Testing
         let request = AdministrationRequest.retryParked(effect: "0.7.1", who: "me@here")
         #expect(try await ask(reducer, request) == .done("it runs again"))
         #expect(reducer.asked.withLock { $0 } == [request])
+    }
+
+    @Test func `has the kind of answer that belongs to it`() async throws {
+        let reducer = try FakeReducer(answering: { request in
+            switch request {
+            case .parked: .parked([])
+            case .verify: .refused("the journal is in memory")
+            default: .done("something else")
+            }
+        })
+        let endpoint = reducer.endpoint
+        try await NodeThread.run("operator") {
+            var call = try AdministrationCall(reducer: endpoint)
+            #expect(try call.ask(.parked, within: .seconds(20)) == [])
+            #expect(throws: AdministrationError.refused("the journal is in memory")) {
+                try call.ask(.verify, within: .seconds(20))
+            }
+            #expect(throws: AdministrationError.unexpected) { try call.ask(.quarantine, within: .seconds(20)) }
+        }
     }
 
     @Test func `can have an answer larger than a message`() async throws {

@@ -79,17 +79,16 @@ import Testing
 }
 
 @Suite struct `The pages of a history` {
-    private func page(_ positions: [UInt64], next: UInt64?) -> AdministrationAnswer {
-        .history(
-            HistoryPage(records: positions.map { HistoryRecord(position: $0, seq: $0, kind: "event") }, next: next))
+    private func page(_ positions: [UInt64], next: UInt64?) -> HistoryPage {
+        HistoryPage(records: positions.map { HistoryRecord(position: $0, seq: $0, kind: "event") }, next: next)
     }
 
     @Test func `are asked for until the last`() throws {
         var asked: [AdministrationRequest] = []
         var printed: [UInt64] = []
-        try HistoryCommand.pages(from: 1, through: 9) { request in
-            asked.append(request)
-            return switch request {
+        try HistoryCommand.pages(from: 1, through: 9) { question in
+            asked.append(question.request)
+            return switch question.request {
             case .history(_, _, nil): page([1, 2], next: 2)
             case .history(_, _, 2): page([3], next: 3)
             default: page([4], next: nil)
@@ -106,7 +105,7 @@ import Testing
     }
 
     @Test func `end where they go round in a circle`() {
-        #expect(throws: CommandError.self) {
+        #expect(throws: AdministrationError.unexpected) {
             try HistoryCommand.pages(from: 1, through: nil, ask: { _ in page([1], next: 1) }, print: { _ in })
         }
     }
