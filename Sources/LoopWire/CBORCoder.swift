@@ -1,5 +1,4 @@
-// Who writes values that travel gets the quick ways to their keys with it, which are LoopCore's.
-@_exported public import LoopCore
+public import LoopCore
 
 /// The coder of every node: deterministic CBOR; types that are ``WireCodable`` write and read themselves.
 public struct CBORCoder: ValueCoder {

@@ -1,5 +1,3 @@
-import LoopCore
-
 /// Keyed containers, and keys that are known.
 extension DecodingCore {
     /// A container for a map's entries, in a box that was used before if one is free.
@@ -41,7 +39,6 @@ extension DecodingCore {
             let box = keys.pointee.boxes + keys.pointee.boxCount
             let place = KeyedPlace(core: self, keys: keys, box: box, ownItem: item)
             let container = KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
-            KnownBoxes.makeKnown(container, words: place.words, QuickReader.self)
             if let object = KeyedBox.of(container) {
                 box.initialize(
                     to: DecodingKeys.Box(

@@ -1,5 +1,3 @@
-import LoopCore
-
 /// Keyed containers, and keys that are known.
 extension EncodingCore {
     /// A container for a node's entries, in a box that was used before if one is free.
@@ -57,7 +55,6 @@ extension EncodingCore {
             let box = keys.pointee.boxes + keys.pointee.boxCount
             let place = EncodingPlace(core: self, keys: keys, box: box, node: node, serial: serial)
             let container = KeyedEncodingContainer(CBORKeyedEncoding<Key>(place))
-            KnownBoxes.makeKnown(container, words: place.words, QuickWriter.self)
             if let object = KeyedBox.of(container) {
                 box.initialize(to: EncodingKeys.Box(object: object, node: node, serial: serial))
                 keys.pointee.boxCount += 1

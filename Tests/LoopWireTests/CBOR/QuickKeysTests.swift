@@ -1,21 +1,7 @@
-import LoopCore
 import LoopWire
 import Testing
 
-// Values of known keys are written and read past the standard library. What comes of it is what the library's way gives.
-
-/// The standard library's way, which generic code takes.
-private struct Librarys<Container: KeyedEncodingContainerProtocol> {
-    var container: Container
-    mutating func put(_ value: some Encodable, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: Bool, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: String, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: Double, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: Float, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: Int64, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func put(_ value: UInt64, _ key: Container.Key) throws { try container.encode(value, forKey: key) }
-    mutating func putNil(_ key: Container.Key) throws { try container.encodeNil(forKey: key) }
-}
+// The coder writes values of known keys in the order of the keys, without an entry for each. None of that may show.
 
 private enum Keys: String, CodingKey, CaseIterable {
     case number, natural, small, half, float, text, long, flag, list, point, absent
@@ -27,7 +13,7 @@ private struct Point: Codable, Equatable {
     var x = -2
 }
 
-/// A value of each kind, written by the compiler's way or by the library's.
+/// A value of each kind, written in another order than that of the keys.
 private struct Mixed: Codable, Equatable {
     var number: Int64 = -3
     var natural: UInt64 = .max
@@ -39,26 +25,11 @@ private struct Mixed: Codable, Equatable {
     var flag = true
     var list = [1, 2, 3]
     var point = Point()
-    var isLibrarys = false
 
     init() {}
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
-        if isLibrarys {
-            var librarys = Librarys(container: container)
-            try librarys.put(number, .number)
-            try librarys.put(natural, .natural)
-            try librarys.put(Int64(small), .small)
-            try librarys.put(UInt64(half), .half)
-            try librarys.put(float, .float)
-            try librarys.put(text, .text)
-            try librarys.put(long, .long)
-            try librarys.put(flag, .flag)
-            try librarys.put(list, .list)
-            try librarys.put(point, .point)
-            return try librarys.putNil(.absent)
-        }
         try container.encode(number, forKey: .number)
         try container.encode(natural, forKey: .natural)
         try container.encode(small, forKey: .small)
@@ -87,83 +58,17 @@ private struct Mixed: Codable, Equatable {
     }
 }
 
-/// What reading a key says of its value, for each type: by the way of the compiler's coding, and by the library's.
-private struct Readings: Decodable {
-    var taken: [String] = []
-    var librarys: [String] = []
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Keys.self)
-        func librarys<C: KeyedDecodingContainerProtocol>(_ container: C, _ key: C.Key) -> [String] {
-            [
-                said { try container.decode(Bool.self, forKey: key) },
-                said { try container.decode(Int.self, forKey: key) },
-                said { try container.decode(Int8.self, forKey: key) },
-                said { try container.decode(Int64.self, forKey: key) },
-                said { try container.decode(UInt.self, forKey: key) },
-                said { try container.decode(UInt16.self, forKey: key) },
-                said { try container.decode(UInt64.self, forKey: key) },
-                said { try container.decode(Double.self, forKey: key) },
-                said { try container.decode(String.self, forKey: key) },
-                said { try container.decode([Int].self, forKey: key) },
-                said { try container.decode(Point.self, forKey: key) },
-                said { try container.nestedContainer(keyedBy: Keys.self, forKey: key).allKeys },
-            ]
-        }
-        taken = [
-            said { try container.decode(Bool.self, forKey: .number) },
-            said { try container.decode(Int.self, forKey: .number) },
-            said { try container.decode(Int8.self, forKey: .number) },
-            said { try container.decode(Int64.self, forKey: .number) },
-            said { try container.decode(UInt.self, forKey: .number) },
-            said { try container.decode(UInt16.self, forKey: .number) },
-            said { try container.decode(UInt64.self, forKey: .number) },
-            said { try container.decode(Double.self, forKey: .number) },
-            said { try container.decode(String.self, forKey: .number) },
-            said { try container.decode([Int].self, forKey: .number) },
-            said { try container.decode(Point.self, forKey: .number) },
-            said { try container.nestedContainer(keyedBy: Keys.self, forKey: .number).allKeys },
-        ]
-        self.librarys = librarys(container, .number)
-    }
-
-    private func said<Value>(_ read: () throws -> Value) -> String {
-        do { return "\(try read())" } catch { return "\(error)" }
-    }
-}
-
 private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(CBOR.encode(value)) }
 
-@Suite struct `G8 keys that are asked past the library do not show` {
-    @Test func `values of every type have the library's bytes`() throws {
-        var librarys = Mixed()
-        librarys.isLibrarys = true
+@Suite struct `G8 values of known keys do not show` {
+    @Test func `values of every type come back, in the order of their keys`() throws {
+        let one =
+            #"{"flag": true, "half": 65535, "list": [1, 2, 3], "long": "\#(Mixed().long)", "text": "kurz", "#
+            + #""float": \#(Double(0.1 as Float)), "point": {"x": -2, "y": 1.5}, "small": -128, "absent": null, "number": -3, "natural": \#(UInt64.max)}"#
         for _ in 0..<3 {
             let bytes = try CBOR.encode([Mixed(), Mixed()])
-            #expect(try bytes == CBOR.encode([librarys, librarys]))
+            #expect(try CBOR.diagnose(bytes) == "[\(one), \(one)]")
             #expect(try CBOR.decode([Mixed].self, from: bytes) == [Mixed(), Mixed()])
-        }
-    }
-
-    @Test func `whatever a value is, reading it says the same both ways`() throws {
-        let values: [[UInt8]] = [
-            [0], [23], [0x18, 24], [0x18, 200], [0x19, 1, 0], [0x1A, 0, 1, 0, 0], [0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0],
-            [0x20], [0x38, 127], [0x38, 128], [0x3B, 0x7F, 255, 255, 255, 255, 255, 255, 255],
-            [0x3B, 0x80, 0, 0, 0, 0, 0, 0, 0], [0xF4], [0xF5], [0xF6], [0xF7], [0xE0], [0xF8, 40], [0xF9, 0x3E, 0],
-            [0xF9, 0x7E, 0], [0xFA, 0x3F, 0x80, 0, 0], [0xFB, 0x3F, 0xF1, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9A], [0x60],
-            [0x64] + Array("four".utf8), [0x78, 2, 0x68, 0x69], [0x7F, 0x61, 0x61, 0x62, 0xC3, 0xA4, 0xFF], [0x41, 7],
-            [0x80], [0x82, 1, 2], [0xA0], [0xA2, 0x61, 0x78, 1, 0x61, 0x79, 2], [0xC1, 5], [0xC1, 0xA0],
-            [0xC2, 0x41, 1],
-            [0xBF, 0xFF], [0x9F, 3, 0xFF],
-        ]
-        for _ in 0..<3 {
-            for value in values {
-                let readings = try CBOR.decode(Readings.self, from: [0xA1, 0x66] + Array("number".utf8) + value)
-                #expect(readings.taken == readings.librarys, "\(value)")
-                #expect(readings.taken.count == 12)
-            }
-            let readings = try CBOR.decode(Readings.self, from: [0xA0])
-            #expect(readings.taken == readings.librarys)
         }
     }
 
