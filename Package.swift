@@ -2,11 +2,15 @@
 // The map of Loop: targets in the order data flows, from the pure loop to the executables.
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .treatAllWarnings(as: .error),
-]
+// LOOP_PORTABLE=1 leaves out what relies on how one system or one standard library is made.
+let portable: [SwiftSetting] = Context.environment["LOOP_PORTABLE"] == "1" ? [.define("PORTABLE")] : []
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .treatAllWarnings(as: .error),
+    ] + portable
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)

@@ -35,11 +35,11 @@ extension DecodingCore {
     @inline(never)
     private func newContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> KeyedDecodingContainer<Key> {
         let keys = state.pointee.keys.entry(type) ?? newKeys(type)
-        if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
+        if let keys, keys.pointee.boxCount < KeptContainer.countMax {
             let box = keys.pointee.boxes + keys.pointee.boxCount
             let place = KeyedPlace(core: self, keys: keys, box: box, ownItem: item)
             let container = KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
-            if let object = KeyedBox.of(container) {
+            if let object = KeptContainer.object(of: container) {
                 box.initialize(
                     to: DecodingKeys.Box(
                         object: object, item: item, serial: serial, known: 0, present: 0,
@@ -149,12 +149,7 @@ extension DecodingCore {
     func allKeys<Key: CodingKey>(_ type: Key.Type, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?) -> [Key]
     {
         guard var (key, count) = try? open(item, major: 5, [String: Any].self, "a map") else { return [] }
-        if count == 1, let keys, keys.pointee.isOrdinal {
-            if let number = knownOneKey(in: item, keys) {
-                return KeyedBox.value([Key].self, of: keys.pointee.oneKeys[number].keys)
-            }
-            if let one = newOneKey(type, at: key, keys) { return one }
-        }
+        if count == 1, let keys, keys.pointee.isOrdinal { return caseKeys(type, key, keys) }
         var all: [Key] = []
         while count > 0 {
             if let name = try? string(key), let known = Key(stringValue: name) { all.append(known) }
@@ -164,32 +159,15 @@ extension DecodingCore {
         return all
     }
 
-    /// Which of the kept answers is the one for a map of one entry, whose key is the name of an enum's case.
-    func knownOneKey(in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>) -> Int? {
-        guard isOpen else { return nil }
-        let container = index.containers + Int(item.container)
-        guard container.pointee.count == 1, keys.pointee.oneKeyCount > 0 else { return nil }
-        let place = index.base + Int(container.pointee.start)
-        let available = index.readable &- Int(container.pointee.start)
-        let known = keys.pointee.oneKeys
-        // One case most often follows another of its kind.
-        let last = keys.pointee.oneKeyLast
-        if known[last].name.isAt(place, available: available) { return last }
-        for number in 0..<keys.pointee.oneKeyCount where known[number].name.isAt(place, available: available) {
-            keys.pointee.oneKeyLast = number
-            return number
-        }
-        return nil
-    }
-
-    private func newOneKey<Key: CodingKey>(
-        _ type: Key.Type, at item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
-    ) -> [Key]? {
-        guard let text = try? string(item), let key = Key(stringValue: text),
-            let name = KeyName(text, ordinal: KeyOrdinal.of(key))
-        else { return nil }
-        let one = [key]
-        if let object = KeyedBox.of(one) { keys.pointee.learn(DecodingKeys.OneKey(name: name, keys: object)) }
-        return one
+    private func caseKeys<Key: CodingKey>(
+        _ type: Key.Type, _ key: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
+    ) -> [Key] {
+        // The object was made for this type of keys.
+        let known = unsafeDowncast(keys.pointee.caseKeys, to: CaseKeys.Typed<Key>.self)
+        let place = Int(key.offset)
+        if let answer = known.answer(at: index.base + place, available: index.readable &- place) { return answer }
+        guard let text = try? string(key), let key = Key(stringValue: text) else { return [] }
+        known.learn(text, key)
+        return [key]
     }
 }

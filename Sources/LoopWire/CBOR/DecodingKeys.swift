@@ -1,9 +1,9 @@
-/// What decoding knows about a type of keys: their names in the order in which a map has them, containers that can be
-/// used again, and the answers to `allKeys`.
+/// What decoding knows about a type of keys: their names in the order in which a map has them, and containers that can be
+/// used again.
 struct DecodingKeys {
     /// A container of the standard library, and the map that it reads now.
     struct Box {
-        var object: KeyedBox
+        var object: KeptContainer.Object
         var item: CBORIndex.Item
         /// Of the document.
         var serial: UInt32
@@ -12,13 +12,6 @@ struct DecodingKeys {
         var present: UInt64
         /// By ordinal: the values of those that are there.
         var values: UnsafeMutablePointer<CBORIndex.Item>
-    }
-
-    /// The answer of `allKeys` for maps of one entry.
-    struct OneKey {
-        var name: KeyName
-        /// An array of one key.
-        var keys: KeyedBox
     }
 
     /// Keys are known by their one byte.
@@ -30,19 +23,14 @@ struct DecodingKeys {
     private(set) var known: UInt64 = 0
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
-    let maker: KeyedMaker
-    /// The kept answers of `allKeys`, and which was found last.
-    private(set) var oneKeys: UnsafeMutablePointer<OneKey>
-    private(set) var oneKeyCount = 0
-    private var oneKeyCapacity = 4
-    var oneKeyLast = 0
-
+    let maker: KeptContainer.Maker
+    let caseKeys: CaseKeys
     init<Key: CodingKey>(_ type: Key.Type) {
         isOrdinal = KeyOrdinal.isOrdinal(type)
         names = .allocate(capacity: KeyName.ordinalsMax)
-        boxes = .allocate(capacity: KeyedBox.boxesMax)
-        maker = KeyedMaker.of(KeyedDecodingContainer<Key>.self)
-        oneKeys = .allocate(capacity: oneKeyCapacity)
+        boxes = .allocate(capacity: KeptContainer.countMax)
+        maker = KeptContainer.Maker.of(KeyedDecodingContainer<Key>.self)
+        caseKeys = CaseKeys.Typed<Key>()
     }
 
     func free() {
@@ -50,22 +38,6 @@ struct DecodingKeys {
         for number in 0..<boxCount { boxes[number].values.deallocate() }
         boxes.deinitialize(count: boxCount)
         boxes.deallocate()
-        oneKeys.deinitialize(count: oneKeyCount)
-        oneKeys.deallocate()
-    }
-
-    /// Keeps an answer of `allKeys`, if there is room.
-    mutating func learn(_ answer: OneKey) {
-        guard oneKeyCount < KeyName.ordinalsMax else { return }
-        if oneKeyCount == oneKeyCapacity {
-            let moved = UnsafeMutablePointer<OneKey>.allocate(capacity: oneKeyCapacity * 2)
-            moved.moveInitialize(from: oneKeys, count: oneKeyCount)
-            oneKeys.deallocate()
-            oneKeys = moved
-            oneKeyCapacity *= 2
-        }
-        (oneKeys + oneKeyCount).initialize(to: answer)
-        oneKeyCount += 1
     }
 
     /// Remembers a key's name, if it is short.

@@ -51,11 +51,11 @@ extension EncodingCore {
         _ type: Key.Type, _ node: Int32, _ serial: UInt32
     ) -> KeyedEncodingContainer<Key> {
         let keys = state.pointee.keys.entry(type) ?? newKeys(type)
-        if let keys, keys.pointee.boxCount < KeyedBox.boxesMax {
+        if let keys, keys.pointee.boxCount < KeptContainer.countMax {
             let box = keys.pointee.boxes + keys.pointee.boxCount
             let place = EncodingPlace(core: self, keys: keys, box: box, node: node, serial: serial)
             let container = KeyedEncodingContainer(CBORKeyedEncoding<Key>(place))
-            if let object = KeyedBox.of(container) {
+            if let object = KeptContainer.object(of: container) {
                 box.initialize(to: EncodingKeys.Box(object: object, node: node, serial: serial))
                 keys.pointee.boxCount += 1
                 return container

@@ -2,7 +2,7 @@
 struct EncodingKeys {
     /// A container of the standard library, and the node that it writes to now.
     struct Box {
-        var object: KeyedBox
+        var object: KeptContainer.Object
         var node: Int32
         var serial: UInt32
     }
@@ -19,7 +19,7 @@ struct EncodingKeys {
     private(set) var orderCount = 0
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
-    let maker: KeyedMaker
+    let maker: KeptContainer.Maker
 
     init<Key: CodingKey>(_ type: Key.Type) {
         self.type = UInt(bitPattern: ObjectIdentifier(type))
@@ -28,8 +28,8 @@ struct EncodingKeys {
         names = .allocate(capacity: count)
         names.initialize(repeating: KeyName(), count: count)
         order = .allocate(capacity: KeyName.ordinalsMax)
-        boxes = .allocate(capacity: KeyedBox.boxesMax)
-        maker = KeyedMaker.of(KeyedEncodingContainer<Key>.self)
+        boxes = .allocate(capacity: KeptContainer.countMax)
+        maker = KeptContainer.Maker.of(KeyedEncodingContainer<Key>.self)
     }
 
     func free() {

@@ -91,16 +91,12 @@ struct KeyName {
     }
 }
 
-/// Which types of keys are known by their one byte in memory: enums without payload, which derived keys are.
+/// Types of keys that are known by their one byte in memory, as the enums are that the compiler makes.
 enum KeyOrdinal {
-    /// True if a key of the type is no more than the number of its case.
-    static func isOrdinal<Key: CodingKey>(_ type: Key.Type) -> Bool {
-        // The first word of a type's metadata says of what kind it is; 0x201 is an enum (Swift's ABI, TypeMetadata.rst).
-        MemoryLayout<Key>.size <= 1
-            && unsafeBitCast(type as Any.Type, to: UnsafePointer<Int>.self).pointee == 0x201
-    }
+    /// True if a key of the type has no more than one byte. A reference has more, so the byte is all that a key is made of.
+    static func isOrdinal<Key: CodingKey>(_ type: Key.Type) -> Bool { MemoryLayout<Key>.size <= 1 }
 
-    /// The byte; 0 for the key of a type that has one case, which has no byte.
+    /// The byte; 0 for the key of a type that has one value, which has no byte.
     @inline(__always)
     static func of<Key: CodingKey>(_ key: Key) -> Int {
         MemoryLayout<Key>.size == 1 ? Int(unsafeBitCast(key, to: UInt8.self)) : 0

@@ -69,6 +69,23 @@ private enum Event: Codable, Equatable {
         }
     }
 
+    @Test func `a container of the standard library is one reference, or nothing is kept of it`() throws {
+        struct Looked: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                let container = encoder.container(keyedBy: Keys.self)
+                #if PORTABLE
+                    #expect(KeptContainer.object(of: container) == nil)
+                #else
+                    #expect(KeptContainer.object(of: container) != nil)
+                #endif
+            }
+        }
+        _ = try CBOR.encode(Looked())
+        // As large as a reference, and made of two.
+        #expect(KeptContainer.object(of: (Int32(1), Int32(2))) == nil)
+        #expect(KeptContainer.object(of: "a text") == nil)
+    }
+
     @Test func `threads do not meet`() async throws {
         let events: [Event] = (0..<40).map { $0 % 3 == 0 ? .plain : $0 % 3 == 1 ? .moved(to: $0) : .pair($0, "p") }
         let bytes = try CBOR.encode(events)
