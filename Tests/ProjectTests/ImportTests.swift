@@ -6,11 +6,13 @@ import Testing
     /// What each may import beside the language's own modules.
     private static let neighbours: [String: Set<String>] = [
         // CMemory is memory: it grows where it is, and is fetched before it is needed.
-        "LoopCore": ["CMemory", "LoopLock"],
+        "LoopCollections": ["CMemory", "LoopLock"],
+        "LoopCore": ["LoopCollections", "LoopLock"],
         "LoopView": ["LoopLock", "LoopCore"],
-        "LoopWire": ["CMemory", "LoopLock", "LoopCore"],
-        "LoopCluster": ["LoopCore", "LoopWire"],
-        "LoopTesting": ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
+        "CBOR": ["CMemory", "LoopLock"],
+        "LoopWire": ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"],
+        "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopWire"],
+        "LoopTesting": ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
     ]
     private static let language: Set<String> = ["Swift", "_Concurrency", "Synchronization", "Observation"]
 

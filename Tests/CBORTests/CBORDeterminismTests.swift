@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 @Suite struct `G8 the same value has the same bytes` {

@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 // The coder remembers what it has met of a type of keys, and uses containers again. None of that may show.

@@ -33,30 +33,19 @@ public enum CBOR {
     }
 
     /// The same with what is usual in all else.
-    @inline(__always)
-    static func encodePlainly<T: Encodable>(_ value: T) throws(WireError) -> [UInt8] {
+    package static func encodePlainly<T: Encodable>(_ value: T) throws(WireError) -> [UInt8] {
         let core = EncodingCore.begin(CBORLimits.default, nil)
         defer { core.end() }
         try write(value, core, CBORLimits.default)
         return core.written()
     }
 
-    /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
-    public static func encode<T: Encodable>(
-        _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
-    ) throws(WireError) {
-        let core = EncodingCore.begin(limits, userInfo)
-        defer { core.end() }
-        try write(value, core, limits)
-        writer.append(raw: UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
-    }
-
     /// Lends the deterministic encoding of a value, where it was made.
     package static func withEncoding<T: Encodable>(
-        of value: T, limits: CBORLimits = .default, _ body: (UnsafeRawBufferPointer) -> Void
+        of value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil,
+        _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(WireError) {
-        let core = EncodingCore.begin(limits, nil)
+        let core = EncodingCore.begin(limits, userInfo)
         defer { core.end() }
         try write(value, core, limits)
         body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
@@ -110,8 +99,7 @@ public enum CBOR {
     }
 
     /// The same with what is usual in all else.
-    @inline(__always)
-    static func decodePlainly<T: Decodable>(
+    package static func decodePlainly<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>
     ) throws(WireError) -> T {
         let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
@@ -121,8 +109,7 @@ public enum CBOR {
         return try value(core)
     }
 
-    @inline(__always)
-    static func decodePlainly<T: Decodable>(
+    package static func decodePlainly<T: Decodable>(
         _ type: T.Type, lent bytes: UnsafeRawBufferPointer
     ) throws(WireError) -> T {
         let core = try DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)

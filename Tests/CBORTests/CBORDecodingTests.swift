@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 @Suite struct `CBOR decoding` {

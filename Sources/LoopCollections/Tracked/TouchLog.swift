@@ -16,20 +16,6 @@ struct Touch<Key> {
     }
 }
 
-/// Names one value that a `TrackedDictionary` had: the last change that made it. Two dictionaries of one stamp are the same.
-@usableFromInline
-struct TrackedStamp: Equatable, Sendable {
-    /// The line of changes that it belongs to.
-    @usableFromInline let line: UInt64
-    @usableFromInline let number: Int
-
-    @inlinable
-    init(line: UInt64, number: Int) {
-        self.line = line
-        self.number = number
-    }
-}
-
 /// The last changes of a `TrackedDictionary`: which keys, in which order.
 ///
 /// Whoever remembers a stamp finds what was changed since, and holds no copy for it, which would make the next change copy

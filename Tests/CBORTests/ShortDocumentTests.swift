@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 // Documents up to 512 bytes are copied to where their ends need no care; longer ones are read where they lie.

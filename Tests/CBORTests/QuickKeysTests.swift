@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 // The coder writes values of known keys in the order of the keys, without an entry for each. None of that may show.

@@ -1,4 +1,5 @@
 import Foundation
+import LoopCollections
 import LoopCore
 import Testing
 

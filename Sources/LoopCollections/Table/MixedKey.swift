@@ -8,14 +8,6 @@ package protocol MixedKey: Equatable {
     var mixed: UInt64 { get }
 }
 
-extension EffectID: MixedKey {
-    /// Feedback, seq and index are given out by the reducer.
-    @inlinable package var mixed: UInt64 {
-        let place = UInt64(feedback) << 32 | UInt64(index)
-        return Mix.finish(seq.value &* 0x9E37_79B9_7F4A_7C15 ^ place &* 0xC2B2_AE3D_27D4_EB4F)
-    }
-}
-
 @usableFromInline
 package enum Mix {
     /// Brings the upper bits of a product down. (The last steps of MurmurHash3.)

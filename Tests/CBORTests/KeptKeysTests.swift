@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 import Testing
 
 // The coder keeps its answers to `allKeys`. That may not show.

@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 
 /// Any CBOR value that `Codable` can express, for reading vectors of unknown shape through the public door.
 indirect enum CBORValue: Codable, Hashable, Sendable {

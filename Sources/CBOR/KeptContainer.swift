@@ -25,7 +25,7 @@ package enum KeptContainer {
                 let object = parts.first.map({ $0.value as AnyObject }),
                 unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
             else { return nil }
-            return unsafeBitCast(object, to: Object.self)
+            return unsafeBitCast(container, to: Unmanaged<Object>.self).takeUnretainedValue()
         #endif
     }
 

@@ -1,4 +1,5 @@
-import LoopWire
+import CBOR
+import Foundation
 import Testing
 
 /// The vector files beside the tests.
@@ -12,8 +13,8 @@ enum CBORVectors {
 
     /// The lines of a file that are neither empty nor comments.
     static func lines(_ name: String) throws -> [String] {
-        let folder = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-        return try TextFile.read("/\(folder)/Vectors/\(name)")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: folder.appending(path: "Vectors/\(name)"), encoding: .utf8)
             .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
 

@@ -1,3 +1,4 @@
+import LoopCollections
 import LoopCore
 
 /// What a `TrackedDictionary` must be: a dictionary and the order of its keys.
