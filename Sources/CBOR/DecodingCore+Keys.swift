@@ -162,12 +162,13 @@ extension DecodingCore {
     private func caseKeys<Key: CodingKey>(
         _ type: Key.Type, _ key: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
     ) -> [Key] {
-        // The object was made for this type of keys.
-        let known = unsafeDowncast(keys.pointee.caseKeys, to: CaseKeys.Typed<Key>.self)
-        let place = Int(key.offset)
-        if let answer = known.answer(at: index.base + place, available: index.readable &- place) { return answer }
+        let place = index.base + Int(key.offset)
+        if let answer = keys.pointee.caseKeys.answer(at: place, available: index.readable &- Int(key.offset)) {
+            // All answers that are kept here are for this type of keys.
+            return unsafeDowncast(answer, to: CaseKeys.TypedAnswer<Key>.self).keys
+        }
         guard let text = try? string(key), let key = Key(stringValue: text) else { return [] }
-        known.learn(text, key)
+        keys.pointee.caseKeys.learn(text, key)
         return [key]
     }
 }

@@ -24,13 +24,12 @@ struct DecodingKeys {
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeptContainer.Maker
-    let caseKeys: CaseKeys
+    let caseKeys = CaseKeys()
     init<Key: CodingKey>(_ type: Key.Type) {
         isOrdinal = KeyOrdinal.isOrdinal(type)
         names = .allocate(capacity: KeyName.ordinalsMax)
         boxes = .allocate(capacity: KeptContainer.countMax)
         maker = KeptContainer.Maker.of(KeyedDecodingContainer<Key>.self)
-        caseKeys = CaseKeys.Typed<Key>()
     }
 
     func free() {
