@@ -12,9 +12,14 @@ let settings: [SwiftSetting] =
         .treatAllWarnings(as: .error),
     ] + portable
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func library(
+    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
+
+/// Every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
+let strictlySafe = settings + [.strictMemorySafety()]
 
 func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -60,12 +65,12 @@ let package = Package(
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
-        library("LoopCollections", ["CMemory", "LoopLock"]),
+        library("LoopCollections", ["CMemory", "LoopLock"], settings: strictlySafe),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
-        library("CBOR", ["CMemory", "LoopLock"]),
+        library("CBOR", ["CMemory", "LoopLock"], settings: strictlySafe),
         // Bytes: every message between nodes.
         library("LoopWire", ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.

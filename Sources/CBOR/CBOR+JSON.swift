@@ -1,3 +1,5 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
 extension CBOR {
     /// A document as JSON text on one line (RFC 8949, section 6.1).
     ///
@@ -23,14 +25,14 @@ private struct JSONWriter {
     var out: [UInt8] = []
 
     mutating func write(_ item: CBORIndex.Item, _ form: BytesForm = .base64url) {
-        let first = index.base[Int(item.offset)]
+        let first = unsafe index.base[Int(item.offset)]
         if first >> 5 == 6 { return writeTagged(item, first & 31, form) }
         let head = index.head(at: Int(item.offset))
         switch head.major {
         case 0: out += "\(head.argument)".utf8
         case 1: out += CBORText.negative(head.argument).utf8
-        case 2: out += "\"\(Self.text(index.withString(head, item) { Array($0) }, form))\"".utf8
-        case 3: index.withString(head, item) { CBORText.quote($0, into: &out) }
+        case 2: out += unsafe "\"\(Self.text(index.withString(head, item) { unsafe Array($0) }, form))\"".utf8
+        case 3: unsafe index.withString(head, item) { unsafe CBORText.quote($0, into: &out) }
         case 4, 5: writeElements(item, isMap: head.major == 5, form)
         default: writeSimple(head)
         }
@@ -41,9 +43,9 @@ private struct JSONWriter {
         let tag = info < 24 ? UInt64(info) : index.argument(at: Int(item.offset) + 1, width: width)
         let inner = CBORIndex.Item(offset: item.offset + 1 + UInt32(width), container: item.container)
         switch tag {
-        case 3 where index.base[Int(inner.offset)] >> 5 == 2:
+        case 3 where unsafe index.base[Int(inner.offset)] >> 5 == 2:
             let head = index.head(at: Int(inner.offset))
-            out += "\"~\(Self.text(index.withString(head, inner) { Array($0) }, .base64url))\"".utf8
+            out += unsafe "\"~\(Self.text(index.withString(head, inner) { unsafe Array($0) }, .base64url))\"".utf8
         case 2: write(inner, .base64url)
         case 21: write(inner, .base64url)
         case 22: write(inner, .base64)
@@ -53,7 +55,7 @@ private struct JSONWriter {
     }
 
     private mutating func writeElements(_ item: CBORIndex.Item, isMap: Bool, _ form: BytesForm) {
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         out.append(UInt8(ascii: isMap ? "{" : "["))
         var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
         for number in 0..<container.count {

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of an array are read in place; the array is kept until the document is closed.
+
 /// Concise Binary Object Representation (RFC 8949) for any `Codable` type, always in the deterministic encoding of
 /// the RFC's section 4.2.1: one value, one sequence of bytes, in every process.
 ///
@@ -48,7 +50,7 @@ public enum CBOR {
         let core = EncodingCore.begin(limits, userInfo)
         defer { core.end() }
         try write(value, core, limits)
-        body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+        unsafe body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
     }
 
     private static func write<T: Encodable>(
@@ -76,8 +78,8 @@ public enum CBOR {
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
         // What is not generic in here is compiled once, and asks for no types at run time.
-        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
-            try DecodingCore.open(buffer, limits, userInfo)
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, limits, userInfo)
         }
         // An array's elements stay where they are as long as it is kept and not changed.
         defer { withExtendedLifetime(bytes) { core.close() } }
@@ -90,8 +92,8 @@ public enum CBOR {
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
         // What is not generic in here is compiled once, and asks for no types at run time.
-        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
-            try DecodingCore.open(buffer, limits, userInfo)
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, limits, userInfo)
         }
         // An array's elements stay where they are as long as it is kept and not changed.
         defer { withExtendedLifetime(bytes) { core.close() } }
@@ -102,8 +104,8 @@ public enum CBOR {
     package static func decodePlainly<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>
     ) throws(WireError) -> T {
-        let core = try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
-            try DecodingCore.open(buffer, CBORLimits.default, nil)
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)
         }
         defer { withExtendedLifetime(bytes) { core.close() } }
         return try value(core)
@@ -112,7 +114,7 @@ public enum CBOR {
     package static func decodePlainly<T: Decodable>(
         _ type: T.Type, lent bytes: UnsafeRawBufferPointer
     ) throws(WireError) -> T {
-        let core = try DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)
+        let core = try unsafe DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)
         defer { core.close() }
         return try value(core)
     }

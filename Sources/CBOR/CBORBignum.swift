@@ -1,11 +1,13 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
 /// Integers beyond 64 bits, which tags 2 and 3 make of byte strings; the coder has no type for them, the texts do.
 enum CBORBignum {
     /// The decimal digits of a byte string under such a tag; nil if it is none, or longer than 64 bytes, because
     /// converting takes time in the square of the length.
     static func decimal(_ index: CBORIndex, _ item: CBORIndex.Item, isNegative: Bool) -> String? {
         let head = index.head(at: Int(item.offset))
-        guard index.base[Int(item.offset)] >> 5 == 2, !head.isIndefinite, head.argument <= 64 else { return nil }
-        var number = (0..<Int(head.argument)).map { index.base[head.content + $0] }
+        guard unsafe index.base[Int(item.offset)] >> 5 == 2, !head.isIndefinite, head.argument <= 64 else { return nil }
+        var number = (0..<Int(head.argument)).map { unsafe index.base[head.content + $0] }
         if isNegative { number = adding1(number) }
         var digits: [UInt8] = []
         while number.contains(where: { $0 != 0 }) {

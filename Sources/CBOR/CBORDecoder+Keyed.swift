@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
 /// The entries of a map with text keys, asked for in any order.
 struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let place: KeyedPlace
@@ -13,30 +16,30 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private var keys: UnsafeMutablePointer<DecodingKeys>? {
-        @inline(__always) get { place.keys }
+        @inline(__always) get { unsafe place.keys }
     }
 
     private var box: UnsafeMutablePointer<DecodingKeys.Box>? {
-        @inline(__always) get { place.box }
+        @inline(__always) get { unsafe place.box }
     }
 
     var codingPath: [any CodingKey] { core.codingPath(of: item) }
 
     /// Every text key that `Key` knows.
-    var allKeys: [Key] { core.allKeys(Key.self, in: item, keys) }
+    var allKeys: [Key] { unsafe core.allKeys(Key.self, in: item, keys) }
 
-    func contains(_ key: Key) -> Bool { core.value(key, in: item, keys, box: box) != nil }
+    func contains(_ key: Key) -> Bool { unsafe core.value(key, in: item, keys, box: box) != nil }
 
     @inline(__always)
     private func find(_ key: Key) throws -> CBORIndex.Item {
-        if let found = core.value(key, in: item, keys, box: box) { return found }
+        if let found = unsafe core.value(key, in: item, keys, box: box) { return found }
         throw missing(key)
     }
 
     /// The value for a key, unless it is absent or null.
     @inline(__always)
     private func present(_ key: Key) throws -> CBORIndex.Item? {
-        guard let found = core.value(key, in: item, keys, box: box), try !core.isNull(found) else { return nil }
+        guard let found = unsafe core.value(key, in: item, keys, box: box), try !core.isNull(found) else { return nil }
         return found
     }
 
@@ -76,7 +79,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let found = core.value(key, in: item, keys, box: box) else { return nil }
+        guard let found = unsafe core.value(key, in: item, keys, box: box) else { return nil }
         // A null for a field that is an optional of an optional is the inner nil: the outer one is an absent key.
         if try core.isNull(found), !(type is any CBOROptional.Type) { return nil }
         return try core.decode(type, at: found)

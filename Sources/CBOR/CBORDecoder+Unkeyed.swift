@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
 /// The elements of an array, read one after the other.
 struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     let core: DecodingCore
@@ -14,12 +17,12 @@ struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     var codingPath: [any CodingKey] {
         // The container's own place is the item that holds its first byte.
         guard core.isOpen else { return [] }
-        let start = core.index.containers[Int(container)].start
+        let start = unsafe core.index.containers[Int(container)].start
         return core.codingPath(of: CBORIndex.Item(offset: start - 1, container: container))
     }
 
     var count: Int? {
-        core.isOpen ? Int(core.index.containers[Int(container)].count) : 0
+        unsafe core.isOpen ? Int(core.index.containers[Int(container)].count) : 0
     }
 
     var currentIndex: Int { Int(position) }

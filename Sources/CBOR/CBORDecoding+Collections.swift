@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number; an array is filled in place, as many elements as are counted.
+
 /// A collection that the coder builds itself, from the form in which it writes it.
 protocol CBORCollectionDecodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Self
@@ -8,22 +11,22 @@ extension CBORCollectionDecodable {
     static func decode(
         to place: UnsafeMutableRawPointer, from core: DecodingCore, at item: CBORIndex.Item
     ) throws {
-        place.initializeMemory(as: Self.self, to: try decode(from: core, at: item))
+        unsafe place.initializeMemory(as: Self.self, to: try decode(from: core, at: item))
     }
 }
 
 extension Array: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
-        let shape = core.shape(Element.self)
+        let shape = unsafe core.shape(Element.self)
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
-        guard count > 0, shape.pointee.kind == .wire, let wire = shape.pointee.wire,
+        guard count > 0, unsafe shape.pointee.kind == .wire, let wire = unsafe shape.pointee.wire,
             core.room(for: count, of: MemoryLayout<Element>.stride, in: item) == count
         else { return try core.values(item) { try core.decode(Element.self, at: $0) } }
-        return try [Element](unsafeUninitializedCapacity: count) { elements, made in
+        return try unsafe [Element](unsafeUninitializedCapacity: count) { elements, made in
             guard let first = elements.baseAddress else { return }
             while count > 0 {
                 var reader = WireReader(core: core, item: element)
-                try wire.read(to: first + made, from: &reader)
+                try unsafe wire.read(to: first + made, from: &reader)
                 made += 1
                 element = core.index.after(element)
                 count -= 1
@@ -81,7 +84,7 @@ extension DecodingCore {
     /// For how many elements room is made before any of them was read: for all, but with no more than 16 bytes of memory for
     /// each byte of the document. An element may be large in memory, and its place in the bytes a single one that is none.
     func room(for count: Int, of stride: Int, in item: Item) -> Int {
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         let size = Int(container.contentEnd - container.start)
         return min(count, 16 * size / max(stride, 1))
     }

@@ -1,3 +1,5 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
 extension CBOR {
     /// A document in the diagnostic notation of RFC 8949, section 8: for tests, logs and people.
     ///
@@ -23,7 +25,7 @@ private struct DiagnosticWriter {
     var out: [UInt8] = []
 
     mutating func write(_ item: CBORIndex.Item) {
-        let first = index.base[Int(item.offset)]
+        let first = unsafe index.base[Int(item.offset)]
         if first >> 5 == 6 { return writeTagged(item, first & 31) }
         let head = index.head(at: Int(item.offset))
         switch head.major {
@@ -50,16 +52,16 @@ private struct DiagnosticWriter {
     }
 
     private mutating func writeString(_ head: CBORIndex.Head) {
-        let content = UnsafeBufferPointer(start: index.base + head.content, count: Int(head.argument))
+        let content = unsafe UnsafeBufferPointer(start: index.base + head.content, count: Int(head.argument))
         if head.major == 2 {
-            out += "h'\(CBORText.hex(content))'".utf8
+            out += unsafe "h'\(CBORText.hex(content))'".utf8
         } else {
-            CBORText.quote(content, into: &out)
+            unsafe CBORText.quote(content, into: &out)
         }
     }
 
     private mutating func writeChunks(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         // Of no chunks the notation has to say which kind of string they would be of.
         guard container.count > 0 else {
             out += (head.major == 2 ? "''_" : "\"\"_").utf8
@@ -77,7 +79,7 @@ private struct DiagnosticWriter {
     }
 
     private mutating func writeElements(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         out += (head.isIndefinite ? "[_ " : "[").utf8
         var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
         for number in 0..<container.count {
@@ -89,7 +91,7 @@ private struct DiagnosticWriter {
     }
 
     private mutating func writeEntries(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         out += (head.isIndefinite ? "{_ " : "{").utf8
         var key = CBORIndex.Item(offset: container.start, container: item.container + 1)
         for number in 0..<container.count {

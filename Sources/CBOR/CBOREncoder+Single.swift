@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// The one value of an encoder.
 struct CBORSingleEncoding: SingleValueEncodingContainer {
     let core: EncodingCore
@@ -10,14 +12,14 @@ struct CBORSingleEncoding: SingleValueEncodingContainer {
     private func put(_ write: (EncodingCore) throws -> Void) throws {
         try core.check(Int(node), serial, .unset)
         let start = core.log.count
-        core.nodes[Int(node)].kind = .single
-        core.nodes[Int(node)].start = start
-        core.nodes[Int(node)].runStart = start
-        core.nodes[Int(node)].tail = start
+        unsafe core.nodes[Int(node)].kind = .single
+        unsafe core.nodes[Int(node)].start = start
+        unsafe core.nodes[Int(node)].runStart = start
+        unsafe core.nodes[Int(node)].tail = start
         do {
             try write(core)
         } catch {
-            core.nodes[Int(node)].kind = .unset
+            unsafe core.nodes[Int(node)].kind = .unset
             throw error
         }
         core.addValue(Int(node), start: start)
@@ -40,7 +42,7 @@ struct CBORSingleEncoding: SingleValueEncodingContainer {
     func encode(_ value: UInt64) throws { try put { $0.log.head(0, value) } }
 
     func encode<T: Encodable>(_ value: T) throws {
-        let here = core.nodes[Int(node)]
+        let here = unsafe core.nodes[Int(node)]
         try put {
             try $0.encodeAside(value, in: Int(node), keyStartOrIndex: here.keyStartOrIndex, keyLength: -1)
         }

@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// The elements of an array, in the order in which they are written.
 struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
     let core: EncodingCore
@@ -6,7 +8,7 @@ struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
 
     var codingPath: [any CodingKey] { core.codingPath(of: Int(node), serial) }
 
-    var count: Int { core.isLive(Int(node), serial) ? core.nodes[Int(node)].count : 0 }
+    var count: Int { unsafe core.isLive(Int(node), serial) ? core.nodes[Int(node)].count : 0 }
 
     @inline(__always)
     private func put(_ write: (EncodingCore) throws -> Void) throws {
@@ -45,7 +47,7 @@ struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
     }
 
     func superEncoder() -> any Encoder {
-        guard core.isLive(Int(node), serial), core.nodes[Int(node)].kind == .array else {
+        guard core.isLive(Int(node), serial), unsafe core.nodes[Int(node)].kind == .array else {
             return core.strayEncoder
         }
         let child = core.newNode(

@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// What a value's `encode(to:)` is given: a name for its node, no more.
 struct CBOREncoder: Encoder {
     let core: EncodingCore
@@ -8,7 +10,7 @@ struct CBOREncoder: Encoder {
     init(core: EncodingCore, node: Int) {
         self.core = core
         self.node = Int32(truncatingIfNeeded: node)
-        serial = core.nodes[node].serial
+        serial = unsafe core.nodes[node].serial
     }
 
     init(core: EncodingCore, node: Int32, serial: UInt32) {

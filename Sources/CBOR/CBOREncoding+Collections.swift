@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// A collection that is taken apart by the coder: deterministic where its own `encode(to:)` is not.
 protocol CBORCollectionEncodable {
     func encode(to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws
@@ -8,7 +10,7 @@ extension CBORCollectionEncodable {
     static func encode(
         at place: UnsafeRawPointer, to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int
     ) throws {
-        try place.assumingMemoryBound(to: Self.self).pointee.encode(
+        try unsafe place.assumingMemoryBound(to: Self.self).pointee.encode(
             to: core, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength)
     }
 }
@@ -17,19 +19,21 @@ extension Array: CBORCollectionEncodable where Element: Encodable {
     func encode(to core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int) throws {
         try core.encodeContainer(.array, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) { array in
             // The elements where they are, because taking one out of the array would copy it.
-            try withUnsafeBufferPointer { elements in
+            try unsafe withUnsafeBufferPointer { elements in
                 guard let first = elements.baseAddress else { return }
-                let shape = CodingShape.of(Element.self, core.state.pointee.shapes, core.state.pointee.spareShape)
-                let (kind, wire) = (shape.pointee.kind, shape.pointee.wire)
+                let shape = unsafe CodingShape.of(
+                    Element.self, core.state.pointee.shapes, core.state.pointee.spareShape)
+                let (kind, wire) = unsafe (shape.pointee.kind, shape.pointee.wire)
                 for index in 0..<elements.count {
                     let start = core.log.count
                     if kind == .plain {
-                        try core.encodeChild(
+                        try unsafe core.encodeChild(
                             (first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)
                     } else if kind == .wire, let wire {
-                        try core.encodeWire(wire, at: first + index, in: array, keyStartOrIndex: index, keyLength: 0)
+                        try unsafe core.encodeWire(
+                            wire, at: first + index, in: array, keyStartOrIndex: index, keyLength: 0)
                     } else {
-                        try core.encode((first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)
+                        try unsafe core.encode((first + index).pointee, in: array, keyStartOrIndex: index, keyLength: 0)
                     }
                     core.addValue(array, start: start)
                 }

@@ -1,3 +1,5 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
 /// Stepping through a document that was read through; its form is known to be right, so lengths can be trusted.
 extension CBORIndex {
     /// The head of an item without its tags: what it is, its argument, and where its content begins.
@@ -17,7 +19,7 @@ extension CBORIndex {
     func head(at offset: Int) -> Head {
         var offset = offset
         while true {
-            let first = base[offset]
+            let first = unsafe base[offset]
             let (major, info) = (first >> 5, first & 31)
             if info < 24 {
                 if major == 6 {
@@ -44,15 +46,15 @@ extension CBORIndex {
 
     @inline(__always)
     func argument(at offset: Int, width: Int) -> UInt64 {
-        CBORScan.argument(base + offset, width: width)
+        unsafe CBORScan.argument(base + offset, width: width)
     }
 
     /// The item behind this one.
     @inline(__always)
     func after(_ item: Item) -> Item {
         // Numbers, short strings and simple values are what most items are.
-        let first = base[Int(item.offset)]
-        let length = shortLengths[Int(first)]
+        let first = unsafe base[Int(item.offset)]
+        let length = unsafe shortLengths[Int(first)]
         if length != 0 { return Item(offset: item.offset &+ UInt32(length), container: item.container) }
         return first & 0xC0 == 0x80 ? behind(item.container) : afterLong(item)
     }
@@ -62,14 +64,14 @@ extension CBORIndex {
         let lengths = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
         for first in 0..<256 {
             let (major, info) = (first >> 5, UInt8(first & 31))
-            lengths[first] =
+            unsafe lengths[first] =
                 switch (major, info) {
                 case (0, 0..<28), (1, 0..<28), (7, 0..<24), (7, 25..<28): 1 + UInt8(width(info))
                 case (2, 0..<24), (3, 0..<24): 1 + info
                 default: 0
                 }
         }
-        return UnsafePointer(lengths)
+        return unsafe UnsafePointer(lengths)
     }()
 
     /// By a count of bytes up to 24: the highest bits of so many bytes, which are 0 in text that is ASCII.
@@ -80,10 +82,10 @@ extension CBORIndex {
             return count >= 8 ? all : all & ~(UInt64.max << UInt64(8 * max(count, 0)))
         }
         for count in 0...24 {
-            (masks + count).initialize(
+            unsafe (masks + count).initialize(
                 to: CBORScan.Mask(first: word(count), second: word(count - 8), third: word(count - 16)))
         }
-        return UnsafePointer(masks)
+        return unsafe UnsafePointer(masks)
     }()
 
     private func afterLong(_ item: Item) -> Item {
@@ -102,25 +104,25 @@ extension CBORIndex {
 
     @inline(__always)
     private func behind(_ container: UInt32) -> Item {
-        let place = containers + Int(container)
-        return Item(offset: place.pointee.end, container: place.pointee.next)
+        let place = unsafe containers + Int(container)
+        return unsafe Item(offset: place.pointee.end, container: place.pointee.next)
     }
 
     /// The bytes of a string item, whose chunks are joined if it has several.
     func withString<R>(_ head: Head, _ item: Item, _ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
         guard head.isIndefinite else {
-            return try body(UnsafeBufferPointer(start: base + head.content, count: Int(head.argument)))
+            return try unsafe body(UnsafeBufferPointer(start: base + head.content, count: Int(head.argument)))
         }
-        return try joined(Int(item.container)).withUnsafeBufferPointer(body)
+        return try unsafe joined(Int(item.container)).withUnsafeBufferPointer(body)
     }
 
     /// The chunks of a string of indefinite length as one.
     func joined(_ container: Int) -> [UInt8] {
         var bytes: [UInt8] = []
-        var offset = Int(containers[container].start)
-        while offset < Int(containers[container].contentEnd) {
+        var offset = unsafe Int(containers[container].start)
+        while unsafe offset < Int(containers[container].contentEnd) {
             let chunk = head(at: offset)
-            bytes += UnsafeBufferPointer(start: base + chunk.content, count: Int(chunk.argument))
+            unsafe bytes += UnsafeBufferPointer(start: base + chunk.content, count: Int(chunk.argument))
             offset = chunk.content + Int(chunk.argument)
         }
         return bytes
@@ -135,27 +137,27 @@ extension CBORIndex {
         case 0, 1:
             bytes.head(head.major << 5, head.argument)
         case 2, 3:
-            withString(head, item) { string in
+            unsafe withString(head, item) { string in
                 bytes.head(head.major << 5, UInt64(string.count))
-                if let start = string.baseAddress { bytes.append(start, string.count) }
+                if let start = string.baseAddress { unsafe bytes.append(start, string.count) }
             }
         default:
             let end = Int(after(item).offset)
-            bytes.append(base + Int(item.offset), end - Int(item.offset))
+            unsafe bytes.append(base + Int(item.offset), end - Int(item.offset))
         }
-        return Array(UnsafeBufferPointer(start: bytes.base, count: bytes.count))
+        return unsafe Array(UnsafeBufferPointer(start: bytes.base, count: bytes.count))
     }
 
     /// The document's bytes of an item, cut to a length that an error can bear, in diagnostic notation.
     func excerpt(_ item: Item) -> String {
         let head = head(at: Int(item.offset))
         if head.major == 2 || head.major == 3 {
-            return withString(head, item) { string in
+            return unsafe withString(head, item) { string in
                 let isCut = string.count > 64
-                let kept = UnsafeBufferPointer(rebasing: string[..<(isCut ? 64 : string.count)])
+                let kept = unsafe UnsafeBufferPointer(rebasing: string[..<(isCut ? 64 : string.count)])
                 let text =
-                    head.major == 3
-                    ? CBORText.quoted(String(decoding: kept, as: UTF8.self)) : "h'\(CBORText.hex(kept))'"
+                    unsafe head.major == 3
+                    ? CBORText.quoted(String(decoding: kept, as: UTF8.self)) : unsafe "h'\(CBORText.hex(kept))'"
                 return isCut ? text + "…" : text
             }
         }

@@ -1,11 +1,14 @@
 internal import CMemory
 
+// Unsafe: the index owns the memory of its containers until `free()`; the document's bytes belong to the caller until
+// `close()`.
+
 /// One pass over a document that finds everything that can be wrong with its form, and where each container ends.
 ///
 /// After it, reading needs no bounds checks against announced lengths and steps over any item at once, however much is
 /// in it: the whole work of decoding stays in proportion to the document's size. Containers (arrays, maps, strings of
 /// indefinite length) are numbered in the order in which they begin; nothing is reserved for what is only announced.
-struct CBORIndex {
+@safe struct CBORIndex {
     /// A container, as found by the pass. Offsets count from the document's start.
     struct Container {
         /// The first byte after the head.
@@ -35,8 +38,8 @@ struct CBORIndex {
     private(set) var count: Int
     /// How many bytes may be read from `base` on: the document's, and where it was copied, some behind it.
     private(set) var readable: Int
-    let shortLengths = Self.shortLengths
-    private let textMasks = Self.textMasks
+    let shortLengths = unsafe Self.shortLengths
+    private let textMasks = unsafe Self.textMasks
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
@@ -54,29 +57,29 @@ struct CBORIndex {
     /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
     init() {
         containerCapacity = 64
-        containers = Self.resized(nil, from: 0, to: containerCapacity)
+        unsafe containers = unsafe Self.resized(nil, from: 0, to: containerCapacity)
         frameCapacity = CBORLimits.default.depthMax + 1
-        frames = .allocate(capacity: frameCapacity)
-        copy = .allocate(capacity: Self.copyMax + Self.copySlack)
-        base = UnsafePointer(copy)
+        unsafe frames = .allocate(capacity: frameCapacity)
+        unsafe copy = .allocate(capacity: Self.copyMax + Self.copySlack)
+        unsafe base = unsafe UnsafePointer(copy)
         count = 0
         readable = 0
     }
 
     func free() {
-        loop_memory_free(containers, Self.byteCount(of: containerCapacity))
-        frames.deallocate()
-        copy.deallocate()
+        unsafe loop_memory_free(containers, Self.byteCount(of: containerCapacity))
+        unsafe frames.deallocate()
+        unsafe copy.deallocate()
     }
 
     /// Gives `body` the index of a document and frees it.
     static func with<R>(
         _ bytes: [UInt8], _ limits: CBORLimits, isValid: Bool, _ body: (CBORIndex) throws(WireError) -> R
     ) throws(WireError) -> R {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> R in
+        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> R in
             var index = CBORIndex()
             defer { index.free() }
-            try index.read(buffer, limits: limits, isValid: isValid)
+            try unsafe index.read(buffer, limits: limits, isValid: isValid)
             return try body(index)
         }
     }
@@ -91,19 +94,19 @@ struct CBORIndex {
         guard bytes.count <= limits.bytesMax else {
             throw .tooLarge(what: "CBOR document", size: bytes.count, limit: limits.bytesMax)
         }
-        if CBORScan.isNumberOrBytes(base, bytes.count) {
-            self.base = base
+        if unsafe CBORScan.isNumberOrBytes(base, bytes.count) {
+            unsafe self.base = unsafe base
             count = bytes.count
             readable = bytes.count
             return
         }
-        hold(base, bytes.count)
-        let scan = CBORScan(
+        unsafe hold(base, bytes.count)
+        let scan = unsafe CBORScan(
             base: self.base, count: count, readable: readable, shortLengths: shortLengths, textMasks: textMasks,
             depthMax: limits.depthMax, isValid: isValid)
         if limits.depthMax >= frameCapacity { growFrames(limits.depthMax + 1) }
         do {
-            try scan.run(&self, frames)
+            try unsafe scan.run(&self, frames)
         } catch {
             close()
             throw error
@@ -115,25 +118,25 @@ struct CBORIndex {
     private mutating func hold(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         self.count = count
         guard count <= Self.copyMax else {
-            base = bytes
+            unsafe base = unsafe bytes
             readable = count
             return
         }
-        copy.update(from: bytes, count: count)
-        let end = UnsafeMutableRawPointer(copy + count)
-        end.storeBytes(of: .zero, as: SIMD16<UInt8>.self)
-        end.storeBytes(of: .zero, toByteOffset: 16, as: SIMD16<UInt8>.self)
-        end.storeBytes(of: .zero, toByteOffset: 32, as: SIMD16<UInt8>.self)
-        end.storeBytes(of: .zero, toByteOffset: 48, as: SIMD16<UInt8>.self)
-        base = UnsafePointer(copy)
+        unsafe copy.update(from: bytes, count: count)
+        let end = unsafe UnsafeMutableRawPointer(copy + count)
+        unsafe end.storeBytes(of: .zero, as: SIMD16<UInt8>.self)
+        unsafe end.storeBytes(of: .zero, toByteOffset: 16, as: SIMD16<UInt8>.self)
+        unsafe end.storeBytes(of: .zero, toByteOffset: 32, as: SIMD16<UInt8>.self)
+        unsafe end.storeBytes(of: .zero, toByteOffset: 48, as: SIMD16<UInt8>.self)
+        unsafe base = unsafe UnsafePointer(copy)
         readable = count &+ Self.copySlack
     }
 
     @inline(never)
     private mutating func growFrames(_ capacity: Int) {
-        frames.deallocate()
+        unsafe frames.deallocate()
         frameCapacity = capacity
-        frames = .allocate(capacity: capacity)
+        unsafe frames = .allocate(capacity: capacity)
     }
 
     /// Forgets the document, whose memory is about to go: every later read finds nothing.
@@ -146,7 +149,7 @@ struct CBORIndex {
     @inline(__always)
     mutating func append(start: Int) -> Int {
         if containerCount == containerCapacity { grow() }
-        (containers + containerCount).initialize(
+        unsafe (containers + containerCount).initialize(
             to: Container(
                 start: UInt32(truncatingIfNeeded: start), contentEnd: 0, end: 0, next: 0, count: 0,
                 hintOffset: UInt32(truncatingIfNeeded: start),
@@ -157,24 +160,24 @@ struct CBORIndex {
 
     @inline(__always)
     func finish(_ container: Int, count: Int, contentEnd: Int, end: Int) {
-        let place = containers + container
-        place.pointee.contentEnd = UInt32(truncatingIfNeeded: contentEnd)
-        place.pointee.end = UInt32(truncatingIfNeeded: end)
-        place.pointee.next = UInt32(truncatingIfNeeded: containerCount)
-        place.pointee.count = UInt32(truncatingIfNeeded: count)
+        let place = unsafe containers + container
+        unsafe place.pointee.contentEnd = UInt32(truncatingIfNeeded: contentEnd)
+        unsafe place.pointee.end = UInt32(truncatingIfNeeded: end)
+        unsafe place.pointee.next = UInt32(truncatingIfNeeded: containerCount)
+        unsafe place.pointee.count = UInt32(truncatingIfNeeded: count)
     }
 
     @inline(never)
     private mutating func grow() {
         let old = containerCapacity
         containerCapacity *= 2
-        containers = Self.resized(containers, from: old, to: containerCapacity)
+        unsafe containers = unsafe Self.resized(containers, from: old, to: containerCapacity)
     }
 
     private static func resized(
         _ containers: UnsafeMutablePointer<Container>?, from old: Int, to capacity: Int
     ) -> UnsafeMutablePointer<Container> {
-        loop_memory_resize(containers, byteCount(of: old), byteCount(of: capacity))
+        unsafe loop_memory_resize(containers, byteCount(of: old), byteCount(of: capacity))
             .assumingMemoryBound(to: Container.self)
     }
 

@@ -1,3 +1,5 @@
+// Unsafe: the caller lends the bytes of a key for this call.
+
 /// Coding paths: where in a document something is.
 enum CBORPath {
     /// One step down: a key of a map or an index of an array.
@@ -19,7 +21,7 @@ enum CBORPath {
 
         /// A key as it stands in the bytes; one that is no text is shown in diagnostic notation.
         init(encodedKey: UnsafePointer<UInt8>, _ count: Int) {
-            let bytes = Array(UnsafeBufferPointer(start: encodedKey, count: min(count, 256)))
+            let bytes = unsafe Array(UnsafeBufferPointer(start: encodedKey, count: min(count, 256)))
             if let text = try? CBOR.decode(String.self, from: bytes) {
                 self.init(stringValue: text)
             } else {

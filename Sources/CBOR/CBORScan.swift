@@ -1,5 +1,7 @@
+// Unsafe: every read is checked against the document's end; the stack and the containers grow before they are written.
+
 /// The pass that fills a ``CBORIndex``: a loop over items with a stack of its own, so that nesting costs no recursion.
-struct CBORScan {
+@safe struct CBORScan {
     let base: UnsafePointer<UInt8>
     let count: Int
     /// How many bytes may be read; those behind the document are zero.
@@ -45,13 +47,13 @@ struct CBORScan {
     /// Whether a document of at least one byte is a number, a simple value or a byte string, about which nothing is wrong.
     @inline(__always)
     static func isNumberOrBytes(_ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        let (first, info) = (base[0], base[0] & 31)
+        let (first, info) = unsafe (base[0], base[0] & 31)
         let width = CBORIndex.width(info)
         guard info < 28, width < count else { return false }
         switch first >> 5 {
         case 0, 1: return count == 1 &+ width
         case 2:
-            let argument = info < 24 ? UInt64(info) : argument(base + 1, width: width)
+            let argument = unsafe info < 24 ? UInt64(info) : argument(base + 1, width: width)
             return argument == UInt64(count &- 1 &- width)
         case 7: return count == 1 &+ width && first != 0xF8
         default: return false
@@ -60,39 +62,39 @@ struct CBORScan {
 
     /// - Parameter frames: memory for one more than `depthMax`.
     func run(_ index: inout CBORIndex, _ frames: UnsafeMutablePointer<Frame>) throws(WireError) {
-        frames.initialize(to: Frame(kind: .document, isIndefinite: false, remaining: 1))
-        var top = frames
+        unsafe frames.initialize(to: Frame(kind: .document, isIndefinite: false, remaining: 1))
+        var top = unsafe frames
         var offset = 0
         while true {
-            if top.pointee.remaining > 0, !top.pointee.isBetween {
-                switch top.pointee.kind {
-                case .array: offset = simpleElements(top, offset)
-                case .map: offset = simpleEntries(top, offset)
+            if unsafe top.pointee.remaining > 0, unsafe !top.pointee.isBetween {
+                switch unsafe top.pointee.kind {
+                case .array: offset = unsafe simpleElements(top, offset)
+                case .map: offset = unsafe simpleEntries(top, offset)
                 case .document, .tag, .bytes, .text: break
                 }
             }
-            if top.pointee.isFull {
-                try close(top, contentEnd: offset, end: offset, index)
-                top -= 1
-            } else if try readItem(&offset, &top, depthMax - (top - frames), &index) {
+            if unsafe top.pointee.isFull {
+                try unsafe close(top, contentEnd: offset, end: offset, index)
+                unsafe top -= 1
+            } else if try unsafe readItem(&offset, &top, depthMax - (top - frames), &index) {
                 continue
             }
             // An item ended here: it is counted where it belongs, and what is full by it is closed.
             completion: while true {
-                switch top.pointee.kind {
-                case .map where !top.pointee.isBetween:
-                    top.pointee.isBetween = true
-                    if isValid { try noteKey(top, offset) }
+                switch unsafe top.pointee.kind {
+                case .map where unsafe !top.pointee.isBetween:
+                    unsafe top.pointee.isBetween = true
+                    if isValid { try unsafe noteKey(top, offset) }
                     break completion
                 case .map, .array:
-                    top.pointee.isBetween = false
-                    top.pointee.count += 1
-                    if top.pointee.isIndefinite { break completion }
-                    top.pointee.remaining -= 1
-                    if top.pointee.remaining > 0 { break completion }
-                    try close(top, contentEnd: offset, end: offset, index)
+                    unsafe top.pointee.isBetween = false
+                    unsafe top.pointee.count += 1
+                    if unsafe top.pointee.isIndefinite { break completion }
+                    unsafe top.pointee.remaining -= 1
+                    if unsafe top.pointee.remaining > 0 { break completion }
+                    try unsafe close(top, contentEnd: offset, end: offset, index)
                 case .bytes, .text:
-                    top.pointee.count += 1
+                    unsafe top.pointee.count += 1
                     break completion
                 case .tag:
                     break
@@ -100,7 +102,7 @@ struct CBORScan {
                     guard offset == count else { throw .trailingBytes(count: count - offset, offset: offset) }
                     return
                 }
-                top -= 1
+                unsafe top -= 1
             }
         }
     }
@@ -114,11 +116,11 @@ struct CBORScan {
     ) throws(WireError) -> Bool {
         let start = offset
         guard start < count else { throw .truncated(needed: 1, have: 0, what: "CBOR item") }
-        let first = base[start]
+        let first = unsafe base[start]
         let (major, info) = (first >> 5, first & 31)
-        switch top.pointee.kind {
-        case .map: if !top.pointee.isBetween { top.pointee.keyStart = start }
-        case .bytes, .text: if first != 0xFF { try checkChunk(top.pointee.kind, major, info, start) }
+        switch unsafe top.pointee.kind {
+        case .map: if unsafe !top.pointee.isBetween { unsafe top.pointee.keyStart = start }
+        case .bytes, .text: if first != 0xFF { try unsafe checkChunk(top.pointee.kind, major, info, start) }
         case .document, .array, .tag: break
         }
         let (argument, content) = try readHead(start, info, major)
@@ -129,9 +131,9 @@ struct CBORScan {
         case 2, 3:
             if info == 31 {
                 guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
-                top += 1
+                unsafe top += 1
                 let kind: Frame.Kind = major == 2 ? .bytes : .text
-                top.initialize(
+                unsafe top.initialize(
                     to: Frame(kind: kind, isIndefinite: true, container: index.append(start: content), remaining: 0))
                 return true
             }
@@ -140,7 +142,7 @@ struct CBORScan {
                     needed: Int(clamping: argument), have: count - content, what: major == 2 ? "bytes" : "text")
             }
             offset = content + Int(argument)
-            if major == 3, isValid, !UTF8Check.isValid(base + content, Int(argument)) {
+            if major == 3, isValid, unsafe !UTF8Check.isValid(base + content, Int(argument)) {
                 throw .malformed(what: "text that is not UTF-8", offset: start)
             }
             return false
@@ -151,24 +153,24 @@ struct CBORScan {
                     needed: Int(clamping: argument), have: count - content, what: major == 4 ? "array" : "map")
             }
             guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
-            top += 1
-            top.initialize(
+            unsafe top += 1
+            unsafe top.initialize(
                 to: Frame(
                     kind: major == 4 ? .array : .map, isIndefinite: info == 31,
                     container: index.append(start: content), remaining: Int(argument)))
             return true
         case 6:
             guard levels > 0 else { throw .tooDeep(limit: depthMax, offset: start) }
-            top += 1
-            top.initialize(to: Frame(kind: .tag, isIndefinite: false, remaining: 1))
+            unsafe top += 1
+            unsafe top.initialize(to: Frame(kind: .tag, isIndefinite: false, remaining: 1))
             return true
         default:
             guard info == 31 else { return false }
-            guard top.pointee.isIndefinite, !top.pointee.isBetween else {
+            guard unsafe top.pointee.isIndefinite, unsafe !top.pointee.isBetween else {
                 throw .malformed(what: "a break where nothing can end", offset: start)
             }
-            try close(top, contentEnd: start, end: content, index)
-            top -= 1
+            try unsafe close(top, contentEnd: start, end: content, index)
+            unsafe top -= 1
             return false
         }
     }
@@ -178,15 +180,15 @@ struct CBORScan {
     /// Goes through elements that are no more than numbers and short strings, and stops at any other.
     private func simpleElements(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
-        var left = frame.pointee.remaining
+        var left = unsafe frame.pointee.remaining
         while left > 0 {
             let end = simpleEnd(offset)
             if end < 0 { break }
             offset = end
             left -= 1
         }
-        frame.pointee.count += frame.pointee.remaining - left
-        frame.pointee.remaining = left
+        unsafe frame.pointee.count += frame.pointee.remaining - left
+        unsafe frame.pointee.remaining = left
         return offset
     }
 
@@ -194,13 +196,13 @@ struct CBORScan {
     /// other key, and behind the key of any other value.
     private func simpleEntries(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
-        var left = frame.pointee.remaining
-        var lastPrefix = frame.pointee.lastPrefix
-        var (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
+        var left = unsafe frame.pointee.remaining
+        var lastPrefix = unsafe frame.pointee.lastPrefix
+        var (lastStart, lastEnd) = unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
         // Below, nothing can overflow: 56 bytes are there, of which a key takes 24 at most, and as many the value behind it.
         let last = readable &- 56
         while left > 0, offset <= last {
-            let word = UInt64(littleEndian: UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self))
+            let word = unsafe UInt64(littleEndian: UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self))
             let length = Int(truncatingIfNeeded: word & 0xFF) &- 0x5F
             guard length > 0, length <= 24 else { break }
             let valueStart = offset &+ length
@@ -213,22 +215,22 @@ struct CBORScan {
             guard prefix > lastPrefix else { break }
             (lastPrefix, lastStart, lastEnd) = (prefix, offset, valueStart)
             offset = valueStart
-            let first = base[valueStart]
-            let valueLength = Int(shortLengths[Int(first)])
+            let first = unsafe base[valueStart]
+            let valueLength = unsafe Int(shortLengths[Int(first)])
             let valueEnd = valueStart &+ valueLength
             guard valueLength > 0, valueEnd <= count,
                 first & 0xE0 != 0x60 || isASCII(valueStart &+ 1, valueLength &- 1)
             else {
-                frame.pointee.isBetween = true
+                unsafe frame.pointee.isBetween = true
                 break
             }
             offset = valueEnd
             left &-= 1
         }
-        frame.pointee.count += frame.pointee.remaining - left
-        frame.pointee.remaining = left
-        frame.pointee.lastPrefix = lastPrefix
-        (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd) = (lastStart, lastEnd)
+        unsafe frame.pointee.count += frame.pointee.remaining - left
+        unsafe frame.pointee.remaining = left
+        unsafe frame.pointee.lastPrefix = lastPrefix
+        unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd) = (lastStart, lastEnd)
         return offset
     }
 
@@ -236,8 +238,8 @@ struct CBORScan {
     @inline(__always)
     private func simpleEnd(_ start: Int) -> Int {
         guard start < count else { return -1 }
-        let first = base[start]
-        let length = Int(shortLengths[Int(first)])
+        let first = unsafe base[start]
+        let length = unsafe Int(shortLengths[Int(first)])
         guard length > 0, length <= count &- start else { return -1 }
         if first & 0xE0 == 0x60 {
             guard readable &- start >= 25, isASCII(start &+ 1, length &- 1) else { return -1 }
@@ -248,11 +250,13 @@ struct CBORScan {
     /// Whether up to 24 bytes are ASCII, where 24 can be read.
     @inline(__always)
     private func isASCII(_ start: Int, _ length: Int) -> Bool {
-        let place = UnsafeRawPointer(base + start)
-        let mask = textMasks + length
-        let first = UInt64(littleEndian: place.loadUnaligned(as: UInt64.self)) & mask.pointee.first
-        let second = UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & mask.pointee.second
-        let third = UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) & mask.pointee.third
+        let place = unsafe UnsafeRawPointer(base + start)
+        let mask = unsafe textMasks + length
+        let first = unsafe UInt64(littleEndian: place.loadUnaligned(as: UInt64.self)) & mask.pointee.first
+        let second =
+            unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) & mask.pointee.second
+        let third =
+            unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) & mask.pointee.third
         return first | second | third == 0
     }
 
@@ -266,45 +270,47 @@ struct CBORScan {
     private func close(
         _ frame: UnsafeMutablePointer<Frame>, contentEnd: Int, end: Int, _ index: borrowing CBORIndex
     ) throws(WireError) {
-        index.finish(frame.pointee.container, count: frame.pointee.count, contentEnd: contentEnd, end: end)
-        if frame.pointee.kind == .map, !(frame.pointee.isSorted && frame.pointee.isCanonical) {
-            try refuseDuplicates(frame.pointee, copy index)
+        unsafe index.finish(frame.pointee.container, count: frame.pointee.count, contentEnd: contentEnd, end: end)
+        if unsafe frame.pointee.kind == .map, unsafe !(frame.pointee.isSorted && frame.pointee.isCanonical) {
+            try unsafe refuseDuplicates(frame.pointee, copy index)
         }
     }
 
     /// Compares a key with the one before it: keys that ascend cannot be the same.
     @inline(__always)
     private func noteKey(_ frame: UnsafeMutablePointer<Frame>, _ end: Int) throws(WireError) {
-        let start = frame.pointee.keyStart
+        let start = unsafe frame.pointee.keyStart
         let prefix = prefix(start, end)
-        if prefix > frame.pointee.lastPrefix {
+        if unsafe prefix > frame.pointee.lastPrefix {
             // Most keys are in order by their first bytes already.
-        } else if frame.pointee.count > 0 {
-            let (lastStart, lastEnd) = (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
-            let order = BytesOrder.compare(base + lastStart, lastEnd - lastStart, base + start, end - start)
+        } else if unsafe frame.pointee.count > 0 {
+            let (lastStart, lastEnd) = unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
+            let order = unsafe BytesOrder.compare(base + lastStart, lastEnd - lastStart, base + start, end - start)
             if order == 0 { throw .duplicateKey(key: name(start, end), offset: start) }
-            if order > 0 { frame.pointee.isSorted = false }
+            if order > 0 { unsafe frame.pointee.isSorted = false }
         }
-        if base[start] & 31 >= 24 || base[start] >> 5 == 6, !isCanonicalKey(start) { frame.pointee.isCanonical = false }
-        frame.pointee.lastKeyStart = start
-        frame.pointee.lastKeyEnd = end
-        frame.pointee.lastPrefix = prefix
+        if unsafe base[start] & 31 >= 24 || base[start] >> 5 == 6, !isCanonicalKey(start) {
+            unsafe frame.pointee.isCanonical = false
+        }
+        unsafe frame.pointee.lastKeyStart = start
+        unsafe frame.pointee.lastKeyEnd = end
+        unsafe frame.pointee.lastPrefix = prefix
     }
 
     /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
     @inline(__always)
     private func prefix(_ start: Int, _ end: Int) -> UInt64 {
         guard readable - start >= 8 else { return 0 }
-        let word = UInt64(bigEndian: UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
+        let word = unsafe UInt64(bigEndian: UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self))
         return end - start >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * (end - start)))
     }
 
     /// False for an integer or a string whose head is not the shortest, and for a tagged key, as tags are skipped.
     private func isCanonicalKey(_ start: Int) -> Bool {
-        let (major, info) = (base[start] >> 5, base[start] & 31)
+        let (major, info) = unsafe (base[start] >> 5, base[start] & 31)
         guard major < 4 else { return major != 6 }
         guard info != 31 else { return false }
-        let argument = Self.argument(base + start + 1, width: CBORIndex.width(info))
+        let argument = unsafe Self.argument(base + start + 1, width: CBORIndex.width(info))
         return info == 24 ? argument >= 24 : argument >> (4 << UInt64(info - 24)) != 0
     }
 
@@ -312,7 +318,7 @@ struct CBORScan {
     private func refuseDuplicates(_ frame: Frame, _ index: CBORIndex) throws(WireError) {
         var keys: [(start: Int, end: Int, canonical: [UInt8])] = []
         keys.reserveCapacity(frame.count)
-        let map = index.containers[frame.container]
+        let map = unsafe index.containers[frame.container]
         var item = CBORIndex.Item(offset: map.start, container: UInt32(frame.container + 1))
         for _ in 0..<frame.count {
             let value = index.after(item)
@@ -323,15 +329,15 @@ struct CBORScan {
         let isCanonical = frame.isCanonical
         func order(_ a: Int, _ b: Int) -> Int {
             if isCanonical {
-                return BytesOrder.compare(
+                return unsafe BytesOrder.compare(
                     base + keys[a].start, keys[a].end - keys[a].start, base + keys[b].start, keys[b].end - keys[b].start
                 )
             }
-            return keys[a].canonical.withUnsafeBufferPointer { x in
-                keys[b].canonical.withUnsafeBufferPointer { y in
+            return unsafe keys[a].canonical.withUnsafeBufferPointer { x in
+                unsafe keys[b].canonical.withUnsafeBufferPointer { y in
                     // A canonical key has at least its head.
                     guard let x0 = x.baseAddress, let y0 = y.baseAddress else { return 0 }
-                    return BytesOrder.compare(x0, x.count, y0, y.count)
+                    return unsafe BytesOrder.compare(x0, x.count, y0, y.count)
                 }
             }
         }
@@ -344,8 +350,8 @@ struct CBORScan {
 
     /// A key for an error message.
     private func name(_ start: Int, _ end: Int) -> String {
-        let bytes = UnsafeBufferPointer(start: base + start, count: end - start)
-        return (try? CBORIndex.with(Array(bytes), CBORLimits(), isValid: false) { $0.excerpt(.root) }) ?? "?"
+        let bytes = unsafe UnsafeBufferPointer(start: base + start, count: end - start)
+        return unsafe (try? CBORIndex.with(Array(bytes), CBORLimits(), isValid: false) { $0.excerpt(.root) }) ?? "?"
     }
 
     /// The argument of the head at `start`, and the offset behind the head.
@@ -358,7 +364,7 @@ struct CBORScan {
         guard width <= count - start - 1 else {
             throw .truncated(needed: width, have: count - start - 1, what: "argument of a CBOR head")
         }
-        let argument = Self.argument(base + start + 1, width: width)
+        let argument = unsafe Self.argument(base + start + 1, width: width)
         if major == 7, info == 24, argument < 32 {
             throw .malformed(what: "a simple value below 32 in two bytes", offset: start)
         }
@@ -368,18 +374,18 @@ struct CBORScan {
     /// The argument of the head at `place`, whose lowest bits are `info`, of which the length is definite.
     @inline(__always)
     static func argument(_ place: UnsafePointer<UInt8>, info: UInt8) -> UInt64 {
-        info < 24 ? UInt64(info) : argument(place + 1, width: CBORIndex.width(info))
+        unsafe info < 24 ? UInt64(info) : argument(place + 1, width: CBORIndex.width(info))
     }
 
     /// A number of 0, 1, 2, 4 or 8 bytes, the highest first.
     @inline(__always)
     static func argument(_ place: UnsafePointer<UInt8>, width: Int) -> UInt64 {
-        let raw = UnsafeRawPointer(place)
+        let raw = unsafe UnsafeRawPointer(place)
         switch width {
-        case 1: return UInt64(place[0])
-        case 2: return UInt64(UInt16(bigEndian: raw.loadUnaligned(as: UInt16.self)))
-        case 4: return UInt64(UInt32(bigEndian: raw.loadUnaligned(as: UInt32.self)))
-        case 8: return UInt64(bigEndian: raw.loadUnaligned(as: UInt64.self))
+        case 1: return unsafe UInt64(place[0])
+        case 2: return unsafe UInt64(UInt16(bigEndian: raw.loadUnaligned(as: UInt16.self)))
+        case 4: return unsafe UInt64(UInt32(bigEndian: raw.loadUnaligned(as: UInt32.self)))
+        case 8: return unsafe UInt64(bigEndian: raw.loadUnaligned(as: UInt64.self))
         default: return 0
         }
     }

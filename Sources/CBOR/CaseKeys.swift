@@ -1,3 +1,5 @@
+// Unsafe: the caller lends the document's bytes for this call.
+
 /// The answers to `allKeys` for maps of one entry, which is how the compiler codes an enum: by the name of the case.
 ///
 /// They are kept as arrays, because a new one for each value would cost as much as reading a small event.
@@ -18,8 +20,8 @@ final class CaseKeys {
 
     /// The answer for the one key that is at `place`, from where on the document has `available` bytes.
     func answer(at place: UnsafePointer<UInt8>, available: Int) -> Answer? {
-        if last < names.count, names[last].isAt(place, available: available) { return answers[last] }
-        for number in names.indices where names[number].isAt(place, available: available) {
+        if last < names.count, unsafe names[last].isAt(place, available: available) { return answers[last] }
+        for number in names.indices where unsafe names[number].isAt(place, available: available) {
             last = number
             return answers[number]
         }

@@ -1,3 +1,5 @@
+// Unsafe: entries of the table are never moved; the spare one belongs to the same coding state.
+
 /// What the coder does with a type: lets it code itself, writes it at once, or takes it apart as a collection.
 ///
 /// Finding out takes a search through the program's protocol conformances, which costs more than coding a small value;
@@ -43,7 +45,7 @@ struct CodingShape {
     static func of<T>(
         _ type: T.Type, _ table: TypeTable<CodingShape>, _ spare: UnsafeMutablePointer<CodingShape>
     ) -> UnsafeMutablePointer<CodingShape> {
-        table.entry(type) ?? found(type, table, spare)
+        unsafe table.entry(type) ?? found(type, table, spare)
     }
 
     @inline(never)
@@ -51,9 +53,9 @@ struct CodingShape {
         _ type: T.Type, _ table: TypeTable<CodingShape>, _ spare: UnsafeMutablePointer<CodingShape>
     ) -> UnsafeMutablePointer<CodingShape> {
         let shape = CodingShape(type)
-        if let place = table.add(type, shape) { return place }
-        spare.pointee = shape
-        return spare
+        if let place = unsafe table.add(type, shape) { return unsafe place }
+        unsafe spare.pointee = shape
+        return unsafe spare
     }
 
     private static let scalars: Set<ObjectIdentifier> = [

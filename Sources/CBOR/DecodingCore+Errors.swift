@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
 /// What is wrong with a value, told in the errors that `Codable` code expects and with ours inside.
 extension DecodingCore {
     func mismatch(_ type: Any.Type, _ expected: String, _ item: Item) -> DecodingError {
@@ -36,19 +39,19 @@ extension DecodingCore {
         while true {
             let head = index.head(at: Int(place.offset))
             guard head.major == 4 || head.major == 5, head.content <= Int(target.offset) else { return path }
-            let container = index.containers[Int(place.container)]
+            let container = unsafe index.containers[Int(place.container)]
             var element = Item(offset: container.start, container: place.container + 1)
             var number = 0
             var inner: Item?
             while element.offset < container.contentEnd {
-                state.pointee.pathSteps -= 1
-                guard state.pointee.pathSteps > 0 else { return [] }
+                unsafe state.pointee.pathSteps -= 1
+                guard unsafe state.pointee.pathSteps > 0 else { return [] }
                 let key = element
                 if head.major == 5 { element = index.after(element) }
                 let next = index.after(element)
                 if target.offset < next.offset {
                     // A key is its own place in the path, and a complicated one is not walked into.
-                    path.append(
+                    unsafe path.append(
                         head.major == 4
                             ? CBORPath.Step(index: number)
                             : CBORPath.Step(

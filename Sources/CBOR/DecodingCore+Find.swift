@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
 /// Finding a key in a map.
 ///
 /// A derived `init(from:)` asks for keys in declaration order, the map has them in encoded order: the search begins
@@ -12,46 +15,48 @@ extension DecodingCore {
     func find(_ key: String, in item: Item) -> Item? {
         guard isOpen else { return nil }
         var key = key
-        return key.withUTF8 { find($0, in: item) }
+        return key.withUTF8 { unsafe find($0, in: item) }
     }
 
     /// The same for the bytes of a key, in a document that is known to be open. The next key is looked at at once.
     @inline(__always)
     func find(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
-        let containers = state.pointee.index.containers
-        let map = containers + Int(item.container)
-        let offset = map.pointee.hintOffset
-        if offset != map.pointee.contentEnd, key.count < 24, let start = key.baseAddress {
-            let place = state.pointee.index.base + Int(offset)
-            if place[0] == 0x60 | UInt8(truncatingIfNeeded: key.count), Self.isSame(start, place + 1, key.count) {
-                let value = Item(
+        let containers = unsafe state.pointee.index.containers
+        let map = unsafe containers + Int(item.container)
+        let offset = unsafe map.pointee.hintOffset
+        if unsafe offset != map.pointee.contentEnd, key.count < 24, let start = key.baseAddress {
+            let place = unsafe state.pointee.index.base + Int(offset)
+            if unsafe place[0] == 0x60 | UInt8(truncatingIfNeeded: key.count),
+                unsafe Self.isSame(start, place + 1, key.count)
+            {
+                let value = unsafe Item(
                     offset: offset + 1 + UInt32(truncatingIfNeeded: key.count), container: map.pointee.hintContainer)
                 let next = index.after(value)
-                map.pointee.hintOffset = next.offset
-                map.pointee.hintContainer = next.container
+                unsafe map.pointee.hintOffset = next.offset
+                unsafe map.pointee.hintContainer = next.container
                 return value
             }
         }
-        return findAround(key, in: item)
+        return unsafe findAround(key, in: item)
     }
 
     @inline(never)
     private func findAround(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
         let index = index
-        let map = index.containers + Int(item.container)
-        var here = Item(offset: map.pointee.hintOffset, container: map.pointee.hintContainer)
-        var left = Int(map.pointee.count)
+        let map = unsafe index.containers + Int(item.container)
+        var here = unsafe Item(offset: map.pointee.hintOffset, container: map.pointee.hintContainer)
+        var left = unsafe Int(map.pointee.count)
         var steps = 0
         while left > 0 {
-            if here.offset == map.pointee.contentEnd {
-                here = Item(offset: map.pointee.start, container: item.container + 1)
+            if unsafe here.offset == map.pointee.contentEnd {
+                here = unsafe Item(offset: map.pointee.start, container: item.container + 1)
             }
-            guard steps < Self.stepsMax else { return findSorted(key, in: item) }
-            let (isKey, value) = match(key, here)
+            guard steps < Self.stepsMax else { return unsafe findSorted(key, in: item) }
+            let (isKey, value) = unsafe match(key, here)
             let next = index.after(value)
             if isKey {
-                map.pointee.hintOffset = next.offset
-                map.pointee.hintContainer = next.container
+                unsafe map.pointee.hintOffset = next.offset
+                unsafe map.pointee.hintContainer = next.container
                 return value
             }
             here = next
@@ -64,26 +69,27 @@ extension DecodingCore {
     /// Whether the item is this text, and the item behind it.
     @inline(__always)
     private func match(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> (Bool, Item) {
-        let first = index.base[Int(item.offset)]
+        let first = unsafe index.base[Int(item.offset)]
         if first & 0xE0 == 0x60, first & 31 < 24 {
             let length = Int(first & 31)
             let value = Item(offset: item.offset + 1 + UInt32(length), container: item.container)
             guard length == key.count else { return (false, value) }
             guard let start = key.baseAddress else { return (true, value) }
-            return (Self.isSame(start, index.base + Int(item.offset) + 1, length), value)
+            return unsafe (Self.isSame(start, index.base + Int(item.offset) + 1, length), value)
         }
-        return (compare(key, item) == 0, index.after(item))
+        return unsafe (compare(key, item) == 0, index.after(item))
     }
 
     /// Whether an item is this text.
-    func isText(_ text: UnsafeBufferPointer<UInt8>, _ item: Item) -> Bool { match(text, item).0 }
+    func isText(_ text: UnsafeBufferPointer<UInt8>, _ item: Item) -> Bool { unsafe match(text, item).0 }
 
     /// Whether fewer than 24 bytes are the same: the first and the last ones, which overlap, a word at a time.
     @inline(__always)
     private static func isSame(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-        let (a, b) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+        let (a, b) = unsafe (UnsafeRawPointer(a), UnsafeRawPointer(b))
         func same<N: FixedWidthInteger & BitwiseCopyable>(_ type: N.Type, at offset: Int) -> Bool {
-            a.loadUnaligned(fromByteOffset: offset, as: type) == b.loadUnaligned(fromByteOffset: offset, as: type)
+            unsafe a.loadUnaligned(fromByteOffset: offset, as: type)
+                == b.loadUnaligned(fromByteOffset: offset, as: type)
         }
         if count >= 8 {
             return same(UInt64.self, at: 0) && same(UInt64.self, at: count - 8)
@@ -98,9 +104,9 @@ extension DecodingCore {
     private func compare(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> Int {
         let head = index.head(at: Int(item.offset))
         guard head.major == 3 else { return -1 }
-        return index.withString(head, item) { text in
+        return unsafe index.withString(head, item) { text in
             guard let a = key.baseAddress, let b = text.baseAddress else { return key.count - text.count }
-            return BytesOrder.compare(a, key.count, b, text.count)
+            return unsafe BytesOrder.compare(a, key.count, b, text.count)
         }
     }
 
@@ -109,7 +115,7 @@ extension DecodingCore {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
-            let order = compare(key, entries[middle].key)
+            let order = unsafe compare(key, entries[middle].key)
             if order == 0 { return entries[middle].value }
             if order < 0 { high = middle } else { low = middle + 1 }
         }
@@ -117,8 +123,8 @@ extension DecodingCore {
     }
 
     private func sortedEntries(_ item: Item) -> [MapEntry] {
-        if let known = state.pointee.sortedMaps[item.container] { return known }
-        let map = index.containers[Int(item.container)]
+        if let known = unsafe state.pointee.sortedMaps[item.container] { return known }
+        let map = unsafe index.containers[Int(item.container)]
         var entries: [MapEntry] = []
         entries.reserveCapacity(Int(map.count))
         var key = Item(offset: map.start, container: item.container + 1)
@@ -129,9 +135,9 @@ extension DecodingCore {
         }
         entries.sort { left, right in
             let head = index.head(at: Int(left.key.offset))
-            return index.withString(head, left.key) { compare($0, right.key) < 0 }
+            return unsafe index.withString(head, left.key) { unsafe compare($0, right.key) < 0 }
         }
-        state.pointee.sortedMaps[item.container] = entries
+        unsafe state.pointee.sortedMaps[item.container] = entries
         return entries
     }
 }

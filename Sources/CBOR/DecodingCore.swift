@@ -1,14 +1,17 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number; a bit cast follows a test that both types are the same.
+
 /// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
 ///
 /// Handles are an item's position and the serial number of the document. What they read is checked once more against
 /// the serial, so that a handle that outlives its document finds nothing. The state is behind one bare pointer, as in
 /// ``EncodingCore``, and kept by ``CorePool`` for the next document.
-struct DecodingCore {
+@safe struct DecodingCore {
     let state: UnsafeMutablePointer<State>
     /// Of the document that this copy of the pointer is for.
     let serial: UInt32
 
-    struct State {
+    @safe struct State {
         var index = CBORIndex()
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         /// Maps of many keys that were asked out of order: their entries, ascending by key.
@@ -27,8 +30,8 @@ struct DecodingCore {
         static var valueBytesMax: Int { 4096 }
 
         init() {
-            spareShape = .allocate(capacity: 1)
-            spareShape.initialize(to: CodingShape(Never.self))
+            unsafe spareShape = .allocate(capacity: 1)
+            unsafe spareShape.initialize(to: CodingShape(Never.self))
         }
     }
 
@@ -45,17 +48,17 @@ struct DecodingCore {
     static func open(
         _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?
     ) throws(WireError) -> DecodingCore {
-        let state = pool.take() ?? fresh()
-        state.pointee.serial &+= 1
-        let core = DecodingCore(state: state, serial: state.pointee.serial)
+        let state = unsafe pool.take() ?? fresh()
+        unsafe state.pointee.serial &+= 1
+        let core = unsafe DecodingCore(state: state, serial: state.pointee.serial)
         do {
-            try state.pointee.index.read(bytes, limits: limits, isValid: true)
+            try unsafe state.pointee.index.read(bytes, limits: limits, isValid: true)
         } catch {
             core.close()
             throw error
         }
-        if let userInfo, !userInfo.isEmpty { state.pointee.userInfo = userInfo }
-        state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
+        if let userInfo, !userInfo.isEmpty { unsafe state.pointee.userInfo = userInfo }
+        unsafe state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
         return core
     }
 
@@ -63,41 +66,41 @@ struct DecodingCore {
 
     private static func fresh() -> UnsafeMutablePointer<State> {
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-        state.initialize(to: State())
-        return state
+        unsafe state.initialize(to: State())
+        return unsafe state
     }
 
     /// Ends the reading of the document: handles of it find nothing from now on.
     func close() {
-        state.pointee.serial &+= 1
-        state.pointee.index.close()
-        if !state.pointee.userInfo.isEmpty { state.pointee.userInfo = [:] }
-        if !state.pointee.sortedMaps.isEmpty { state.pointee.sortedMaps = [:] }
-        if state.pointee.index.containerCapacity > 1 << 14 {
-            state.pointee.index.free()
-            state.pointee.index = CBORIndex()
+        unsafe state.pointee.serial &+= 1
+        unsafe state.pointee.index.close()
+        if unsafe !state.pointee.userInfo.isEmpty { unsafe state.pointee.userInfo = [:] }
+        if unsafe !state.pointee.sortedMaps.isEmpty { unsafe state.pointee.sortedMaps = [:] }
+        if unsafe state.pointee.index.containerCapacity > 1 << 14 {
+            unsafe state.pointee.index.free()
+            unsafe state.pointee.index = CBORIndex()
         }
-        if Self.pool.give(state) { return }
-        state.pointee.index.free()
-        state.pointee.keys.free { $0.free() }
-        state.pointee.shapes.free { _ in }
-        state.pointee.spareShape.deinitialize(count: 1)
-        state.pointee.spareShape.deallocate()
-        state.pointee.values.deallocate()
-        state.deinitialize(count: 1)
-        state.deallocate()
+        if unsafe Self.pool.give(state) { return }
+        unsafe state.pointee.index.free()
+        unsafe state.pointee.keys.free { $0.free() }
+        unsafe state.pointee.shapes.free { _ in }
+        unsafe state.pointee.spareShape.deinitialize(count: 1)
+        unsafe state.pointee.spareShape.deallocate()
+        unsafe state.pointee.values.deallocate()
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
     }
 
     var index: CBORIndex {
-        @inline(__always) get { state.pointee.index }
+        @inline(__always) get { unsafe state.pointee.index }
     }
 
     /// False once the document was read.
     var isOpen: Bool {
-        @inline(__always) get { state.pointee.serial == serial }
+        @inline(__always) get { unsafe state.pointee.serial == serial }
     }
 
-    var userInfo: [CodingUserInfoKey: any Sendable] { isOpen ? state.pointee.userInfo : [:] }
+    var userInfo: [CodingUserInfoKey: any Sendable] { unsafe isOpen ? state.pointee.userInfo : [:] }
 
     // MARK: Scalars
 
@@ -145,9 +148,9 @@ struct DecodingCore {
     @inline(__always)
     func double(_ item: Item) throws -> Double {
         // Most of those that are not short ones.
-        let place = state.pointee.index.base + Int(item.offset)
-        guard isOpen, place[0] == 0xFB else { return try anyDouble(item) }
-        return Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
+        let place = unsafe state.pointee.index.base + Int(item.offset)
+        guard isOpen, unsafe place[0] == 0xFB else { return try anyDouble(item) }
+        return unsafe Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
     }
 
     @inline(never)
@@ -171,19 +174,21 @@ struct DecodingCore {
     }
 
     func string(_ item: Item) throws -> String {
-        let first = isOpen ? state.pointee.index.base[Int(item.offset)] : 0
+        let first = unsafe isOpen ? state.pointee.index.base[Int(item.offset)] : 0
         guard first & 0xE0 == 0x60, first & 31 < 24 else { return try anyString(item) }
-        return Self.string(state.pointee.index.base + Int(item.offset) + 1, count: Int(first & 31))
+        return unsafe Self.string(state.pointee.index.base + Int(item.offset) + 1, count: Int(first & 31))
     }
 
     /// Text that the pass over the document has found to be UTF-8.
     @inline(__always)
     static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
-        guard count < 16 else { return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self) }
+        guard count < 16 else {
+            return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+        }
         // The library holds up to 15 bytes in the string itself.
-        return String(unsafeUninitializedCapacity: 15) { place in
+        return unsafe String(unsafeUninitializedCapacity: 15) { place in
             guard let start = place.baseAddress else { return 0 }
-            RawBuffer.copy(short: text, to: start, count)
+            unsafe RawBuffer.copy(short: text, to: start, count)
             return count
         }
     }
@@ -192,13 +197,13 @@ struct DecodingCore {
         let head = try head(item)
         guard head.major == 3 else { throw mismatch(String.self, "text", item) }
         // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
-        return index.withString(head, item) { String(decoding: $0, as: UTF8.self) }
+        return unsafe index.withString(head, item) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// A byte string; or an array of integers, which is what a person can write in JSON.
     func bytes(_ item: Item) throws -> [UInt8] {
         let head = try head(item)
-        if head.major == 2 { return index.withString(head, item) { Array($0) } }
+        if head.major == 2 { return unsafe index.withString(head, item) { unsafe Array($0) } }
         guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
         return try integers(UInt8.self, item)
     }
@@ -209,22 +214,22 @@ struct DecodingCore {
         var (element, count) = try open(item, major: 4, [N].self, "an array")
         // Of no elements the library would write the count into the storage that all empty arrays share.
         if count == 0 { return [] }
-        let base = index.base
-        return try [N](unsafeUninitializedCapacity: count) { values, made in
+        let base = unsafe index.base
+        return try unsafe [N](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
             while count > 0 {
                 // Numbers up to 23, and any other that is not negative; whatever else there may be takes the long way.
-                let head = base[Int(element.offset)]
+                let head = unsafe base[Int(element.offset)]
                 if head < 0x1C, isOpen {
                     let width = CBORIndex.width(head)
                     let argument =
-                        head < 24
+                        unsafe head < 24
                         ? UInt64(head) : CBORScan.argument(base + Int(element.offset) + 1, width: width)
                     guard let value = N(exactly: argument) else { throw outOfRange(type, element) }
-                    (first + made).initialize(to: value)
+                    unsafe (first + made).initialize(to: value)
                     element.offset += 1 + UInt32(truncatingIfNeeded: width)
                 } else {
-                    (first + made).initialize(to: try integer(type, element))
+                    unsafe (first + made).initialize(to: try integer(type, element))
                     element = index.after(element)
                 }
                 made += 1
@@ -240,10 +245,10 @@ struct DecodingCore {
         let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
         guard room == count else { return try largeValues(element, count, room, read) }
         if count == 0 { return [] }
-        return try [V](unsafeUninitializedCapacity: count) { values, made in
+        return try unsafe [V](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
             while count > 0 {
-                (first + made).initialize(to: try read(element))
+                unsafe (first + made).initialize(to: try read(element))
                 made += 1
                 element = index.after(element)
                 count -= 1
@@ -269,11 +274,11 @@ struct DecodingCore {
     /// The first key of a map and how many entries there are.
     @inline(__always)
     func openMap(_ item: Item) throws -> (Item, Int) {
-        guard isOpen, state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
+        guard isOpen, unsafe state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
             return try open(item, major: 5, [String: Any].self, "a map")
         }
-        let container = state.pointee.index.containers + Int(item.container)
-        return (
+        let container = unsafe state.pointee.index.containers + Int(item.container)
+        return unsafe (
             Item(offset: container.pointee.start, container: item.container &+ 1), Int(container.pointee.count)
         )
     }
@@ -282,7 +287,7 @@ struct DecodingCore {
     func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
         let head = try head(item)
         guard head.major == major else { throw mismatch(type, expected, item) }
-        let container = index.containers[Int(item.container)]
+        let container = unsafe index.containers[Int(item.container)]
         return (Item(offset: container.start, container: item.container + 1), Int(container.count))
     }
 
@@ -290,7 +295,7 @@ struct DecodingCore {
 
     @inline(__always)
     func shape<T>(_ type: T.Type) -> UnsafeMutablePointer<CodingShape> {
-        CodingShape.of(type, state.pointee.shapes, state.pointee.spareShape)
+        unsafe CodingShape.of(type, state.pointee.shapes, state.pointee.spareShape)
     }
 
     /// Gives memory for a value to `make`, which puts one there or throws, and takes the value out.
@@ -298,60 +303,62 @@ struct DecodingCore {
     /// The memory is a stack of the coder's own: the standard library's temporary memory looks up generic types.
     @inline(__always)
     func made<T>(_ type: T.Type, _ make: (UnsafeMutableRawPointer) throws -> Void) throws -> T {
-        let before = state.pointee.valueBytes
+        let before = unsafe state.pointee.valueBytes
         let start = (before + 15) & ~15
         let end = start + MemoryLayout<T>.size
         guard end <= State.valueBytesMax, MemoryLayout<T>.alignment <= 16 else {
             let place = UnsafeMutableRawPointer.allocate(
                 byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
-            defer { place.deallocate() }
-            try make(place)
-            return place.assumingMemoryBound(to: T.self).move()
+            defer { unsafe place.deallocate() }
+            try unsafe make(place)
+            return unsafe place.assumingMemoryBound(to: T.self).move()
         }
-        state.pointee.valueBytes = end
-        defer { state.pointee.valueBytes = before }
-        let place = state.pointee.values + start
-        try make(place)
-        return place.assumingMemoryBound(to: T.self).move()
+        unsafe state.pointee.valueBytes = end
+        defer { unsafe state.pointee.valueBytes = before }
+        let place = unsafe state.pointee.values + start
+        try unsafe make(place)
+        return unsafe place.assumingMemoryBound(to: T.self).move()
     }
 
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, at item: Item) throws -> T {
-        if T.self == String.self { return unsafeBitCast(try string(item), to: T.self) }
-        if T.self == Int.self { return unsafeBitCast(try integer(Int.self, item), to: T.self) }
-        let shape = shape(T.self)
-        switch shape.pointee.kind {
+        if T.self == String.self { return unsafe unsafeBitCast(try string(item), to: T.self) }
+        if T.self == Int.self { return unsafe unsafeBitCast(try integer(Int.self, item), to: T.self) }
+        let shape = unsafe shape(T.self)
+        switch unsafe shape.pointee.kind {
         case .plain: return try T(from: CBORDecoder(core: self, item: item))
         case .scalar: return try decodeScalar(type, item)
-        case .collection: return try decodeCollection(type, shape, item)
-        case .wire: return try decodeWire(shape, item)
+        case .collection: return try unsafe decodeCollection(type, shape, item)
+        case .wire: return try unsafe decodeWire(shape, item)
         }
     }
 
     private func decodeScalar<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
-        if T.self == Bool.self { return unsafeBitCast(try bool(item), to: T.self) }
-        if T.self == Double.self { return unsafeBitCast(try double(item), to: T.self) }
-        if T.self == UInt64.self { return unsafeBitCast(try integer(UInt64.self, item), to: T.self) }
-        if T.self == UInt8.self { return unsafeBitCast(try integer(UInt8.self, item), to: T.self) }
-        if T.self == UInt32.self { return unsafeBitCast(try integer(UInt32.self, item), to: T.self) }
-        if T.self == UInt16.self { return unsafeBitCast(try integer(UInt16.self, item), to: T.self) }
-        if T.self == UInt.self { return unsafeBitCast(try integer(UInt.self, item), to: T.self) }
-        if T.self == Int64.self { return unsafeBitCast(try integer(Int64.self, item), to: T.self) }
-        if T.self == Int32.self { return unsafeBitCast(try integer(Int32.self, item), to: T.self) }
-        if T.self == Int16.self { return unsafeBitCast(try integer(Int16.self, item), to: T.self) }
-        if T.self == Int8.self { return unsafeBitCast(try integer(Int8.self, item), to: T.self) }
-        if T.self == Float.self { return unsafeBitCast(try float(item), to: T.self) }
+        if T.self == Bool.self { return unsafe unsafeBitCast(try bool(item), to: T.self) }
+        if T.self == Double.self { return unsafe unsafeBitCast(try double(item), to: T.self) }
+        if T.self == UInt64.self { return unsafe unsafeBitCast(try integer(UInt64.self, item), to: T.self) }
+        if T.self == UInt8.self { return unsafe unsafeBitCast(try integer(UInt8.self, item), to: T.self) }
+        if T.self == UInt32.self { return unsafe unsafeBitCast(try integer(UInt32.self, item), to: T.self) }
+        if T.self == UInt16.self { return unsafe unsafeBitCast(try integer(UInt16.self, item), to: T.self) }
+        if T.self == UInt.self { return unsafe unsafeBitCast(try integer(UInt.self, item), to: T.self) }
+        if T.self == Int64.self { return unsafe unsafeBitCast(try integer(Int64.self, item), to: T.self) }
+        if T.self == Int32.self { return unsafe unsafeBitCast(try integer(Int32.self, item), to: T.self) }
+        if T.self == Int16.self { return unsafe unsafeBitCast(try integer(Int16.self, item), to: T.self) }
+        if T.self == Int8.self { return unsafe unsafeBitCast(try integer(Int8.self, item), to: T.self) }
+        if T.self == Float.self { return unsafe unsafeBitCast(try float(item), to: T.self) }
         preconditionFailure("\(T.self) is called a scalar by CodingShape, and no form is known for it")
     }
 
     private func decodeCollection<T: Decodable>(
         _ type: T.Type, _ shape: UnsafeMutablePointer<CodingShape>, _ item: Item
     ) throws -> T {
-        if T.self == [UInt8].self { return unsafeBitCast(try bytes(item), to: T.self) }
-        if T.self == [Int].self { return unsafeBitCast(try integers(Int.self, item), to: T.self) }
-        if T.self == [String].self { return unsafeBitCast(try values(item, string), to: T.self) }
-        if T.self == [Double].self { return unsafeBitCast(try values(item, double), to: T.self) }
-        guard let collection = shape.pointee.decodable else { return try T(from: CBORDecoder(core: self, item: item)) }
-        return try made(type) { try collection.decode(to: $0, from: self, at: item) }
+        if T.self == [UInt8].self { return unsafe unsafeBitCast(try bytes(item), to: T.self) }
+        if T.self == [Int].self { return unsafe unsafeBitCast(try integers(Int.self, item), to: T.self) }
+        if T.self == [String].self { return unsafe unsafeBitCast(try values(item, string), to: T.self) }
+        if T.self == [Double].self { return unsafe unsafeBitCast(try values(item, double), to: T.self) }
+        guard let collection = unsafe shape.pointee.decodable else {
+            return try T(from: CBORDecoder(core: self, item: item))
+        }
+        return try unsafe made(type) { try unsafe collection.decode(to: $0, from: self, at: item) }
     }
 }

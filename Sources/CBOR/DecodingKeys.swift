@@ -1,8 +1,11 @@
+// Unsafe: the entry owns its memory until `free()`, and is never moved; it is used by one coding state, which one thread
+// has at a time.
+
 /// What decoding knows about a type of keys: their names in the order in which a map has them, and containers that can be
 /// used again.
-struct DecodingKeys {
+@safe struct DecodingKeys {
     /// A container of the standard library, and the map that it reads now.
-    struct Box {
+    @safe struct Box {
         var object: KeptContainer.Object
         var item: CBORIndex.Item
         /// Of the document.
@@ -27,16 +30,16 @@ struct DecodingKeys {
     let caseKeys = CaseKeys()
     init<Key: CodingKey>(_ type: Key.Type) {
         isOrdinal = KeyOrdinal.isOrdinal(type)
-        names = .allocate(capacity: KeyName.ordinalsMax)
-        boxes = .allocate(capacity: KeptContainer.countMax)
+        unsafe names = .allocate(capacity: KeyName.ordinalsMax)
+        unsafe boxes = .allocate(capacity: KeptContainer.countMax)
         maker = KeptContainer.Maker.of(KeyedDecodingContainer<Key>.self)
     }
 
     func free() {
-        names.deallocate()
-        for number in 0..<boxCount { boxes[number].values.deallocate() }
-        boxes.deinitialize(count: boxCount)
-        boxes.deallocate()
+        unsafe names.deallocate()
+        for number in 0..<boxCount { unsafe boxes[number].values.deallocate() }
+        unsafe boxes.deinitialize(count: boxCount)
+        unsafe boxes.deallocate()
     }
 
     /// Remembers a key's name, if it is short.
@@ -45,15 +48,15 @@ struct DecodingKeys {
             let name = KeyName(text, ordinal: ordinal)
         else { return }
         var place = 0
-        while place < nameCount, names[place].precedes(name) { place += 1 }
-        if place < nameCount, names[place].isSame(name) {
+        while place < nameCount, unsafe names[place].precedes(name) { place += 1 }
+        if place < nameCount, unsafe names[place].isSame(name) {
             // Of two keys with one name only one would be found: such a type's keys are found by their texts.
             isOrdinal = false
-            for number in 0..<boxCount { boxes[number].known = 0 }
+            for number in 0..<boxCount { unsafe boxes[number].known = 0 }
             return
         }
-        (names + place + 1).update(from: names + place, count: nameCount - place)
-        names[place] = name
+        unsafe (names + place + 1).update(from: names + place, count: nameCount - place)
+        unsafe names[place] = name
         nameCount += 1
         known |= 1 << UInt64(ordinal)
     }

@@ -1,8 +1,10 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// Coding paths while encoding: read back from the nodes, so that they cost nothing until somebody asks.
 extension EncodingCore {
     /// The keys from the outermost value to this node; empty for a node that is gone.
     func codingPath(of node: Int, _ serial: UInt32) -> [any CodingKey] {
-        guard node >= 0, node < nodeCount, nodes[node].serial == serial else { return [] }
+        guard node >= 0, node < nodeCount, unsafe nodes[node].serial == serial else { return [] }
         return steps(to: node)
     }
 
@@ -16,9 +18,9 @@ extension EncodingCore {
         var steps: [any CodingKey] = []
         var place = node
         while place >= 0 {
-            let here = nodes[place]
+            let here = unsafe nodes[place]
             if here.keyLength > 0 {
-                steps.append(CBORPath.Step(encodedKey: log.base + here.keyStartOrIndex, Int(here.keyLength)))
+                unsafe steps.append(CBORPath.Step(encodedKey: log.base + here.keyStartOrIndex, Int(here.keyLength)))
             } else if here.keyLength == 0 {
                 steps.append(CBORPath.Step(index: here.keyStartOrIndex))
             }

@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// Where one value's encoding happens: a log of bytes, and nodes that say how the pieces of the log belong together.
 ///
 /// Scalars and keys go to the log at once. A container is a node; what it holds that is not one unbroken run of the
@@ -11,10 +13,10 @@
 /// The handles given to `encode(to:)` name a node by index and serial number; a handle that is kept and used after its
 /// value was sealed is found out by the serial and refused. The state is behind one bare pointer, because reference
 /// counts would be the largest single cost of encoding; ``CorePool`` keeps it for the next value.
-struct EncodingCore {
+@safe struct EncodingCore {
     let state: UnsafeMutablePointer<State>
 
-    struct State {
+    @safe struct State {
         var log = RawBuffer(capacity: 512)
         var scratch = RawBuffer(capacity: 256)
         var nodes = UnsafeMutablePointer<Node>.allocate(capacity: 16)
@@ -39,7 +41,7 @@ struct EncodingCore {
         var failure: WireError? {
             didSet {
                 hasFailed = failure != nil
-                if hasFailed { quickBox = nil }
+                if hasFailed { unsafe quickBox = nil }
             }
         }
         private(set) var hasFailed = false
@@ -51,13 +53,13 @@ struct EncodingCore {
         let spareShape: UnsafeMutablePointer<CodingShape>
 
         init() {
-            spareShape = .allocate(capacity: 1)
-            spareShape.initialize(to: CodingShape(Never.self))
+            unsafe spareShape = .allocate(capacity: 1)
+            unsafe spareShape.initialize(to: CodingShape(Never.self))
         }
     }
 
     /// A container or the one value of an encoder.
-    struct Node {
+    @safe struct Node {
         /// What the node became. A `set` is an array and a `dictionary` a map whose entries come in no order of their
         /// own, so that of two alike none can be said to be the last.
         enum Kind: UInt8 {
@@ -114,51 +116,51 @@ struct EncodingCore {
     // MARK: State
 
     var log: RawBuffer {
-        @inline(__always) get { state.pointee.log }
-        @inline(__always) nonmutating _modify { yield &state.pointee.log }
+        @inline(__always) get { unsafe state.pointee.log }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.log }
     }
     var scratch: RawBuffer {
-        @inline(__always) get { state.pointee.scratch }
-        @inline(__always) nonmutating _modify { yield &state.pointee.scratch }
+        @inline(__always) get { unsafe state.pointee.scratch }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.scratch }
     }
     var nodes: UnsafeMutablePointer<Node> {
-        @inline(__always) get { state.pointee.nodes }
-        @inline(__always) nonmutating _modify { yield &state.pointee.nodes }
+        @inline(__always) get { unsafe state.pointee.nodes }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.nodes }
     }
     var nodeCount: Int {
-        @inline(__always) get { state.pointee.nodeCount }
-        @inline(__always) nonmutating _modify { yield &state.pointee.nodeCount }
+        @inline(__always) get { unsafe state.pointee.nodeCount }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.nodeCount }
     }
     var entries: UnsafeMutablePointer<Entry> {
-        @inline(__always) get { state.pointee.entries }
-        @inline(__always) nonmutating _modify { yield &state.pointee.entries }
+        @inline(__always) get { unsafe state.pointee.entries }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.entries }
     }
     var entryCount: Int {
-        @inline(__always) get { state.pointee.entryCount }
-        @inline(__always) nonmutating _modify { yield &state.pointee.entryCount }
+        @inline(__always) get { unsafe state.pointee.entryCount }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.entryCount }
     }
     var floor: Int {
-        @inline(__always) get { state.pointee.floor }
-        @inline(__always) nonmutating _modify { yield &state.pointee.floor }
+        @inline(__always) get { unsafe state.pointee.floor }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.floor }
     }
     var failure: WireError? {
-        @inline(__always) get { state.pointee.failure }
-        @inline(__always) nonmutating _modify { yield &state.pointee.failure }
+        @inline(__always) get { unsafe state.pointee.failure }
+        @inline(__always) nonmutating _modify { yield unsafe &state.pointee.failure }
     }
     var hasFailed: Bool {
-        @inline(__always) get { state.pointee.hasFailed }
+        @inline(__always) get { unsafe state.pointee.hasFailed }
     }
-    var depthMax: Int { state.pointee.depthMax }
-    var userInfo: [CodingUserInfoKey: any Sendable] { state.pointee.userInfo }
+    var depthMax: Int { unsafe state.pointee.depthMax }
+    var userInfo: [CodingUserInfoKey: any Sendable] { unsafe state.pointee.userInfo }
 
     // MARK: Nodes and entries
 
     /// Makes a node for a value whose bytes start here.
     @inline(__always)
     func newNode(parent: Int, keyStartOrIndex: Int, keyLength: Int, depth: Int32) -> Int {
-        if nodeCount == state.pointee.nodeCapacity { growNodes() }
-        state.pointee.serial &+= 1
-        (nodes + nodeCount).initialize(
+        if unsafe nodeCount == state.pointee.nodeCapacity { growNodes() }
+        unsafe state.pointee.serial &+= 1
+        unsafe (nodes + nodeCount).initialize(
             to: Node(
                 kind: .unset, isRun: true, isSorted: true, depth: depth, serial: state.pointee.serial, first: -1,
                 last: -1,
@@ -174,17 +176,17 @@ struct EncodingCore {
     @discardableResult
     @inline(__always)
     func open(_ node: Int, _ serial: UInt32, as kind: Node.Kind) -> Bool {
-        guard isLive(node, serial), nodes[node].kind == .unset, nodes[node].depth < depthMax else {
+        guard isLive(node, serial), unsafe nodes[node].kind == .unset, unsafe nodes[node].depth < depthMax else {
             refuseToOpen(node, serial, as: kind)
             return false
         }
-        let owner = nodes + node
-        owner.pointee.kind = kind
-        owner.pointee.start = log.count
+        let owner = unsafe nodes + node
+        unsafe owner.pointee.kind = kind
+        unsafe owner.pointee.start = log.count
         // Room for the head, which is one byte for up to 23 elements.
         log.byte(0)
-        owner.pointee.runStart = log.count
-        owner.pointee.tail = log.count
+        unsafe owner.pointee.runStart = log.count
+        unsafe owner.pointee.tail = log.count
         return true
     }
 
@@ -192,8 +194,8 @@ struct EncodingCore {
     private func refuseToOpen(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
         // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
         // written through it is refused.
-        guard isLive(node, serial), nodes[node].kind != kind else { return }
-        if nodes[node].kind == .unset {
+        guard isLive(node, serial), unsafe nodes[node].kind != kind else { return }
+        if unsafe nodes[node].kind == .unset {
             failure = failure ?? .tooDeep(limit: depthMax, offset: log.count)
         } else {
             fail("a value asked for containers of two kinds", node)
@@ -202,13 +204,13 @@ struct EncodingCore {
 
     @inline(__always)
     func isLive(_ node: Int, _ serial: UInt32) -> Bool {
-        node < nodeCount && node >= floor && nodes[node].serial == serial
+        unsafe node < nodeCount && node >= floor && nodes[node].serial == serial
     }
 
     /// Throws unless the node may be written to as a container of this kind.
     @inline(__always)
     func check(_ node: Int, _ serial: UInt32, _ kind: Node.Kind) throws {
-        guard isLive(node, serial), nodes[node].kind == kind, !hasFailed else { throw refusal(node, serial) }
+        guard isLive(node, serial), unsafe nodes[node].kind == kind, !hasFailed else { throw refusal(node, serial) }
     }
 
     @inline(never)
@@ -233,107 +235,107 @@ struct EncodingCore {
     /// The same for a key whose first bytes are at hand.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int = -1, prefix: UInt64) {
-        if nodes[node].quickKeys != 0 { makeEntries(node) }
+        if unsafe nodes[node].quickKeys != 0 { makeEntries(node) }
         addEntry(node, start: start, end: log.count, keyLength: keyLength, child: child, prefix: prefix)
     }
 
     @inline(__always)
     func addEntry(_ node: Int, start: Int, end: Int, keyLength: Int, child: Int, prefix: UInt64) {
-        if entryCount == state.pointee.entryCapacity { growEntries() }
+        if unsafe entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
-        (entries + entryCount).initialize(
+        unsafe (entries + entryCount).initialize(
             to: Entry(
                 prefix: prefix, start: start, end: end, keyLength: Int32(truncatingIfNeeded: keyLength),
                 child: Int32(truncatingIfNeeded: child), next: -1))
         entryCount += 1
-        let owner = nodes + node
-        let last = owner.pointee.last
+        let owner = unsafe nodes + node
+        let last = unsafe owner.pointee.last
         if last >= 0 {
-            entries[Int(last)].next = index
+            unsafe entries[Int(last)].next = index
             // Equal prefixes say nothing yet; the sort looks closer.
-            if entries[Int(last)].prefix >= prefix { owner.pointee.isSorted = false }
+            if unsafe entries[Int(last)].prefix >= prefix { unsafe owner.pointee.isSorted = false }
         } else {
-            owner.pointee.first = index
+            unsafe owner.pointee.first = index
         }
-        owner.pointee.last = index
-        owner.pointee.count += 1
-        if child >= 0 || owner.pointee.tail != start { owner.pointee.isRun = false }
-        owner.pointee.tail = end
+        unsafe owner.pointee.last = index
+        unsafe owner.pointee.count += 1
+        if unsafe child >= 0 || owner.pointee.tail != start { unsafe owner.pointee.isRun = false }
+        unsafe owner.pointee.tail = end
     }
 
     /// Notes that an array or a single value got one value, which is the log from `start` on.
     @inline(__always)
     func addValue(_ node: Int, start: Int) {
-        let owner = nodes + node
-        if owner.pointee.tail != start {
+        let owner = unsafe nodes + node
+        if unsafe owner.pointee.tail != start {
             flushRun(node)
-            owner.pointee.runStart = start
+            unsafe owner.pointee.runStart = start
         }
-        owner.pointee.count += 1
-        owner.pointee.tail = log.count
+        unsafe owner.pointee.count += 1
+        unsafe owner.pointee.tail = log.count
     }
 
     /// Adds a node to an array.
     func addChild(_ node: Int, child: Int) {
         flushRun(node)
         link(node, Entry(prefix: 0, start: log.count, end: log.count, keyLength: 0, child: Int32(child), next: -1))
-        nodes[node].count += 1
-        nodes[node].isRun = false
-        nodes[node].runStart = log.count
-        nodes[node].tail = log.count
+        unsafe nodes[node].count += 1
+        unsafe nodes[node].isRun = false
+        unsafe nodes[node].runStart = log.count
+        unsafe nodes[node].tail = log.count
     }
 
     /// Makes an entry of the run that was not one yet.
     func flushRun(_ node: Int) {
-        let (start, end) = (nodes[node].runStart, nodes[node].tail)
+        let (start, end) = unsafe (nodes[node].runStart, nodes[node].tail)
         guard end > start else { return }
         link(node, Entry(prefix: 0, start: start, end: end, keyLength: 0, child: -1, next: -1))
-        nodes[node].isRun = false
-        nodes[node].runStart = end
+        unsafe nodes[node].isRun = false
+        unsafe nodes[node].runStart = end
     }
 
     private func link(_ node: Int, _ entry: Entry) {
-        if entryCount == state.pointee.entryCapacity { growEntries() }
+        if unsafe entryCount == state.pointee.entryCapacity { growEntries() }
         let index = Int32(truncatingIfNeeded: entryCount)
-        (entries + entryCount).initialize(to: entry)
+        unsafe (entries + entryCount).initialize(to: entry)
         entryCount += 1
-        let last = nodes[node].last
-        if last >= 0 { entries[Int(last)].next = index } else { nodes[node].first = index }
-        nodes[node].last = index
+        let last = unsafe nodes[node].last
+        if last >= 0 { unsafe entries[Int(last)].next = index } else { unsafe nodes[node].first = index }
+        unsafe nodes[node].last = index
     }
 
     /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
     @inline(__always)
     func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
-        let word = UInt64(bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
+        let word = unsafe UInt64(bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))
         return length >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * length))
     }
 
     @inline(never)
     private func growNodes() {
-        let moved = UnsafeMutablePointer<Node>.allocate(capacity: state.pointee.nodeCapacity * 2)
-        moved.moveInitialize(from: nodes, count: nodeCount)
-        nodes.deallocate()
-        nodes = moved
-        state.pointee.nodeCapacity *= 2
+        let moved = unsafe UnsafeMutablePointer<Node>.allocate(capacity: state.pointee.nodeCapacity * 2)
+        unsafe moved.moveInitialize(from: nodes, count: nodeCount)
+        unsafe nodes.deallocate()
+        unsafe nodes = unsafe moved
+        unsafe state.pointee.nodeCapacity *= 2
     }
 
     @inline(never)
     func growSpans(_ more: Int) {
-        let capacity = state.pointee.spanCapacity * 2 + more
+        let capacity = unsafe state.pointee.spanCapacity * 2 + more
         let moved = UnsafeMutablePointer<Span>.allocate(capacity: capacity)
-        moved.moveInitialize(from: state.pointee.spans, count: state.pointee.spanCount)
-        state.pointee.spans.deallocate()
-        state.pointee.spans = moved
-        state.pointee.spanCapacity = capacity
+        unsafe moved.moveInitialize(from: state.pointee.spans, count: state.pointee.spanCount)
+        unsafe state.pointee.spans.deallocate()
+        unsafe state.pointee.spans = unsafe moved
+        unsafe state.pointee.spanCapacity = capacity
     }
 
     @inline(never)
     func growEntries() {
-        let moved = UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
-        moved.moveInitialize(from: entries, count: entryCount)
-        entries.deallocate()
-        entries = moved
-        state.pointee.entryCapacity *= 2
+        let moved = unsafe UnsafeMutablePointer<Entry>.allocate(capacity: state.pointee.entryCapacity * 2)
+        unsafe moved.moveInitialize(from: entries, count: entryCount)
+        unsafe entries.deallocate()
+        unsafe entries = unsafe moved
+        unsafe state.pointee.entryCapacity *= 2
     }
 }

@@ -1,5 +1,8 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number;
+// kept boxes are never moved.
+
 /// Which node a keyed container writes to, whatever its type of keys.
-struct EncodingPlace {
+@safe struct EncodingPlace {
     /// What is known about the type of keys; nil where there was no room for it.
     let keys: UnsafeMutablePointer<EncodingKeys>?
     let core: EncodingCore
@@ -13,16 +16,16 @@ struct EncodingPlace {
         node: Int32, serial: UInt32
     ) {
         self.core = core
-        self.keys = keys
-        self.box = box
+        unsafe self.keys = unsafe keys
+        unsafe self.box = unsafe box
         ownNode = node
         ownSerial = serial
     }
 
     var node: (number: Int, serial: UInt32) {
         @inline(__always) get {
-            guard let box else { return (Int(ownNode), ownSerial) }
-            return (Int(box.pointee.node), box.pointee.serial)
+            guard let box = unsafe box else { return (Int(ownNode), ownSerial) }
+            return unsafe (Int(box.pointee.node), box.pointee.serial)
         }
     }
 }

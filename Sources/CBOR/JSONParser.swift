@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 extension CBOR {
     /// The deterministic CBOR encoding of a JSON text (RFC 8259), so that what a person typed can be decoded as any
     /// `Codable` type.
@@ -88,7 +90,7 @@ private struct JSONParser {
         guard depth < depthMax else { throw error("at most \(depthMax) levels of nesting") }
         let (nodes, entries) = (core.nodeCount, core.entryCount)
         let node = core.newNode(parent: -1, keyStartOrIndex: 0, keyLength: -1, depth: 0)
-        core.open(node, core.nodes[node].serial, as: kind)
+        unsafe core.open(node, core.nodes[node].serial, as: kind)
         if let failure = core.failure { throw failure }
         next += 1
         try fill(&self, node)

@@ -1,3 +1,5 @@
+// Unsafe: a container's bits are compared with the reference that reflection finds in it before they are used as one.
+
 /// The object inside a keyed container of the standard library, and the container made of it.
 ///
 /// For each keyed container the library allocates an object, after looking up its generic type and its conformances: more work than
@@ -23,9 +25,10 @@ package enum KeptContainer {
             let parts = Mirror(reflecting: container).children
             guard MemoryLayout<Container>.size == MemoryLayout<UInt>.size, parts.count == 1,
                 let object = parts.first.map({ $0.value as AnyObject }),
-                unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+                unsafe unsafeBitCast(container, to: UInt.self)
+                    == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
             else { return nil }
-            return unsafeBitCast(container, to: Unmanaged<Object>.self).takeUnretainedValue()
+            return unsafe unsafeBitCast(container, to: Unmanaged<Object>.self).takeUnretainedValue()
         #endif
     }
 
@@ -43,14 +46,14 @@ package enum KeptContainer {
         ///   - object: the `object(of:)` a container of this type.
         @inline(__always)
         func container<Container>(_ type: Container.Type, _ object: UnsafePointer<Object>) -> Container {
-            unsafeDowncast(self, to: Typed<Container>.self).make(object)
+            unsafe unsafeDowncast(self, to: Typed<Container>.self).make(object)
         }
     }
 
     private final class Typed<Container>: Maker {
         @inline(never)
         func make(_ object: UnsafePointer<Object>) -> Container {
-            UnsafeRawPointer(object).assumingMemoryBound(to: Container.self).pointee
+            unsafe UnsafeRawPointer(object).assumingMemoryBound(to: Container.self).pointee
         }
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: 24 bytes can be read or written where the caller says so; a key of one byte is trivial.
+
 /// A short text key as it stands in CBOR, its head and up to 23 bytes, in three words that are copied and compared whole.
 ///
 /// The compiler makes an enum of a struct's or a case's keys. Asking such a key for its text builds a string for every
@@ -26,10 +28,10 @@ struct KeyName {
         let count = utf8.count
         guard count < 24 else { return nil }
         var words: (UInt64, UInt64, UInt64) = (UInt64(0x60 | count), 0, 0)
-        withUnsafeMutableBytes(of: &words) { bytes in
+        unsafe withUnsafeMutableBytes(of: &words) { bytes in
             var place = 1
             for byte in utf8 {
-                bytes[place] = byte
+                unsafe bytes[place] = byte
                 place += 1
             }
         }
@@ -46,9 +48,9 @@ struct KeyName {
     @inline(__always)
     func store(at place: UnsafeMutablePointer<UInt8>) {
         let target = UnsafeMutableRawPointer(place)
-        target.storeBytes(of: word0, as: UInt64.self)
-        target.storeBytes(of: word1, toByteOffset: 8, as: UInt64.self)
-        target.storeBytes(of: word2, toByteOffset: 16, as: UInt64.self)
+        unsafe target.storeBytes(of: word0, as: UInt64.self)
+        unsafe target.storeBytes(of: word1, toByteOffset: 8, as: UInt64.self)
+        unsafe target.storeBytes(of: word2, toByteOffset: 16, as: UInt64.self)
     }
 
     func isSame(_ other: KeyName) -> Bool {
@@ -65,18 +67,18 @@ struct KeyName {
     /// Whether the document has this key at `place`, from where on it has `available` bytes.
     @inline(__always)
     func isAt(_ place: UnsafePointer<UInt8>, available: Int) -> Bool {
-        available >= 24 ? isAt(UnsafeRawPointer(place)) : isNearEnd(place, available)
+        unsafe available >= 24 ? isAt(UnsafeRawPointer(place)) : isNearEnd(place, available)
     }
 
     /// The same where 24 bytes can be read.
     @inline(__always)
     func isAt(_ raw: UnsafeRawPointer) -> Bool {
-        guard (raw.loadUnaligned(as: UInt64.self) ^ word0) & mask0 == 0 else { return false }
+        guard unsafe (raw.loadUnaligned(as: UInt64.self) ^ word0) & mask0 == 0 else { return false }
         if length <= 8 { return true }
-        let second = raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        let second = unsafe raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         if length < 16 { return (second ^ word1) & ~(UInt64.max << (8 * UInt64(length) - 64)) == 0 }
         guard second == word1 else { return false }
-        let third = raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+        let third = unsafe raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
         if length < 24 { return (third ^ word2) & ~(UInt64.max << (8 * UInt64(length) - 128)) == 0 }
         return third == word2
     }
@@ -84,8 +86,8 @@ struct KeyName {
     @inline(never)
     private func isNearEnd(_ place: UnsafePointer<UInt8>, _ available: Int) -> Bool {
         guard available >= Int(length) else { return false }
-        return withUnsafeBytes(of: (word0, word1, word2)) { bytes in
-            for index in 0..<Int(length) where bytes[index] != place[index] { return false }
+        return unsafe withUnsafeBytes(of: (word0, word1, word2)) { bytes in
+            for index in 0..<Int(length) where unsafe bytes[index] != place[index] { return false }
             return true
         }
     }
@@ -99,6 +101,6 @@ enum KeyOrdinal {
     /// The byte; 0 for the key of a type that has one value, which has no byte.
     @inline(__always)
     static func of<Key: CodingKey>(_ key: Key) -> Int {
-        MemoryLayout<Key>.size == 1 ? Int(unsafeBitCast(key, to: UInt8.self)) : 0
+        unsafe MemoryLayout<Key>.size == 1 ? Int(unsafeBitCast(key, to: UInt8.self)) : 0
     }
 }

@@ -1,5 +1,8 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number; kept boxes are never moved.
+
 /// Which map a keyed container reads, whatever its type of keys.
-struct KeyedPlace {
+@safe struct KeyedPlace {
     /// What is known about the type of keys; nil where there was no room for it.
     let keys: UnsafeMutablePointer<DecodingKeys>?
     /// Of the document that this was made for.
@@ -13,19 +16,19 @@ struct KeyedPlace {
         ownItem: CBORIndex.Item
     ) {
         ownCore = core
-        self.keys = keys
-        self.box = box
+        unsafe self.keys = unsafe keys
+        unsafe self.box = unsafe box
         self.ownItem = ownItem
     }
 
     var core: DecodingCore {
         @inline(__always) get {
-            guard let box else { return ownCore }
-            return DecodingCore(state: ownCore.state, serial: box.pointee.serial)
+            guard let box = unsafe box else { return ownCore }
+            return unsafe DecodingCore(state: ownCore.state, serial: box.pointee.serial)
         }
     }
 
     var item: CBORIndex.Item {
-        @inline(__always) get { box?.pointee.item ?? ownItem }
+        @inline(__always) get { unsafe box?.pointee.item ?? ownItem }
     }
 }

@@ -1,29 +1,31 @@
 internal import CMemory
 internal import LoopLock
 
+// Unsafe: the buffer owns its memory until `free()`, and reserves before it writes.
+
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
 /// Whoever holds it frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
 /// time, and short pieces copied without asking for their exact length.
-struct RawBuffer {
+@safe struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
     var count = 0
 
     init(capacity: Int) {
         self.capacity = max(capacity, 64)
-        base = Self.resized(nil, from: 0, to: self.capacity)
+        unsafe base = unsafe Self.resized(nil, from: 0, to: self.capacity)
     }
 
     func free() {
         // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
         var size = capacity
         while size > 2 * Self.stepBytes {
-            _ = Self.resized(base, from: size, to: size - Self.stepBytes)
+            _ = unsafe Self.resized(base, from: size, to: size - Self.stepBytes)
             size -= Self.stepBytes
             BackgroundWork.giveWay()
         }
-        loop_memory_free(base, size)
+        unsafe loop_memory_free(base, size)
     }
 
     private static var stepBytes: Int { 1 << 20 }
@@ -46,26 +48,26 @@ struct RawBuffer {
     private mutating func grow(_ more: Int) {
         let old = capacity
         capacity = max(capacity * 2, count + more + Self.slack)
-        base = Self.resized(base, from: old, to: capacity)
+        unsafe base = unsafe Self.resized(base, from: old, to: capacity)
     }
 
     private static func resized(
         _ base: UnsafeMutablePointer<UInt8>?, from old: Int, to capacity: Int
     ) -> UnsafeMutablePointer<UInt8> {
-        loop_memory_resize(base, old, capacity).assumingMemoryBound(to: UInt8.self)
+        unsafe loop_memory_resize(base, old, capacity).assumingMemoryBound(to: UInt8.self)
     }
 
     @inline(__always)
     mutating func byte(_ value: UInt8) {
         reserve(1)
-        base[count] = value
+        unsafe base[count] = value
         count += 1
     }
 
     @inline(__always)
     mutating func append(_ source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(length)
-        (base + count).update(from: source, count: length)
+        unsafe (base + count).update(from: source, count: length)
         count += length
     }
 
@@ -73,34 +75,34 @@ struct RawBuffer {
     @inline(__always)
     mutating func append(piece source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(max(length, 32))
-        Self.copy(source, to: base + count, length)
+        unsafe Self.copy(source, to: base + count, length)
         count += length
     }
 
     /// Copies a piece; where it is short, up to 32 bytes from there on.
     @inline(__always)
     static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
-        guard length <= 32 else { return target.update(from: source, count: length) }
-        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
-        let first = source.loadUnaligned(as: SIMD16<UInt8>.self)
-        let second = source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
-        target.storeBytes(of: first, as: SIMD16<UInt8>.self)
-        target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
+        guard length <= 32 else { return unsafe target.update(from: source, count: length) }
+        let (source, target) = unsafe (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+        let first = unsafe source.loadUnaligned(as: SIMD16<UInt8>.self)
+        let second = unsafe source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
+        unsafe target.storeBytes(of: first, as: SIMD16<UInt8>.self)
+        unsafe target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
     }
 
     /// Appends a key that is known.
     @inline(__always)
     mutating func name(_ name: UnsafePointer<KeyName>) {
         reserve(24)
-        name.pointee.store(at: base + count)
-        count += Int(name.pointee.length)
+        unsafe name.pointee.store(at: base + count)
+        unsafe count += Int(name.pointee.length)
     }
 
     /// Appends the head of an item in its shortest form (RFC 8949, section 3).
     @inline(__always)
     mutating func head(_ major: UInt8, _ argument: UInt64) {
         reserve(9)
-        count = Self.head(at: base + count, major, argument) - base
+        count = unsafe Self.head(at: base + count, major, argument) - base
     }
 
     /// The same into memory that has room for 9 bytes; gives the place behind it.
@@ -109,10 +111,10 @@ struct RawBuffer {
         at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
     ) -> UnsafeMutablePointer<UInt8> {
         if argument < 24 {
-            place[0] = major | UInt8(truncatingIfNeeded: argument)
-            return place + 1
+            unsafe place[0] = major | UInt8(truncatingIfNeeded: argument)
+            return unsafe place + 1
         }
-        return wideHead(at: place, major, argument)
+        return unsafe wideHead(at: place, major, argument)
     }
 
     /// The head of an argument of 24 or more.
@@ -122,12 +124,12 @@ struct RawBuffer {
     ) -> UnsafeMutablePointer<UInt8> {
         switch argument {
         case ...0xFF:
-            place[0] = major | 24
-            place[1] = UInt8(truncatingIfNeeded: argument)
-            return place + 2
-        case ...0xFFFF: return store(at: place, major | 25, UInt16(truncatingIfNeeded: argument))
-        case ...0xFFFF_FFFF: return store(at: place, major | 26, UInt32(truncatingIfNeeded: argument))
-        default: return store(at: place, major | 27, argument)
+            unsafe place[0] = major | 24
+            unsafe place[1] = UInt8(truncatingIfNeeded: argument)
+            return unsafe place + 2
+        case ...0xFFFF: return unsafe store(at: place, major | 25, UInt16(truncatingIfNeeded: argument))
+        case ...0xFFFF_FFFF: return unsafe store(at: place, major | 26, UInt32(truncatingIfNeeded: argument))
+        default: return unsafe store(at: place, major | 27, argument)
         }
     }
 
@@ -136,9 +138,9 @@ struct RawBuffer {
     private static func store<N: FixedWidthInteger>(
         at place: UnsafeMutablePointer<UInt8>, _ first: UInt8, _ value: N
     ) -> UnsafeMutablePointer<UInt8> {
-        place[0] = first
-        UnsafeMutableRawPointer(place + 1).storeBytes(of: value.bigEndian, as: N.self)
-        return place + (1 + N.bitWidth / 8)
+        unsafe place[0] = first
+        unsafe UnsafeMutableRawPointer(place + 1).storeBytes(of: value.bigEndian, as: N.self)
+        return unsafe place + (1 + N.bitWidth / 8)
     }
 
     @inline(__always)
@@ -149,32 +151,32 @@ struct RawBuffer {
 
     @inline(__always)
     mutating func text(_ value: String) {
-        let isWritten: Void? = value.utf8.withContiguousStorageIfAvailable { text($0) }
+        let isWritten: Void? = unsafe value.utf8.withContiguousStorageIfAvailable { unsafe text($0) }
         if isWritten == nil {
             var value = value
-            value.withUTF8 { text($0) }
+            value.withUTF8 { unsafe text($0) }
         }
     }
 
     @inline(__always)
     mutating func text(_ utf8: UnsafeBufferPointer<UInt8>) {
         head(0x60, UInt64(utf8.count))
-        if let start = utf8.baseAddress { append(short: start, utf8.count) }
+        if let start = utf8.baseAddress { unsafe append(short: start, utf8.count) }
     }
 
     /// Appends memory of somebody else, which is mostly short: pieces that overlap cost less than finding out how to copy.
     @inline(__always)
     private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(length)
-        Self.copy(short: source, to: base + count, length)
+        unsafe Self.copy(short: source, to: base + count, length)
         count += length
     }
 
     @inline(__always)
     static func copy(short source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
-        let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+        let (source, target) = unsafe (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
         func copy<Piece: BitwiseCopyable>(_ piece: Piece.Type, at offset: Int) {
-            target.storeBytes(
+            unsafe target.storeBytes(
                 of: source.loadUnaligned(fromByteOffset: offset, as: piece), toByteOffset: offset, as: piece)
         }
         switch length {
@@ -193,13 +195,13 @@ struct RawBuffer {
         case 1:
             copy(UInt8.self, at: 0)
         default:
-            target.copyMemory(from: source, byteCount: length)
+            unsafe target.copyMemory(from: source, byteCount: length)
         }
     }
 
     mutating func byteString(_ value: UnsafeBufferPointer<UInt8>) {
         head(0x40, UInt64(value.count))
-        if let start = value.baseAddress { append(start, value.count) }
+        if let start = value.baseAddress { unsafe append(start, value.count) }
     }
 
     /// Appends a byte string that `fill` puts into place; nothing, if it throws.
@@ -208,7 +210,7 @@ struct RawBuffer {
         let before = count
         head(0x40, UInt64(length))
         reserve(length)
-        var span = OutputSpan(
+        var span = unsafe OutputSpan(
             buffer: UnsafeMutableBufferPointer(start: base + count, count: length), initializedCount: 0)
         do {
             try fill(&span)
@@ -217,31 +219,31 @@ struct RawBuffer {
             throw error
         }
         span.append(repeating: 0, count: span.freeCapacity)
-        count += span.finalize(for: UnsafeMutableBufferPointer(start: base + count, count: length))
+        unsafe count += span.finalize(for: UnsafeMutableBufferPointer(start: base + count, count: length))
     }
 
     /// The shortest of the three float forms that keeps the value; every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
         reserve(9)
-        count = Self.float(at: base + count, value) - base
+        count = unsafe Self.float(at: base + count, value) - base
     }
 
     mutating func float(_ value: Float) {
         reserve(9)
-        count = Self.float(at: base + count, value) - base
+        count = unsafe Self.float(at: base + count, value) - base
     }
 
     /// The same into memory that has room for 9 bytes; gives the place behind it.
     @inline(__always)
     static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
         let single = Float(value)
-        if Double(single) == value || value.isNaN { return float(at: place, single) }
-        return store(at: place, 0xFB, value.bitPattern)
+        if Double(single) == value || value.isNaN { return unsafe float(at: place, single) }
+        return unsafe store(at: place, 0xFB, value.bitPattern)
     }
 
     static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Float) -> UnsafeMutablePointer<UInt8> {
-        if value.isNaN { return store(at: place, 0xF9, CBORFloat.nanBits) }
-        if let half = CBORFloat.half(exactly: value) { return store(at: place, 0xF9, half) }
-        return store(at: place, 0xFA, value.bitPattern)
+        if value.isNaN { return unsafe store(at: place, 0xF9, CBORFloat.nanBits) }
+        if let half = CBORFloat.half(exactly: value) { return unsafe store(at: place, 0xF9, half) }
+        return unsafe store(at: place, 0xFA, value.bitPattern)
     }
 }

@@ -33,7 +33,7 @@ import Testing
     func `depend on no more than they may import`(module: String) throws {
         let manifest = try Repository.text("Package.swift")
         let line = try #require(
-            manifest.firstMatch(of: try Regex("library\\(\\s*\"\(module)\"(?:,\\s*\\[([^\\]]*)\\])?\\)")))
+            manifest.firstMatch(of: try Regex("library\\(\\s*\"\(module)\"(?:,\\s*\\[([^\\]]*)\\])?[,)]")))
         let names = (line.output[1].substring ?? "").matches(of: /"([^"]+)"/).map { String($0.output.1) }
         #expect(Set(names).isSubset(of: try #require(Self.neighbours[module])))
     }

@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
 /// What a ``WireWriter`` does to the log.
 extension EncodingCore {
     /// Writes a value of a type that was found to write itself.
@@ -5,7 +7,7 @@ extension EncodingCore {
         _ type: any WireCodable.Type, at place: UnsafeRawPointer, in node: Int, keyStartOrIndex: Int, keyLength: Int
     ) throws {
         try oneWireValue(in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) {
-            try type.write(place, to: &$0)
+            try unsafe type.write(place, to: &$0)
         }
     }
 
@@ -54,9 +56,9 @@ extension EncodingCore {
             nodeCount = nodesBefore
             entryCount = entriesBefore
         }
-        open(child, nodes[child].serial, as: kind)
+        unsafe open(child, nodes[child].serial, as: kind)
         // One that did not open is nested too deep, or something failed before: the encoding throws in the end.
-        guard nodes[child].kind == kind else { return }
+        guard unsafe nodes[child].kind == kind else { return }
         try fill(self, child)
         seal(child)
     }
@@ -69,23 +71,23 @@ extension EncodingCore {
         let count = key.utf8CodeUnitCountIfText
         guard count > 0, count < 24 else { return longKey(key) }
         log.reserve(24)
-        let place = log.base + log.count
-        let text = UnsafeRawPointer(key.utf8Start)
+        let place = unsafe log.base + log.count
+        let text = unsafe UnsafeRawPointer(key.utf8Start)
         var first: UInt64
         if count >= 8 {
-            first = UInt64(littleEndian: text.loadUnaligned(as: UInt64.self))
-            RawBuffer.copy(short: key.utf8Start, to: place + 1, count)
+            first = unsafe UInt64(littleEndian: text.loadUnaligned(as: UInt64.self))
+            unsafe RawBuffer.copy(short: key.utf8Start, to: place + 1, count)
         } else if count >= 4 {
-            let low = UInt64(UInt32(littleEndian: text.loadUnaligned(as: UInt32.self)))
-            let high = UInt64(
+            let low = unsafe UInt64(UInt32(littleEndian: text.loadUnaligned(as: UInt32.self)))
+            let high = unsafe UInt64(
                 UInt32(littleEndian: text.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)))
             first = low | high &<< UInt64(8 &* (count &- 4))
         } else {
-            first = UInt64(key.utf8Start[0]) | UInt64(key.utf8Start[count &- 1]) &<< UInt64(8 &* (count &- 1))
-            first |= UInt64(key.utf8Start[count &>> 1]) &<< UInt64(8 &* (count &>> 1))
+            first = unsafe UInt64(key.utf8Start[0]) | UInt64(key.utf8Start[count &- 1]) &<< UInt64(8 &* (count &- 1))
+            unsafe first |= UInt64(key.utf8Start[count &>> 1]) &<< UInt64(8 &* (count &>> 1))
         }
         let word = first &<< 8 | UInt64(0x60 | count)
-        UnsafeMutableRawPointer(place).storeBytes(of: word.littleEndian, as: UInt64.self)
+        unsafe UnsafeMutableRawPointer(place).storeBytes(of: word.littleEndian, as: UInt64.self)
         log.count += 1 + count
         return word.byteSwapped
     }
@@ -93,7 +95,7 @@ extension EncodingCore {
     @inline(never)
     private func longKey(_ key: StaticString) -> UInt64 {
         let start = log.count
-        WireReader.withText(key) { log.text($0) }
+        unsafe WireReader.withText(key) { unsafe log.text($0) }
         return keyPrefix(start, log.count - start)
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the caller lends memory of this type.
+
 /// A type that writes and reads itself, for values so frequent that `Codable`'s own cost counts.
 ///
 /// The bytes are the same deterministic CBOR that ``CBOR`` makes of `Codable` types: whoever reads or hashes them need not
@@ -35,11 +37,11 @@ public protocol WireCodable: Codable {
 extension WireCodable {
     /// Writes the value at this place, which is one of this type.
     static func write(_ place: UnsafeRawPointer, to writer: inout WireWriter) throws {
-        try place.assumingMemoryBound(to: Self.self).pointee.encode(to: &writer)
+        try unsafe place.assumingMemoryBound(to: Self.self).pointee.encode(to: &writer)
     }
 
     /// Puts the value into memory for one of this type; leaves the memory alone if it throws.
     static func read(to place: UnsafeMutableRawPointer, from reader: inout WireReader) throws {
-        place.initializeMemory(as: Self.self, to: try Self(from: &reader))
+        unsafe place.initializeMemory(as: Self.self, to: try Self(from: &reader))
     }
 }

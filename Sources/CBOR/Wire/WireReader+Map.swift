@@ -1,3 +1,5 @@
+// Unsafe: a static string's bytes are never freed.
+
 extension WireReader {
     /// Reads the entries of a map, in any order; entries that are not asked for are skipped.
     public struct Map {
@@ -45,7 +47,7 @@ extension WireReader {
         @inline(__always)
         private func value(_ key: StaticString) -> CBORIndex.Item? {
             guard core.isOpen else { return nil }
-            return WireReader.withText(key) { core.find($0, in: item) }
+            return unsafe WireReader.withText(key) { unsafe core.find($0, in: item) }
         }
 
         @inline(__always)

@@ -1,3 +1,6 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
 /// Reads one value of a document. The document was read through before: its form is right and within the limits.
 public struct WireReader {
     let core: DecodingCore
@@ -31,8 +34,8 @@ public struct WireReader {
     /// Lends a byte string where it lies.
     @inlinable
     public func readBytes<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
-        if let lying = try lyingBytes() { return try body(lying.bytes) }
-        return try read().withUnsafeBytes { try body($0.bytes) }
+        if let lying = try unsafe lyingBytes() { return try unsafe body(lying.bytes) }
+        return try unsafe read().withUnsafeBytes { try unsafe body($0.bytes) }
     }
 
     /// A byte string in the document; nil if it is in pieces or in another form.
@@ -40,7 +43,7 @@ public struct WireReader {
     func lyingBytes() throws -> UnsafeRawBufferPointer? {
         let head = try core.head(item)
         guard head.major == 2, !head.isIndefinite else { return nil }
-        return UnsafeRawBufferPointer(start: core.index.base + head.content, count: Int(head.argument))
+        return unsafe UnsafeRawBufferPointer(start: core.index.base + head.content, count: Int(head.argument))
     }
 
     /// Reads any other value, of either kind.
@@ -81,7 +84,7 @@ public struct WireReader {
 
         /// True if the name is this one.
         public static func ~= (pattern: StaticString, name: Name) -> Bool {
-            name.core.isOpen && WireReader.withText(pattern) { name.core.isText($0, name.item) }
+            unsafe name.core.isOpen && WireReader.withText(pattern) { unsafe name.core.isText($0, name.item) }
         }
     }
 
@@ -105,6 +108,6 @@ public struct WireReader {
             var text = "\(text)"
             return try text.withUTF8(body)
         }
-        return try body(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        return try unsafe body(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: an array lends its bytes for one call.
+
 extension WireWriter {
     /// Writes the entries of a map. Of several values for one key the last counts.
     public struct Map: ~Copyable {
@@ -43,7 +45,7 @@ extension WireWriter {
 
         /// Writes a byte string.
         public mutating func write(_ key: StaticString, _ value: [UInt8]) {
-            put(key) { core, _, _ in value.withUnsafeBufferPointer { core.log.byteString($0) } }
+            put(key) { core, _, _ in unsafe value.withUnsafeBufferPointer { unsafe core.log.byteString($0) } }
         }
 
         /// Writes a value that writes itself.

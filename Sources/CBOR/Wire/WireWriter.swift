@@ -1,3 +1,5 @@
+// Unsafe: an array lends its bytes for one call.
+
 /// Writes values one after the other: the one value of a ``WireCodable`` type, or the elements of an array.
 ///
 /// Nothing throws here; what cannot be written, as something nested too deep, fails the encoding as a whole.
@@ -49,7 +51,7 @@ public struct WireWriter: ~Copyable {
 
     /// Writes a byte string.
     public mutating func write(_ value: [UInt8]) {
-        put { core in value.withUnsafeBufferPointer { core.log.byteString($0) } }
+        put { core in unsafe value.withUnsafeBufferPointer { unsafe core.log.byteString($0) } }
     }
 
     /// Writes a byte string of `count` bytes, which `fill` puts into place; what it leaves out is zero.

@@ -1,3 +1,6 @@
+// Unsafe: the storage owns its memory until it is freed; only a table that alone refers to it changes it, so no access
+// overlaps another.
+
 @usableFromInline
 struct HashEntry<Key, Value> {
     @usableFromInline var key: Key
@@ -14,7 +17,7 @@ struct HashEntry<Key, Value> {
 ///
 /// It is changed by the one table that holds it alone, so that no access to its numbers is checked at run time.
 @usableFromInline
-final class HashStorage<Key: Equatable, Value> {
+@safe final class HashStorage<Key: Equatable, Value> {
     @usableFromInline typealias Entry = HashEntry<Key, Value>
 
     /// Of a word: the hash in the lower half; the place, plus one, in the upper; 0 is nothing.
@@ -40,16 +43,16 @@ final class HashStorage<Key: Equatable, Value> {
         while size / 4 * 3 < wanted { size *= 2 }
         mask = size - 1
         capacity = size / 4 * 3
-        words = .allocate(capacity: size)
-        words.initialize(repeating: 0, count: size)
-        entries = Self.lines(capacity)
-        links = .allocate(capacity: capacity)
+        unsafe words = .allocate(capacity: size)
+        unsafe words.initialize(repeating: 0, count: size)
+        unsafe entries = unsafe Self.lines(capacity)
+        unsafe links = .allocate(capacity: capacity)
     }
 
     /// Memory for entries, none of them in more lines of a processor's cache than it must be: 64 bytes are in one.
     @inlinable
     static func lines(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
-        UnsafeMutableRawPointer
+        unsafe UnsafeMutableRawPointer
             .allocate(
                 byteCount: capacity * MemoryLayout<Entry>.stride, alignment: max(64, MemoryLayout<Entry>.alignment)
             )
@@ -60,30 +63,30 @@ final class HashStorage<Key: Equatable, Value> {
     deinit {
         // In runs: code of a `deinit` is not specialised for its types.
         var place = 0
-        while place < high {
+        while unsafe place < high {
             let first = place
-            while place < high, isTaken(place) { place += 1 }
-            if place > first { (entries + first).deinitialize(count: place - first) }
+            while unsafe place < high, isTaken(place) { place += 1 }
+            if place > first { unsafe (entries + first).deinitialize(count: place - first) }
             place += 1
         }
-        words.deallocate()
-        entries.deallocate()
-        links.deallocate()
+        unsafe words.deallocate()
+        unsafe entries.deallocate()
+        unsafe links.deallocate()
     }
 
     @inlinable @inline(__always)
-    func isTaken(_ place: Int) -> Bool { links[place] == Self.taken }
+    func isTaken(_ place: Int) -> Bool { unsafe links[place] == Self.taken }
 
     /// The same entries at the same places, with room for at least so many.
     @inlinable
     func copy(capacity: Int) -> HashStorage {
         let copy = HashStorage(capacity: capacity)
-        for place in 0..<high {
-            copy.links[place] = links[place]
-            if isTaken(place) { (copy.entries + place).initialize(to: entries[place]) }
+        for place in unsafe 0..<high {
+            unsafe copy.links[place] = unsafe links[place]
+            if isTaken(place) { unsafe (copy.entries + place).initialize(to: entries[place]) }
         }
-        (copy.count, copy.high, copy.firstFree) = (count, high, firstFree)
-        for place in 0...mask where words[place] != 0 { copy.put(words[place]) }
+        unsafe (copy.count, copy.high, copy.firstFree) = unsafe (count, high, firstFree)
+        for place in 0...mask where unsafe words[place] != 0 { unsafe copy.put(words[place]) }
         return copy
     }
 
@@ -91,13 +94,13 @@ final class HashStorage<Key: Equatable, Value> {
     @inlinable
     func grown() -> HashStorage {
         let grown = HashStorage(capacity: capacity * 2)
-        for place in 0..<high {
-            grown.links[place] = links[place]
-            if isTaken(place) { (grown.entries + place).moveInitialize(from: entries + place, count: 1) }
+        for place in unsafe 0..<high {
+            unsafe grown.links[place] = unsafe links[place]
+            if isTaken(place) { unsafe (grown.entries + place).moveInitialize(from: entries + place, count: 1) }
         }
-        (grown.count, grown.high, grown.firstFree) = (count, high, firstFree)
-        for place in 0...mask where words[place] != 0 { grown.put(words[place]) }
-        (count, high) = (0, 0)
+        unsafe (grown.count, grown.high, grown.firstFree) = unsafe (count, high, firstFree)
+        for place in 0...mask where unsafe words[place] != 0 { unsafe grown.put(words[place]) }
+        unsafe (count, high) = (0, 0)
         return grown
     }
 
@@ -110,8 +113,8 @@ final class HashStorage<Key: Equatable, Value> {
     @inlinable @inline(__always)
     func put(_ word: UInt64) {
         var index = home(word)
-        while words[index] != 0 { index = (index + 1) & mask }
-        words[index] = word
+        while unsafe words[index] != 0 { index = (index + 1) & mask }
+        unsafe words[index] = word
     }
 
     /// The place of a key, or -1.
@@ -119,11 +122,11 @@ final class HashStorage<Key: Equatable, Value> {
     func find(_ key: Key, _ hash: UInt32) -> Int {
         var index = Int(hash) & mask
         while true {
-            let word = words[index]
+            let word = unsafe words[index]
             if word == 0 { return -1 }
             if UInt32(truncatingIfNeeded: word) == hash {
                 let place = Self.place(word)
-                if entries[place].key == key { return place }
+                if unsafe entries[place].key == key { return place }
             }
             index = (index + 1) & mask
         }
@@ -132,15 +135,15 @@ final class HashStorage<Key: Equatable, Value> {
     /// Takes a place for an entry that is not there; the caller puts it in.
     @inlinable
     func take(_ hash: UInt32) -> Int {
-        var place = high
-        if firstFree >= 0 {
-            place = Int(firstFree)
-            firstFree = links[place]
+        var place = unsafe high
+        if unsafe firstFree >= 0 {
+            place = unsafe Int(firstFree)
+            unsafe firstFree = unsafe links[place]
         } else {
-            high += 1
+            unsafe high += 1
         }
-        links[place] = Self.taken
-        count += 1
+        unsafe links[place] = Self.taken
+        unsafe count += 1
         put(UInt64(hash) | UInt64(truncatingIfNeeded: place + 1) << 32)
         return place
     }
@@ -150,14 +153,14 @@ final class HashStorage<Key: Equatable, Value> {
     func unlink(_ place: Int, _ hash: UInt32) {
         let word = UInt64(hash) | UInt64(truncatingIfNeeded: place + 1) << 32
         var hole = Int(hash) & mask
-        while words[hole] != word {
-            precondition(words[hole] != 0, "there is nothing of this hash at place \(place)")
+        while unsafe words[hole] != word {
+            unsafe precondition(words[hole] != 0, "there is nothing of this hash at place \(place)")
             hole = (hole + 1) & mask
         }
         closeHole(hole)
-        count -= 1
-        links[place] = firstFree
-        firstFree = Int32(truncatingIfNeeded: place)
+        unsafe count -= 1
+        unsafe links[place] = unsafe firstFree
+        unsafe firstFree = Int32(truncatingIfNeeded: place)
     }
 
     /// Moves up the words behind a hole that would otherwise not be found from their home any more.
@@ -165,14 +168,14 @@ final class HashStorage<Key: Equatable, Value> {
     func closeHole(_ start: Int) {
         var hole = start
         var index = (start + 1) & mask
-        while words[index] != 0 {
-            let distance = (index - home(words[index])) & mask
+        while unsafe words[index] != 0 {
+            let distance = unsafe (index - home(words[index])) & mask
             if distance >= (index - hole) & mask {
-                words[hole] = words[index]
+                unsafe words[hole] = unsafe words[index]
                 hole = index
             }
             index = (index + 1) & mask
         }
-        words[hole] = 0
+        unsafe words[hole] = 0
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: places are below `high` and taken; the storage is changed only where no other table refers to it.
+
 /// A hash table for whoever knows a good hash of a key, or has it already: it asks keys for nothing but equality.
 ///
 ///     words: hash, place ──▶ entries: key, value       linear probing, in pieces of 8 bytes
@@ -15,7 +17,7 @@ package struct HashTable<Key: Equatable, Value> {
 
     // MARK: Reading
 
-    @inlinable package var count: Int { storage?.count ?? 0 }
+    @inlinable package var count: Int { unsafe storage?.count ?? 0 }
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
@@ -30,49 +32,49 @@ package struct HashTable<Key: Equatable, Value> {
     /// Whether a key is at a place, which may be any number.
     @inlinable
     package func has(_ key: Key, at place: Int) -> Bool {
-        guard let storage, place >= 0, place < storage.high, storage.isTaken(place) else { return false }
-        return storage.entries[place].key == key
+        guard let storage, place >= 0, unsafe place < storage.high, storage.isTaken(place) else { return false }
+        return unsafe storage.entries[place].key == key
     }
 
     /// The key at a place, which may be any number; nil: nothing is there.
     @inlinable
     package func keyIfTaken(at place: Int) -> Key? {
-        guard let storage, place >= 0, place < storage.high, storage.isTaken(place) else { return nil }
-        return storage.entries[place].key
+        guard let storage, place >= 0, unsafe place < storage.high, storage.isTaken(place) else { return nil }
+        return unsafe storage.entries[place].key
     }
 
     /// The key at a place that is taken.
     @inlinable
-    package func key(at place: Int) -> Key { taken.entries[place].key }
+    package func key(at place: Int) -> Key { unsafe taken.entries[place].key }
 
     /// Fetches what is at a place, which may be any number, into the processor's cache.
     @inlinable
     package func fetch(_ place: Int) {
-        guard let entry = address(of: place) else { return }
-        ProcessorCache.fetch(entry)
-        if MemoryLayout<Storage.Entry>.stride > 64 { ProcessorCache.fetch(entry + 64) }
+        guard let entry = unsafe address(of: place) else { return }
+        unsafe ProcessorCache.fetch(entry)
+        if MemoryLayout<Storage.Entry>.stride > 64 { unsafe ProcessorCache.fetch(entry + 64) }
     }
 
     @inlinable
     func address(of place: Int) -> UnsafeRawPointer? {
-        guard let storage, place >= 0, place < storage.high else { return nil }
-        return UnsafeRawPointer(storage.entries + place)
+        guard let storage, place >= 0, unsafe place < storage.high else { return nil }
+        return unsafe UnsafeRawPointer(storage.entries + place)
     }
 
     /// Where the value at a place that is taken lies, until something is changed.
     @inlinable
     package func pointer(at place: Int) -> UnsafePointer<Value> {
-        UnsafePointer(withUnsafeMutablePointer(to: &taken.entries[place].value) { $0 })
+        unsafe UnsafePointer(withUnsafeMutablePointer(to: &taken.entries[place].value) { unsafe $0 })
     }
 
     /// The value at a place that is taken.
     @inlinable
     package subscript(at place: Int) -> Value {
-        _read { yield taken.entries[place].value }
+        _read { yield unsafe taken.entries[place].value }
         _modify {
             makeUnique()
-            let entry = taken.entries + place
-            yield &entry.pointee.value
+            let entry = unsafe taken.entries + place
+            yield unsafe &entry.pointee.value
         }
     }
 
@@ -90,13 +92,13 @@ package struct HashTable<Key: Equatable, Value> {
     package mutating func insert(_ key: Key, _ value: consuming Value, _ hash: UInt64) -> Int {
         if storage == nil {
             storage = Storage(capacity: 6)
-        } else if taken.count == taken.capacity {
+        } else if unsafe taken.count == taken.capacity {
             storage = isKnownUniquelyReferenced(&storage) ? taken.grown() : taken.copy(capacity: taken.capacity * 2)
         } else {
             makeUnique()
         }
         let place = taken.take(UInt32(truncatingIfNeeded: hash))
-        (taken.entries + place).initialize(to: HashEntry(key: key, value: value))
+        unsafe (taken.entries + place).initialize(to: HashEntry(key: key, value: value))
         return place
     }
 
@@ -105,7 +107,7 @@ package struct HashTable<Key: Equatable, Value> {
     package mutating func remove(at place: Int, _ hash: UInt64) -> Value {
         makeUnique()
         taken.unlink(place, UInt32(truncatingIfNeeded: hash))
-        return (taken.entries + place).move().value
+        return unsafe (taken.entries + place).move().value
     }
 
     /// Drops what is at a place that is taken.
@@ -113,7 +115,7 @@ package struct HashTable<Key: Equatable, Value> {
     package mutating func drop(at place: Int, _ hash: UInt64) {
         makeUnique()
         taken.unlink(place, UInt32(truncatingIfNeeded: hash))
-        (taken.entries + place).deinitialize(count: 1)
+        unsafe (taken.entries + place).deinitialize(count: 1)
     }
 
     @inlinable
@@ -138,11 +140,11 @@ extension HashTable: Sequence {
         @inlinable
         package mutating func next() -> (key: Key, value: Value)? {
             guard let storage else { return nil }
-            while place < storage.high {
+            while unsafe place < storage.high {
                 defer { place += 1 }
                 if storage.isTaken(place) {
-                    let entry = storage.entries + place
-                    return (entry.pointee.key, entry.pointee.value)
+                    let entry = unsafe storage.entries + place
+                    return unsafe (entry.pointee.key, entry.pointee.value)
                 }
             }
             return nil
@@ -160,9 +162,9 @@ extension HashTable {
     @inlinable
     package var places: some Sequence<(place: Int, key: Key)> {
         let storage = storage
-        return (0..<(storage?.high ?? 0)).lazy.compactMap { place in
+        return unsafe (0..<(storage?.high ?? 0)).lazy.compactMap { place in
             guard let storage, storage.isTaken(place) else { return nil }
-            return (place, storage.entries[place].key)
+            return unsafe (place, storage.entries[place].key)
         }
     }
 }

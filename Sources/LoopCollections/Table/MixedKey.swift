@@ -1,3 +1,5 @@
+// Unsafe: the entry is of this table's own storage, and nothing else uses it until it is moved back.
+
 /// A key that mixes its own hash, at a tenth of what a `Hasher` costs.
 ///
 /// The mix has no secret: only for keys whose numbers no peer can choose. What a peer asks for does no harm, what it could put
@@ -37,14 +39,14 @@ extension HashTable where Key: MixedKey {
             if let place = find(key, hash) {
                 makeUnique()
                 // The value is moved out and back, so that nobody else holds it meanwhile.
-                let address = withUnsafeMutablePointer(to: &taken.entries[place].value) { $0 }
-                var value: Value? = address.move()
+                let address = unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { unsafe $0 }
+                var value: Value? = unsafe address.move()
                 defer {
                     if let value {
-                        address.initialize(to: value)
+                        unsafe address.initialize(to: value)
                     } else {
                         taken.unlink(place, UInt32(truncatingIfNeeded: hash))
-                        _ = withUnsafeMutablePointer(to: &taken.entries[place].key) { $0.move() }
+                        _ = unsafe withUnsafeMutablePointer(to: &taken.entries[place].key) { unsafe $0.move() }
                     }
                 }
                 yield &value

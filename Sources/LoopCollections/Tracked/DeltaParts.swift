@@ -91,5 +91,8 @@ package enum DeltaCoding: Sendable {
     /// Put those in place whose entries have come.
     case assembling(AssembledDictionaries)
 
-    package static let key = CodingUserInfoKey(rawValue: "loop.delta").unsafelyUnwrapped
+    package static let key = {
+        guard let key = CodingUserInfoKey(rawValue: "loop.delta") else { preconditionFailure("every text is a key") }
+        return key
+    }()
 }

@@ -1,5 +1,7 @@
 import LoopLock
 
+// Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
+
 /// The tracked dictionaries of a state whose outline is encoded: their places in this list, from 0, stand there for them.
 package final class OutlinedDictionaries: Sendable {
     private let sources = Locked<[any EntrySource]>([])
@@ -45,11 +47,11 @@ struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource,
         var container = container
         let layout = LeafLayout(Key.self, Value.self)
         var count = 0
-        let next = try layout.forEach(
+        let next = try unsafe layout.forEach(
             from: ordinal, atMost: max, in: dictionary.order.root, height: dictionary.order.height
         ) { entry in
-            try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
-            try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
+            try unsafe container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try unsafe container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
             count += 1
         }
         return (count, next)

@@ -1,3 +1,5 @@
+// Unsafe: a node's words lie in its own memory; a branch owns one reference for each child.
+
 /// A node of the hash trie: a branch with as many children as `TrieShape` says, or a bucket with a table of words, probed linearly.
 ///
 /// Both are one class, so that a child needs no dynamic cast; a branch's words are references that it owns.
@@ -27,61 +29,61 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     @inlinable
     deinit {
-        let (header, words) = parts
-        guard header.pointee.isBranch else { return }
-        Self.children(words).deinitialize(count: TrieShape.width)
+        let (header, words) = unsafe parts
+        guard unsafe header.pointee.isBranch else { return }
+        unsafe Self.children(words).deinitialize(count: TrieShape.width)
     }
 
     // MARK: Memory
 
     /// Valid while the node is held.
     @inlinable
-    var parts: Parts { withUnsafeMutablePointers { ($0, $1) } }
+    var parts: Parts { unsafe withUnsafeMutablePointers { unsafe ($0, $1) } }
 
     /// The parts of a branch's child.
     @inlinable
     static func parts(_ words: UnsafeMutablePointer<UInt64>, child: Int) -> Parts {
-        Unmanaged.passUnretained(children(words)[child])._withUnsafeGuaranteedRef { $0.parts }
+        unsafe Unmanaged.passUnretained(children(words)[child])._withUnsafeGuaranteedRef { unsafe $0.parts }
     }
 
     /// A branch's memory, which is bound to the references that it holds.
     @inlinable
     static func children(_ words: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<IndexNode> {
-        UnsafeMutableRawPointer(words).assumingMemoryBound(to: IndexNode.self)
+        unsafe UnsafeMutableRawPointer(words).assumingMemoryBound(to: IndexNode.self)
     }
 
     @usableFromInline
     static func bucket(capacity: Int) -> IndexNode {
         let node = make(Header(count: 0, mask: capacity - 1), capacity: capacity)
-        node.parts.words.initialize(repeating: 0, count: capacity)
+        unsafe node.parts.words.initialize(repeating: 0, count: capacity)
         return node
     }
 
     /// A branch of these children.
     static func branch(_ child: (Int) -> IndexNode) -> IndexNode {
         let branch = make(Header(count: 0, mask: -1), capacity: TrieShape.width)
-        let children = bindChildren(branch)
-        for number in 0..<TrieShape.width { (children + number).initialize(to: child(number)) }
+        let children = unsafe bindChildren(branch)
+        for number in 0..<TrieShape.width { unsafe (children + number).initialize(to: child(number)) }
         return branch
     }
 
     private static func make(_ header: Header, capacity: Int) -> IndexNode {
-        unsafeDowncast(create(minimumCapacity: capacity) { _ in header }, to: IndexNode.self)
+        unsafe unsafeDowncast(create(minimumCapacity: capacity) { _ in header }, to: IndexNode.self)
     }
 
     private static func bindChildren(_ branch: IndexNode) -> UnsafeMutablePointer<IndexNode> {
-        UnsafeMutableRawPointer(branch.parts.words).bindMemory(to: IndexNode.self, capacity: TrieShape.width)
+        unsafe UnsafeMutableRawPointer(branch.parts.words).bindMemory(to: IndexNode.self, capacity: TrieShape.width)
     }
 
     @usableFromInline
     func copy() -> IndexNode {
-        let (header, words) = parts
-        let size = header.pointee.isBranch ? TrieShape.width : header.pointee.mask + 1
-        let node = Self.make(header.pointee, capacity: size)
-        if header.pointee.isBranch {
-            Self.bindChildren(node).initialize(from: Self.children(words), count: TrieShape.width)
+        let (header, words) = unsafe parts
+        let size = unsafe header.pointee.isBranch ? TrieShape.width : header.pointee.mask + 1
+        let node = unsafe Self.make(header.pointee, capacity: size)
+        if unsafe header.pointee.isBranch {
+            unsafe Self.bindChildren(node).initialize(from: Self.children(words), count: TrieShape.width)
         } else {
-            node.parts.words.initialize(from: words, count: size)
+            unsafe node.parts.words.initialize(from: words, count: size)
         }
         return node
     }
@@ -91,28 +93,28 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
     @usableFromInline
     static func insert(_ word: UInt64, into node: inout IndexNode, depth: Int) {
         let isUnique = isKnownUniquelyReferenced(&node)
-        var (header, words) = node.parts
-        if !header.pointee.isBranch, (header.pointee.count + 1) * 4 > (header.pointee.mask + 1) * 3 {
+        var (header, words) = unsafe node.parts
+        if unsafe !header.pointee.isBranch, unsafe (header.pointee.count + 1) * 4 > (header.pointee.mask + 1) * 3 {
             node = node.enlarged(depth)
-            (header, words) = node.parts
+            unsafe (header, words) = unsafe node.parts
         } else if !isUnique {
             node = node.copy()
-            (header, words) = node.parts
+            unsafe (header, words) = unsafe node.parts
         }
-        if header.pointee.isBranch {
+        if unsafe header.pointee.isBranch {
             let child = home(word, depth, TrieShape.mask)
-            return insert(word, into: &children(words)[child], depth: depth + 1)
+            return unsafe insert(word, into: &children(words)[child], depth: depth + 1)
         }
-        put(word, into: header, words, depth)
+        unsafe put(word, into: header, words, depth)
     }
 
     private static func put(
         _ word: UInt64, into header: UnsafeMutablePointer<Header>, _ words: UnsafeMutablePointer<UInt64>, _ depth: Int
     ) {
-        var place = home(word, depth, header.pointee.mask)
-        while words[place] != 0 { place = (place + 1) & header.pointee.mask }
-        words[place] = word
-        header.pointee.count += 1
+        var place = unsafe home(word, depth, header.pointee.mask)
+        while unsafe words[place] != 0 { place = unsafe (place + 1) & header.pointee.mask }
+        unsafe words[place] = word
+        unsafe header.pointee.count += 1
     }
 
     /// Where a word would like to stand in a bucket at this depth.
@@ -123,25 +125,26 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     /// A larger bucket with the same words, or a branch of buckets.
     private func enlarged(_ depth: Int) -> IndexNode {
-        let (header, words) = parts
-        let capacity = header.pointee.mask + 1
+        let (header, words) = unsafe parts
+        let capacity = unsafe header.pointee.mask + 1
         if capacity < Self.bucketCapacityMax || depth >= Self.depthMax {
             return rehashed(capacity * 2, depth)
         }
         let branch = Self.branch { _ in .bucket(capacity: 64) }
-        let children = Self.children(branch.parts.words)
-        for place in 0..<capacity where words[place] != 0 {
-            Self.insert(words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)
+        let children = unsafe Self.children(branch.parts.words)
+        for place in 0..<capacity where unsafe words[place] != 0 {
+            unsafe Self.insert(
+                words[place], into: &children[Self.home(words[place], depth, TrieShape.mask)], depth: depth + 1)
         }
         return branch
     }
 
     private func rehashed(_ capacity: Int, _ depth: Int) -> IndexNode {
-        let (header, words) = parts
+        let (header, words) = unsafe parts
         let bucket = Self.bucket(capacity: capacity)
-        let (newHeader, newWords) = bucket.parts
-        for place in 0...header.pointee.mask where words[place] != 0 {
-            Self.put(words[place], into: newHeader, newWords, depth)
+        let (newHeader, newWords) = unsafe bucket.parts
+        for place in unsafe 0...header.pointee.mask where unsafe words[place] != 0 {
+            unsafe Self.put(words[place], into: newHeader, newWords, depth)
         }
         return bucket
     }
@@ -149,34 +152,34 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
     @usableFromInline
     static func remove(_ word: UInt64, from node: inout IndexNode, depth: Int) {
         if !isKnownUniquelyReferenced(&node) { node = node.copy() }
-        let (header, words) = node.parts
-        if header.pointee.isBranch {
+        let (header, words) = unsafe node.parts
+        if unsafe header.pointee.isBranch {
             let child = home(word, depth, TrieShape.mask)
-            return remove(word, from: &children(words)[child], depth: depth + 1)
+            return unsafe remove(word, from: &children(words)[child], depth: depth + 1)
         }
-        let mask = header.pointee.mask
+        let mask = unsafe header.pointee.mask
         var hole = home(word, depth, mask)
-        while words[hole] != word {
-            precondition(words[hole] != 0, "the key index does not hold the ordinal \(IndexWord.ordinal(word))")
+        while unsafe words[hole] != word {
+            unsafe precondition(words[hole] != 0, "the key index does not hold the ordinal \(IndexWord.ordinal(word))")
             hole = (hole + 1) & mask
         }
-        closeHole(hole, words, mask, depth)
-        header.pointee.count -= 1
-        if mask > 7, header.pointee.count * 8 < mask { node = node.rehashed((mask + 1) / 2, depth) }
+        unsafe closeHole(hole, words, mask, depth)
+        unsafe header.pointee.count -= 1
+        if mask > 7, unsafe header.pointee.count * 8 < mask { node = node.rehashed((mask + 1) / 2, depth) }
     }
 
     /// Moves up the words behind a hole that would otherwise not be found from their home any more.
     private static func closeHole(_ hole: Int, _ words: UnsafeMutablePointer<UInt64>, _ mask: Int, _ depth: Int) {
         var hole = hole
         var place = (hole + 1) & mask
-        while words[place] != 0 {
-            let distance = (place - home(words[place], depth, mask)) & mask
+        while unsafe words[place] != 0 {
+            let distance = unsafe (place - home(words[place], depth, mask)) & mask
             if distance >= (place - hole) & mask {
-                words[hole] = words[place]
+                unsafe words[hole] = unsafe words[place]
                 hole = place
             }
             place = (place + 1) & mask
         }
-        words[hole] = 0
+        unsafe words[hole] = 0
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the root keeps every node of the path while its words are read.
+
 /// Where each key of a `TrackedDictionary` is: a persistent hash trie (Bagwell 2001) from a key's hash to the ordinal of
 /// its entry. It holds no keys: whoever asks compares the entry's.
 ///
@@ -18,16 +20,17 @@ struct KeyIndex {
     func find(_ hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
         guard let root else { return nil }
         return withExtendedLifetime(root) {
-            var (header, words) = root.parts
+            var (header, words) = unsafe root.parts
             var bits = hash
-            while header.pointee.isBranch {
-                (header, words) = IndexNode.parts(words, child: Int(truncatingIfNeeded: bits & UInt64(TrieShape.mask)))
+            while unsafe header.pointee.isBranch {
+                unsafe (header, words) = unsafe IndexNode.parts(
+                    words, child: Int(truncatingIfNeeded: bits & UInt64(TrieShape.mask)))
                 bits >>= UInt64(TrieShape.bits)
             }
-            let mask = header.pointee.mask
+            let mask = unsafe header.pointee.mask
             var place = Int(truncatingIfNeeded: bits) & mask
-            while words[place] != 0 {
-                let word = words[place]
+            while unsafe words[place] != 0 {
+                let word = unsafe words[place]
                 if word & IndexWord.hashMask == hash, isMatch(IndexWord.ordinal(word)) {
                     return IndexWord.ordinal(word)
                 }

@@ -1,3 +1,5 @@
+// Unsafe: offsets are those of the types that the layout was made for; the tree is held while it is walked.
+
 /// Where things are in a leaf of an order tree, found once for many leaves.
 ///
 /// What encodes, decodes and compares dictionaries of any type is compiled for none in particular: it would look up the types of
@@ -31,28 +33,32 @@ struct LeafLayout {
     func parts(
         of leaf: Unmanaged<AnyObject>
     ) -> (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutableRawPointer) {
-        let object = leaf.toOpaque()
-        return ((object + Self.header).assumingMemoryBound(to: OrderLeafHeader.self), object + entries)
+        let object = unsafe leaf.toOpaque()
+        return unsafe ((object + Self.header).assumingMemoryBound(to: OrderLeafHeader.self), object + entries)
     }
 
     /// Goes through the entries of a tree that somebody holds, in order.
     @usableFromInline
     func forEach(in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void) rethrows {
         guard let root else { return }
-        try withExtendedLifetime(root) { try forEach(Unmanaged.passUnretained(root), height, visit) }
+        try withExtendedLifetime(root) { try unsafe forEach(Unmanaged.passUnretained(root), height, visit) }
     }
 
     private func forEach(
         _ node: Unmanaged<AnyObject>, _ height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void
     ) rethrows {
         if height == 0 {
-            let (header, entries) = parts(of: node)
-            for rank in 0..<header.pointee.count { try visit(entries + rank * stride) }
+            let (header, entries) = unsafe parts(of: node)
+            for rank in unsafe 0..<header.pointee.count { try unsafe visit(entries + rank * stride) }
             return
         }
-        let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
+        let children = unsafe node._withUnsafeGuaranteedRef {
+            unsafe unsafeDowncast($0, to: OrderBranch.self).parts.children
+        }
         for child in 0..<TrieShape.width {
-            if let object = children[child] { try forEach(Unmanaged.passUnretained(object), height - 1, visit) }
+            if let object = unsafe children[child] {
+                try unsafe forEach(Unmanaged.passUnretained(object), height - 1, visit)
+            }
         }
     }
 
@@ -65,7 +71,7 @@ struct LeafLayout {
         guard let root else { return nil }
         var left = max
         return try withExtendedLifetime(root) {
-            try forEach(Unmanaged.passUnretained(root), height, 0, from: ordinal, &left, visit)
+            try unsafe forEach(Unmanaged.passUnretained(root), height, 0, from: ordinal, &left, visit)
         }
     }
 
@@ -77,21 +83,23 @@ struct LeafLayout {
         let span = TrieShape.bits * height
         var slot = Swift.max(0, ordinal - base) >> span
         if height == 0 {
-            let (header, entries) = parts(of: node)
+            let (header, entries) = unsafe parts(of: node)
             while slot < TrieShape.width {
-                if header.pointee.bitmap & 1 << UInt16(slot) != 0 {
+                if unsafe header.pointee.bitmap & 1 << UInt16(slot) != 0 {
                     if left == 0 { return base + slot }
                     left -= 1
-                    try visit(entries + header.pointee.rank(slot) * stride)
+                    try unsafe visit(entries + header.pointee.rank(slot) * stride)
                 }
                 slot += 1
             }
             return nil
         }
-        let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
+        let children = unsafe node._withUnsafeGuaranteedRef {
+            unsafe unsafeDowncast($0, to: OrderBranch.self).parts.children
+        }
         while slot < TrieShape.width {
-            if let child = children[slot],
-                let next = try forEach(
+            if let child = unsafe children[slot],
+                let next = try unsafe forEach(
                     Unmanaged.passUnretained(child), height - 1, base + slot << span, from: ordinal, &left, visit)
             {
                 return next
@@ -108,15 +116,15 @@ struct LeafLayout {
         // In a large tree each is out of the processor's cache: what is sought in a row is under way at once.
         let run = 16
         try withExtendedLifetime(root) {
-            try withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: run) { entries in
+            try unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: run) { entries in
                 var first = 0
                 while first < ordinals.count {
                     let count = Swift.min(run, ordinals.count - first)
                     for place in 0..<count {
-                        entries.initializeElement(
+                        unsafe entries.initializeElement(
                             at: place, to: entry(at: ordinals[first + place], in: root, height: height))
                     }
-                    for place in 0..<count { if let entry = entries[place] { try visit(entry) } }
+                    for place in 0..<count { if let entry = unsafe entries[place] { try unsafe visit(entry) } }
                     first += count
                 }
             }
@@ -127,17 +135,19 @@ struct LeafLayout {
     func entry(at ordinal: Int, in root: AnyObject?, height: Int) -> UnsafeMutableRawPointer? {
         var shift = TrieShape.bits * height
         guard let root, ordinal >> (shift + TrieShape.bits) == 0 else { return nil }
-        var node = Unmanaged.passUnretained(root)
+        var node = unsafe Unmanaged.passUnretained(root)
         while shift > 0 {
-            let children = node._withUnsafeGuaranteedRef { unsafeDowncast($0, to: OrderBranch.self).parts.children }
-            guard let child = children[ordinal >> shift & TrieShape.mask] else { return nil }
-            node = Unmanaged.passUnretained(child)
+            let children = unsafe node._withUnsafeGuaranteedRef {
+                unsafe unsafeDowncast($0, to: OrderBranch.self).parts.children
+            }
+            guard let child = unsafe children[ordinal >> shift & TrieShape.mask] else { return nil }
+            unsafe node = unsafe Unmanaged.passUnretained(child)
             shift -= TrieShape.bits
         }
-        let (header, entries) = parts(of: node)
+        let (header, entries) = unsafe parts(of: node)
         let slot = ordinal & TrieShape.mask
-        guard header.pointee.bitmap & 1 << UInt16(slot) != 0 else { return nil }
-        return entries + header.pointee.rank(slot) * stride
+        guard unsafe header.pointee.bitmap & 1 << UInt16(slot) != 0 else { return nil }
+        return unsafe entries + header.pointee.rank(slot) * stride
     }
 }
 
@@ -151,8 +161,8 @@ extension OrderTree {
             nodes = stride(from: 0, to: nodes.count, by: TrieShape.width).map { first in
                 let branch = OrderBranch.make()
                 let children = nodes[first..<Swift.min(first + TrieShape.width, nodes.count)]
-                for (place, child) in children.enumerated() { branch.parts.children[place] = child }
-                branch.parts.count.pointee = children.count
+                for (place, child) in children.enumerated() { unsafe branch.parts.children[place] = child }
+                unsafe branch.parts.count.pointee = children.count
                 return branch
             }
             tree.height += 1

@@ -1,3 +1,5 @@
+// Unsafe: a leaf's entries lie in its own memory, as many as its header counts.
+
 /// A key and its value, side by side in a leaf.
 @usableFromInline
 struct OrderEntry<Key, Value> {
@@ -19,49 +21,51 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
     @inlinable
     deinit {
         // Most are empty. Where the entries of others lie is asked of their type, as code of a `deinit` is not specialised.
-        if withUnsafeMutablePointerToHeader({ $0.pointee.bitmap }) == 0 { return }
-        _ = withUnsafeMutablePointers { header, entries in entries.deinitialize(count: header.pointee.count) }
+        if unsafe withUnsafeMutablePointerToHeader({ unsafe $0.pointee.bitmap }) == 0 { return }
+        _ = unsafe withUnsafeMutablePointers { header, entries in
+            unsafe entries.deinitialize(count: header.pointee.count)
+        }
     }
 
     /// Valid while the leaf is held.
     @inlinable
     var parts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>) {
-        withUnsafeMutablePointers { ($0, $1) }
+        unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
     }
 
     @inlinable
     static func make(capacity: Int) -> OrderLeaf {
         let leaf = create(minimumCapacity: capacity) { _ in OrderLeafHeader(bitmap: 0, capacity: UInt16(capacity)) }
-        return unsafeDowncast(leaf, to: OrderLeaf.self)
+        return unsafe unsafeDowncast(leaf, to: OrderLeaf.self)
     }
 
     /// A leaf of the same entries with room for `capacity`.
     @inlinable
     func copy(capacity: Int) -> OrderLeaf {
-        let (header, entries) = parts
+        let (header, entries) = unsafe parts
         let leaf = Self.make(capacity: capacity)
-        let (newHeader, newEntries) = leaf.parts
-        newEntries.initialize(from: entries, count: header.pointee.count)
-        newHeader.pointee.bitmap = header.pointee.bitmap
+        let (newHeader, newEntries) = unsafe leaf.parts
+        unsafe newEntries.initialize(from: entries, count: header.pointee.count)
+        unsafe newHeader.pointee.bitmap = unsafe header.pointee.bitmap
         return leaf
     }
 
     /// Puts an entry behind all others.
     @inlinable
     func append(_ entry: consuming Entry, slot: Int) {
-        let (header, entries) = parts
-        (entries + header.pointee.count).initialize(to: entry)
-        header.pointee.bitmap |= 1 << UInt16(slot)
+        let (header, entries) = unsafe parts
+        unsafe (entries + header.pointee.count).initialize(to: entry)
+        unsafe header.pointee.bitmap |= 1 << UInt16(slot)
     }
 
     /// Closes the gap of an entry that was moved out.
     @inlinable
     func close(slot: Int) {
-        let (header, entries) = parts
-        let rank = header.pointee.rank(slot)
-        let behind = header.pointee.count - rank - 1
-        (entries + rank).moveInitialize(from: entries + rank + 1, count: behind)
-        header.pointee.bitmap &= ~(1 << UInt16(slot))
+        let (header, entries) = unsafe parts
+        let rank = unsafe header.pointee.rank(slot)
+        let behind = unsafe header.pointee.count - rank - 1
+        unsafe (entries + rank).moveInitialize(from: entries + rank + 1, count: behind)
+        unsafe header.pointee.bitmap &= ~(1 << UInt16(slot))
     }
 }
 
@@ -94,28 +98,28 @@ struct OrderLeafHeader {
 final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
     @inlinable
     deinit {
-        _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: TrieShape.width) }
+        _ = unsafe withUnsafeMutablePointerToElements { unsafe $0.deinitialize(count: TrieShape.width) }
     }
 
     /// Valid while the branch is held. The header counts the children.
     @inlinable
     var parts: (count: UnsafeMutablePointer<Int>, children: UnsafeMutablePointer<AnyObject?>) {
-        withUnsafeMutablePointers { ($0, $1) }
+        unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
     }
 
     @usableFromInline
     static func make() -> OrderBranch {
-        let branch = unsafeDowncast(create(minimumCapacity: TrieShape.width) { _ in 0 }, to: OrderBranch.self)
-        branch.parts.children.initialize(repeating: nil, count: TrieShape.width)
+        let branch = unsafe unsafeDowncast(create(minimumCapacity: TrieShape.width) { _ in 0 }, to: OrderBranch.self)
+        unsafe branch.parts.children.initialize(repeating: nil, count: TrieShape.width)
         return branch
     }
 
     @usableFromInline
     func copy() -> OrderBranch {
-        let (count, children) = parts
-        let branch = unsafeDowncast(
-            Self.create(minimumCapacity: TrieShape.width) { _ in count.pointee }, to: OrderBranch.self)
-        branch.parts.children.initialize(from: children, count: TrieShape.width)
+        let (count, children) = unsafe parts
+        let branch = unsafe unsafeDowncast(
+            Self.create(minimumCapacity: TrieShape.width) { _ in unsafe count.pointee }, to: OrderBranch.self)
+        unsafe branch.parts.children.initialize(from: children, count: TrieShape.width)
         return branch
     }
 }

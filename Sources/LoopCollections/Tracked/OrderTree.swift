@@ -1,3 +1,5 @@
+// Unsafe: the root keeps every node of the path; entries are changed only in nodes that nothing else refers to.
+
 /// The entries of a `TrackedDictionary` in the order of their insertion: a persistent radix tree over ordinals, which
 /// are given out ascending. A copy shares all nodes; a change copies the nodes on its path that others hold as well.
 @usableFromInline
@@ -22,19 +24,19 @@ struct OrderTree<Key, Value> {
     @inlinable
     func entry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
         guard let root else { preconditionFailure("an empty dictionary has no entry \(ordinal)") }
-        var node = Unmanaged.passUnretained(root)
+        var node = unsafe Unmanaged.passUnretained(root)
         var shift = TrieShape.bits * height
         while shift > 0 {
-            node = node._withUnsafeGuaranteedRef {
-                let branch = unsafeDowncast($0, to: OrderBranch.self)
-                return Unmanaged.passUnretained(
+            unsafe node = unsafe node._withUnsafeGuaranteedRef {
+                let branch = unsafe unsafeDowncast($0, to: OrderBranch.self)
+                return unsafe Unmanaged.passUnretained(
                     branch.parts.children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped)
             }
             shift -= TrieShape.bits
         }
-        return node._withUnsafeGuaranteedRef {
-            let (header, entries) = unsafeDowncast($0, to: Leaf.self).parts
-            return entries + header.pointee.rank(ordinal & TrieShape.mask)
+        return unsafe node._withUnsafeGuaranteedRef {
+            let (header, entries) = unsafe unsafeDowncast($0, to: Leaf.self).parts
+            return unsafe entries + header.pointee.rank(ordinal & TrieShape.mask)
         }
     }
 
@@ -44,38 +46,39 @@ struct OrderTree<Key, Value> {
     @inlinable
     mutating func uniqueLeaf(at ordinal: Int) -> Leaf {
         var shift = TrieShape.bits * height
-        return withUnsafeMutablePointer(to: &root) { slot in
-            var slot = slot
+        return unsafe withUnsafeMutablePointer(to: &root) { slot in
+            var slot = unsafe slot
             while shift > 0 {
-                slot = Self.uniqueBranch(slot).parts.children + (ordinal >> shift & TrieShape.mask)
+                unsafe slot = unsafe Self.uniqueBranch(slot).parts.children + (ordinal >> shift & TrieShape.mask)
                 shift -= TrieShape.bits
             }
-            return Self.uniqueLeaf(slot)
+            return unsafe Self.uniqueLeaf(slot)
         }
     }
 
     /// The entry of an ordinal that is there, to be changed.
     @inlinable
     mutating func uniqueEntry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
-        let (header, entries) = uniqueLeaf(at: ordinal).parts
-        return entries + header.pointee.rank(ordinal & TrieShape.mask)
+        let (header, entries) = unsafe uniqueLeaf(at: ordinal).parts
+        return unsafe entries + header.pointee.rank(ordinal & TrieShape.mask)
     }
 
     @inlinable
     static func uniqueBranch(_ slot: Slot) -> OrderBranch {
-        if !isKnownUniquelyReferenced(&slot.pointee) {
-            slot.pointee = slot.pointee.map { unsafeDowncast($0, to: OrderBranch.self).copy() } ?? .make()
+        if unsafe !isKnownUniquelyReferenced(&slot.pointee) {
+            unsafe slot.pointee =
+                unsafe slot.pointee.map { unsafe unsafeDowncast($0, to: OrderBranch.self).copy() } ?? .make()
         }
-        return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self)
+        return unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self)
     }
 
     @inlinable
     static func uniqueLeaf(_ slot: Slot) -> Leaf {
-        if !isKnownUniquelyReferenced(&slot.pointee) {
-            let leaf = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
-            slot.pointee = leaf.copy(capacity: leaf.parts.header.pointee.count)
+        if unsafe !isKnownUniquelyReferenced(&slot.pointee) {
+            let leaf = unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+            unsafe slot.pointee = unsafe leaf.copy(capacity: leaf.parts.header.pointee.count)
         }
-        return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+        return unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
     }
 
     /// Puts an entry behind all others, and says at which ordinal.
@@ -87,8 +90,8 @@ struct OrderTree<Key, Value> {
         while ordinal >> (TrieShape.bits * (height + 1)) != 0 {
             if let low = root {
                 let branch = OrderBranch.make()
-                branch.parts.children.pointee = low
-                branch.parts.count.pointee = 1
+                unsafe branch.parts.children.pointee = low
+                unsafe branch.parts.count.pointee = 1
                 root = branch
             }
             height += 1
@@ -100,34 +103,34 @@ struct OrderTree<Key, Value> {
     @inlinable
     mutating func leafForAppending(_ ordinal: Int) -> Leaf {
         var shift = TrieShape.bits * height
-        return withUnsafeMutablePointer(to: &root) { slot in
-            var slot = slot
+        return unsafe withUnsafeMutablePointer(to: &root) { slot in
+            var slot = unsafe slot
             while shift > 0 {
-                let (count, children) = Self.uniqueBranch(slot).parts
-                slot = children + (ordinal >> shift & TrieShape.mask)
-                if slot.pointee == nil { count.pointee += 1 }
+                let (count, children) = unsafe Self.uniqueBranch(slot).parts
+                unsafe slot = unsafe children + (ordinal >> shift & TrieShape.mask)
+                if unsafe slot.pointee == nil { unsafe count.pointee += 1 }
                 shift -= TrieShape.bits
             }
-            if slot.pointee == nil {
-                slot.pointee = Leaf.make(capacity: TrieShape.width)
-            } else if !isKnownUniquelyReferenced(&slot.pointee) || Self.isFull(slot) {
-                slot.pointee = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).copy(
+            if unsafe slot.pointee == nil {
+                unsafe slot.pointee = Leaf.make(capacity: TrieShape.width)
+            } else if unsafe !isKnownUniquelyReferenced(&slot.pointee) || Self.isFull(slot) {
+                unsafe slot.pointee = unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).copy(
                     capacity: TrieShape.width)
             }
-            return unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
+            return unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
         }
     }
 
     @inlinable
     static func isFull(_ slot: Slot) -> Bool {
-        let header = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).parts.header
-        return header.pointee.count == Int(header.pointee.capacity)
+        let header = unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self).parts.header
+        return unsafe header.pointee.count == Int(header.pointee.capacity)
     }
 
     /// Removes the entry of an ordinal that is there.
     @inlinable
     mutating func remove(at ordinal: Int) -> Entry {
-        let entry = uniqueEntry(at: ordinal).move()
+        let entry = unsafe uniqueEntry(at: ordinal).move()
         close(ordinal)
         return entry
     }
@@ -138,31 +141,33 @@ struct OrderTree<Key, Value> {
         count -= 1
         // The leaf that is being filled keeps its room.
         let isFilling = ordinal >> TrieShape.bits == next >> TrieShape.bits
-        withUnsafeMutablePointer(to: &root) { Self.close(ordinal, $0, TrieShape.bits * height, isFilling) }
+        unsafe withUnsafeMutablePointer(to: &root) {
+            unsafe Self.close(ordinal, $0, TrieShape.bits * height, isFilling)
+        }
         if count == 0 { self = OrderTree() }
     }
 
     @inlinable
     static func close(_ ordinal: Int, _ slot: Slot, _ shift: Int, _ isFilling: Bool) {
         if shift == 0 {
-            let leaf = Unmanaged.passUnretained(unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self))
-            let header = leaf._withUnsafeGuaranteedRef {
+            let leaf = unsafe Unmanaged.passUnretained(unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self))
+            let header = unsafe leaf._withUnsafeGuaranteedRef {
                 $0.close(slot: ordinal & TrieShape.mask)
-                return $0.parts.header.pointee
+                return unsafe $0.parts.header.pointee
             }
             if header.bitmap == 0 {
-                slot.pointee = nil
+                unsafe slot.pointee = nil
             } else if !isFilling, header.count * 4 <= Int(header.capacity) {
-                slot.pointee = leaf._withUnsafeGuaranteedRef { $0.copy(capacity: header.count) }
+                unsafe slot.pointee = unsafe leaf._withUnsafeGuaranteedRef { $0.copy(capacity: header.count) }
             }
             return
         }
-        let (count, children) = unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self).parts
-        let child = children + (ordinal >> shift & TrieShape.mask)
-        close(ordinal, child, shift - TrieShape.bits, isFilling)
-        if child.pointee == nil {
-            count.pointee -= 1
-            if count.pointee == 0 { slot.pointee = nil }
+        let (count, children) = unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: OrderBranch.self).parts
+        let child = unsafe children + (ordinal >> shift & TrieShape.mask)
+        unsafe close(ordinal, child, shift - TrieShape.bits, isFilling)
+        if unsafe child.pointee == nil {
+            unsafe count.pointee -= 1
+            if unsafe count.pointee == 0 { unsafe slot.pointee = nil }
         }
     }
 }

@@ -1,5 +1,7 @@
 import Synchronization
 
+// Unsafe: touches lie in the log's own memory, as many as its header counts; a log that others share is not changed.
+
 /// A key that was changed in a `TrackedDictionary`, and where its entry is or was.
 @usableFromInline
 struct Touch<Key> {
@@ -30,18 +32,20 @@ struct Touch<Key> {
 final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     @inlinable
     deinit {
-        _ = withUnsafeMutablePointers { header, touches in touches.deinitialize(count: header.pointee.count) }
+        _ = unsafe withUnsafeMutablePointers { header, touches in
+            unsafe touches.deinitialize(count: header.pointee.count)
+        }
     }
 
     /// Valid while the log is held.
     @inlinable @inline(__always)
     var parts: (header: UnsafeMutablePointer<TouchLogHeader>, touches: UnsafeMutablePointer<Touch<Key>>) {
-        withUnsafeMutablePointers { ($0, $1) }
+        unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
     }
 
     @usableFromInline
     static func make(capacity: Int, _ header: TouchLogHeader) -> TouchLog {
-        unsafeDowncast(
+        unsafe unsafeDowncast(
             create(minimumCapacity: capacity) { _ in
                 var header = header
                 (header.count, header.capacity) = (0, capacity)
@@ -53,19 +57,19 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     /// The last change; nil: there was none.
     @inlinable
     var stamp: TrackedStamp? {
-        let header = parts.header
-        return header.pointee.next == 0
+        let header = unsafe parts.header
+        return unsafe header.pointee.next == 0
             ? nil : TrackedStamp(line: header.pointee.line, number: header.pointee.next - 1)
     }
 
     /// The position of the first change after that of a stamp; nil: it is not known.
     @inlinable
     func position(after stamp: TrackedStamp) -> Int? {
-        let (header, touches) = parts
+        let (header, touches) = unsafe parts
         // As long as nothing was left out between.
-        let position = header.pointee.count - (header.pointee.next - stamp.number)
-        if stamp.line == header.pointee.line, stamp.number >= header.pointee.begin, position >= 0,
-            position < header.pointee.count, touches[position].number == stamp.number
+        let position = unsafe header.pointee.count - (header.pointee.next - stamp.number)
+        if unsafe stamp.line == header.pointee.line, unsafe stamp.number >= header.pointee.begin, position >= 0,
+            unsafe position < header.pointee.count, unsafe touches[position].number == stamp.number
         {
             return position + 1
         }
@@ -74,20 +78,20 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
 
     @usableFromInline
     func search(after stamp: TrackedStamp) -> Int? {
-        let header = parts.header
-        guard stamp.number >= header.pointee.complete - 1, stamp.number < header.pointee.next,
-            header.pointee.line(of: stamp.number) == stamp.line
+        let header = unsafe parts.header
+        guard unsafe stamp.number >= header.pointee.complete - 1, unsafe stamp.number < header.pointee.next,
+            unsafe header.pointee.line(of: stamp.number) == stamp.line
         else { return nil }
         return position(from: stamp.number + 1)
     }
 
     /// The position of the first change with this number or a later one.
     private func position(from number: Int) -> Int {
-        let (header, touches) = parts
-        var (low, high) = (0, header.pointee.count)
+        let (header, touches) = unsafe parts
+        var (low, high) = unsafe (0, header.pointee.count)
         while low < high {
             let middle = (low + high) / 2
-            if touches[middle].number < number { low = middle + 1 } else { high = middle }
+            if unsafe touches[middle].number < number { low = middle + 1 } else { high = middle }
         }
         return low
     }
@@ -98,82 +102,82 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     /// - Parameter entries: how many there are in the dictionary.
     @usableFromInline
     func withRoom(entries: Int) -> TouchLog {
-        let header = parts.header
-        if header.pointee.count < Swift.max(4 * TouchLogHeader.tail, entries / 8) { return enlarged() }
-        let count = header.pointee.count
+        let header = unsafe parts.header
+        if unsafe header.pointee.count < Swift.max(4 * TouchLogHeader.tail, entries / 8) { return enlarged() }
+        let count = unsafe header.pointee.count
         if let wanted = TouchAnchors.oldest(in: self), wanted < count / 2 {
             forget(wanted)
             leaveOutOlder()
-            let left = header.pointee.count
+            let left = unsafe header.pointee.count
             if left > count / 2, left < Swift.max(4 * TouchLogHeader.tail, entries / 2) { return enlarged() }
             if left <= count / 2 { return self }
         }
-        forget(header.pointee.count / 2)
+        unsafe forget(header.pointee.count / 2)
         return self
     }
 
     private func enlarged() -> TouchLog {
-        let (header, touches) = parts
-        let count = header.pointee.count
-        let log = TouchLog.make(capacity: count * 2, header.pointee)
-        log.parts.touches.moveInitialize(from: touches, count: count)
-        log.parts.header.pointee.count = count
-        header.pointee.count = 0
+        let (header, touches) = unsafe parts
+        let count = unsafe header.pointee.count
+        let log = unsafe TouchLog.make(capacity: count * 2, header.pointee)
+        unsafe log.parts.touches.moveInitialize(from: touches, count: count)
+        unsafe log.parts.header.pointee.count = count
+        unsafe header.pointee.count = 0
         return log
     }
 
     /// Forgets the oldest changes.
     private func forget(_ forgotten: Int) {
         guard forgotten > 0 else { return }
-        let (header, touches) = parts
-        header.pointee.complete = touches[forgotten - 1].number + 1
-        touches.deinitialize(count: forgotten)
-        touches.moveInitialize(from: touches + forgotten, count: header.pointee.count - forgotten)
-        header.pointee.count -= forgotten
+        let (header, touches) = unsafe parts
+        unsafe header.pointee.complete = unsafe touches[forgotten - 1].number + 1
+        unsafe touches.deinitialize(count: forgotten)
+        unsafe touches.moveInitialize(from: touches + forgotten, count: header.pointee.count - forgotten)
+        unsafe header.pointee.count -= forgotten
     }
 
     /// Leaves out the changes of entries that were changed again later.
     private func leaveOutOlder() {
-        let (header, touches) = parts
-        let count = header.pointee.count
+        let (header, touches) = unsafe parts
+        let count = unsafe header.pointee.count
         let size = 4 << (Int.bitWidth - count.leadingZeroBitCount)
         var seen = [UInt64](repeating: 0, count: size)
         var free = count
         var position = count
         while position > 0 {
             position -= 1
-            let word = touches[position].word
+            let word = unsafe touches[position].word
             // Before the dictionary was empty the ordinals were other entries'.
-            if touches[position].number >= header.pointee.emptied {
+            if unsafe touches[position].number >= header.pointee.emptied {
                 var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 24) & (size - 1)
                 while seen[place] != 0, seen[place] != word { place = (place + 1) & (size - 1) }
                 if seen[place] == word {
-                    (touches + position).deinitialize(count: 1)
+                    unsafe (touches + position).deinitialize(count: 1)
                     continue
                 }
                 seen[place] = word
             }
             free -= 1
-            if free != position { (touches + free).moveInitialize(from: touches + position, count: 1) }
+            if free != position { unsafe (touches + free).moveInitialize(from: touches + position, count: 1) }
         }
-        if free > 0 { touches.moveInitialize(from: touches + free, count: count - free) }
-        header.pointee.count = count - free
+        if free > 0 { unsafe touches.moveInitialize(from: touches + free, count: count - free) }
+        unsafe header.pointee.count = count - free
     }
 
     /// A log that goes on from here, on a line of its own, with what is new on this line, a few changes before, and what
     /// came after an anchor.
     @usableFromInline
     func forked() -> TouchLog {
-        let (header, touches) = parts
-        let own = position(from: header.pointee.begin) - TouchLogHeader.tail
+        let (header, touches) = unsafe parts
+        let own = unsafe position(from: header.pointee.begin) - TouchLogHeader.tail
         let first = Swift.max(0, Swift.min(own, TouchAnchors.oldest(in: self) ?? own))
-        let kept = header.pointee.count - first
-        let log = TouchLog.make(capacity: kept + TouchLogHeader.tail, header.pointee)
-        log.parts.touches.initialize(from: touches + first, count: kept)
-        let new = log.parts.header
-        new.pointee.count = kept
-        if first > 0 { new.pointee.complete = touches[first - 1].number + 1 }
-        new.pointee.beginLine()
+        let kept = unsafe header.pointee.count - first
+        let log = unsafe TouchLog.make(capacity: kept + TouchLogHeader.tail, header.pointee)
+        unsafe log.parts.touches.initialize(from: touches + first, count: kept)
+        let new = unsafe log.parts.header
+        unsafe new.pointee.count = kept
+        if first > 0 { unsafe new.pointee.complete = unsafe touches[first - 1].number + 1 }
+        unsafe new.pointee.beginLine()
         return log
     }
 }
@@ -234,18 +238,18 @@ extension TrackedDictionary {
     mutating func touch(_ key: Key, _ hash: UInt64, _ ordinal: Int) {
         if !isKnownUniquelyReferenced(&log) || isLogFull { makeRoomInLog() }
         guard let log else { return }
-        let (header, touches) = log.parts
-        let number = header.pointee.next
-        (touches + header.pointee.count).initialize(
+        let (header, touches) = unsafe log.parts
+        let number = unsafe header.pointee.next
+        unsafe (touches + header.pointee.count).initialize(
             to: Touch(key: key, word: IndexWord.word(hash, ordinal), number: number))
-        header.pointee.count += 1
-        header.pointee.next = number + 1
+        unsafe header.pointee.count += 1
+        unsafe header.pointee.next = number + 1
     }
 
     @inlinable @inline(__always)
     var isLogFull: Bool {
-        guard let header = log?.parts.header else { return true }
-        return header.pointee.count == header.pointee.capacity
+        guard let header = unsafe log?.parts.header else { return true }
+        return unsafe header.pointee.count == header.pointee.capacity
     }
 
     @usableFromInline
@@ -262,6 +266,8 @@ extension TrackedDictionary {
     /// An entry was removed, perhaps the last one: then ordinals begin anew. Its touch was noted.
     @inlinable @inline(__always)
     mutating func noteRemoval() {
-        if order.count == 0, let header = log?.parts.header { header.pointee.emptied = header.pointee.next }
+        if order.count == 0, let header = unsafe log?.parts.header {
+            unsafe header.pointee.emptied = unsafe header.pointee.next
+        }
     }
 }

@@ -1,5 +1,7 @@
 import LoopLock
 
+// Unsafe: the log and the tree are held while they are read.
+
 /// Where differences will begin: the stamps of dictionaries as they were when something was told of them.
 ///
 /// An anchor is not held by the dictionary, which others may share, but found by its log, by its stamp.
@@ -50,13 +52,13 @@ final class TrackedAnchor<Key: Hashable, Value>: Sendable {
     func changes(in now: TrackedDictionary<Key, Value>) -> AnchoredChanges<Key>? {
         guard let log = now.log, let first = log.position(after: stamp) else { return nil }
         return withExtendedLifetime((log, now)) {
-            let (header, touches) = log.parts
-            guard stamp.number >= header.pointee.emptied - 1 else { return nil }
+            let (header, touches) = unsafe log.parts
+            guard unsafe stamp.number >= header.pointee.emptied - 1 else { return nil }
             // By ordinal, and the first touch of each.
             var words: [(ordinal: Int, position: Int)] = []
-            words.reserveCapacity(header.pointee.count - first)
-            for position in first..<header.pointee.count {
-                words.append((IndexWord.ordinal(touches[position].word), position))
+            unsafe words.reserveCapacity(header.pointee.count - first)
+            for position in unsafe first..<header.pointee.count {
+                unsafe words.append((IndexWord.ordinal(touches[position].word), position))
             }
             words.sort { $0.ordinal < $1.ordinal }
             var changes = AnchoredChanges<Key>()
@@ -64,10 +66,10 @@ final class TrackedAnchor<Key: Hashable, Value>: Sendable {
             var last = -1
             for (ordinal, position) in words where ordinal != last {
                 last = ordinal
-                if layout.entry(at: ordinal, in: now.order.root, height: now.order.height) != nil {
+                if unsafe layout.entry(at: ordinal, in: now.order.root, height: now.order.height) != nil {
                     if ordinal < next { changes.updated.append(ordinal) } else { changes.inserted.append(ordinal) }
                 } else if ordinal < next {
-                    changes.removed.append(touches[position].key)
+                    unsafe changes.removed.append(touches[position].key)
                 }
             }
             return changes

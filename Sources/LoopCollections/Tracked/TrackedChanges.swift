@@ -1,3 +1,5 @@
+// Unsafe: both dictionaries are held while they are walked.
+
 /// What makes a `TrackedDictionary` of an earlier one: these keys removed, these given a new value in their place, and
 /// these put behind all others, in this order. A key that was removed and came back is both removed and inserted.
 public struct TrackedChanges<Key: Hashable, Value> {
@@ -46,13 +48,13 @@ extension TrackedDictionary {
             case .shared:
                 return changes.inserted.isEmpty
             case .old(let entry):
-                changes.removed.append(entry.pointee.key)
+                unsafe changes.removed.append(entry.pointee.key)
             case .new(let entry):
-                changes.inserted.append((entry.pointee.key, entry.pointee.value))
-            case .both(let before, let after) where before.pointee.key == after.pointee.key:
+                unsafe changes.inserted.append((entry.pointee.key, entry.pointee.value))
+            case .both(let before, let after) where unsafe before.pointee.key == after.pointee.key:
                 if !changes.inserted.isEmpty { return false }
-                if isSame(before.pointee.value, after.pointee.value) { return true }
-                changes.updated.append((after.pointee.key, after.pointee.value))
+                if unsafe isSame(before.pointee.value, after.pointee.value) { return true }
+                unsafe changes.updated.append((after.pointee.key, after.pointee.value))
             case .both:
                 // An ordinal names one key, unless the two have gone different ways.
                 return false

@@ -1,5 +1,7 @@
 internal import LoopLock
 
+// Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
+
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     /// An array in which keys and values alternate, in order of insertion: a map would be sorted by key.
     public func encode(to encoder: any Encoder) throws {
@@ -11,9 +13,9 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     private func encodeEntries(into container: inout any UnkeyedEncodingContainer) throws {
         let layout = LeafLayout(Key.self, Value.self)
         var count = 0
-        try layout.forEach(in: order.root, height: order.height) { entry in
-            try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
-            try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
+        try unsafe layout.forEach(in: order.root, height: order.height) { entry in
+            try unsafe container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try unsafe container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
             count += 1
             if count % 128 == 0 { BackgroundWork.giveWay() }
         }
@@ -76,9 +78,9 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     private func encodeEntries(at ordinals: [Int], into container: any UnkeyedEncodingContainer) throws {
         var container = container
         let layout = LeafLayout(Key.self, Value.self)
-        try layout.forEach(of: ordinals, in: order.root, height: order.height) { entry in
-            try container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
-            try container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
+        try unsafe layout.forEach(of: ordinals, in: order.root, height: order.height) { entry in
+            try unsafe container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try unsafe container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
         }
     }
 }
@@ -143,8 +145,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                 var rank = words.count & TrieShape.mask
                 if rank == 0 { leaves.append(OrderLeaf<Key, Value>.make(capacity: TrieShape.width)) }
                 let leaf = leaves[leaves.count - 1]
-                let (header, entries) = layout.parts(of: Unmanaged.passUnretained(leaf))
-                var entry = entries + rank * layout.stride
+                let (header, entries) = unsafe layout.parts(of: Unmanaged.passUnretained(leaf))
+                var entry = unsafe entries + rank * layout.stride
                 while rank < TrieShape.width, !container.isAtEnd {
                     let key = try container.decode(Key.self)
                     if container.isAtEnd { throw wrong("the last key has no value", container.codingPath) }
@@ -152,11 +154,11 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                     let hash = UInt64(truncatingIfNeeded: key.hashValue)
                     words.append(IndexWord.word(hash & IndexWord.hashMask, words.count))
                     furtherHashes.append(UInt32(truncatingIfNeeded: hash >> IndexWord.hashBits))
-                    entry.initializeMemory(as: Key.self, to: key)
-                    (entry + layout.value).initializeMemory(as: Value.self, to: value)
+                    unsafe entry.initializeMemory(as: Key.self, to: key)
+                    unsafe (entry + layout.value).initializeMemory(as: Value.self, to: value)
                     // From here on the leaf owns it.
-                    header.pointee.bitmap |= 1 << UInt16(rank)
-                    (rank, entry) = (rank + 1, entry + layout.stride)
+                    unsafe header.pointee.bitmap |= 1 << UInt16(rank)
+                    unsafe (rank, entry) = unsafe (rank + 1, entry + layout.stride)
                 }
             }
         }
@@ -169,15 +171,16 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
             guard let last = words.last else { return dictionary }
             let order = OrderTree<Key, Value>.full(leaves, count: words.count)
             dictionary.order = order
-            let isUnlike = furtherHashes.withUnsafeBufferPointer { hashes in
+            let isUnlike = unsafe furtherHashes.withUnsafeBufferPointer { hashes in
                 KeyIndex.build(&words, into: &dictionary.index) {
-                    hashes[$0] != hashes[$1] || order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
+                    unsafe hashes[$0] != hashes[$1]
+                        || order.entry(at: $0).pointee.key != order.entry(at: $1).pointee.key
                 }
             }
             guard isUnlike else { throw wrong("a key is inserted that is there", path()) }
             // Whoever has asked for changes before finds that this is another dictionary.
             let ordinal = IndexWord.ordinal(last)
-            dictionary.touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
+            unsafe dictionary.touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
             return dictionary
         }
     }
@@ -214,7 +217,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                 throw wrong("a key is updated that is not there, or that comes without a value", updated.codingPath)
             }
             dictionary.touch(key, hash, ordinal)
-            dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
+            unsafe dictionary.order.uniqueEntry(at: ordinal).pointee.value = try updated.decode(Value.self)
             if updated.currentIndex % 64 == 0 { BackgroundWork.giveWay() }
         }
         var inserted = try container.nestedUnkeyedContainer()

@@ -1,3 +1,5 @@
+// Unsafe: the dictionary is held while its entries are read, and its ordinals are those of its entries.
+
 // Iteration in order of insertion.
 
 extension TrackedDictionary: BidirectionalCollection {
@@ -32,12 +34,12 @@ extension TrackedDictionary: BidirectionalCollection {
     @inlinable
     public subscript(place: Index) -> Element {
         precondition(order.ordinal(from: place.ordinal) == place.ordinal, "there is no entry at this place any more")
-        let entry = order.entry(at: place.ordinal)
-        return (entry.pointee.key, entry.pointee.value)
+        let entry = unsafe order.entry(at: place.ordinal)
+        return unsafe (entry.pointee.key, entry.pointee.value)
     }
 
     /// Goes through the entries a leaf at a time.
-    public struct Iterator: IteratorProtocol {
+    @safe public struct Iterator: IteratorProtocol {
         @usableFromInline let order: OrderTree<Key, Value>
         @usableFromInline var leaf: OrderLeaf<Key, Value>?
         @usableFromInline var rank = 0
@@ -56,8 +58,8 @@ extension TrackedDictionary: BidirectionalCollection {
             rank = 0
             // Mostly the next leaf is the next sibling.
             let child = nextOrdinal >> TrieShape.bits & TrieShape.mask
-            if let siblings, child > 0, let next = siblings[child] {
-                leaf = unsafeDowncast(next, to: OrderLeaf<Key, Value>.self)
+            if let siblings = unsafe siblings, child > 0, let next = unsafe siblings[child] {
+                leaf = unsafe unsafeDowncast(next, to: OrderLeaf<Key, Value>.self)
                 nextOrdinal += TrieShape.width
                 return
             }
@@ -65,18 +67,18 @@ extension TrackedDictionary: BidirectionalCollection {
                 leaf = nil
                 return
             }
-            (leaf, siblings) = order.leaf(at: ordinal)
+            unsafe (leaf, siblings) = unsafe order.leaf(at: ordinal)
             nextOrdinal = (ordinal | TrieShape.mask) + 1
         }
 
         @inlinable
         public mutating func next() -> Element? {
             guard let leaf else { return nil }
-            let (header, entries) = leaf.parts
-            let entry = entries + rank
-            let element = (key: entry.pointee.key, value: entry.pointee.value)
+            let (header, entries) = unsafe leaf.parts
+            let entry = unsafe entries + rank
+            let element = unsafe (key: entry.pointee.key, value: entry.pointee.value)
             rank += 1
-            if rank == header.pointee.count { advance() }
+            if unsafe rank == header.pointee.count { advance() }
             return element
         }
     }
@@ -140,13 +142,14 @@ extension OrderTree {
         let from = ordinal >> shift & TrieShape.mask
         let above = ordinal & ~(TrieShape.width << shift - 1)
         if shift == 0 {
-            let bitmap = unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & ~(1 << UInt16(from) - 1)
+            let bitmap =
+                unsafe unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & ~(1 << UInt16(from) - 1)
             return bitmap == 0 ? nil : above | bitmap.trailingZeroBitCount
         }
-        let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
-        if let found = first(from: ordinal, in: children[from], shift - TrieShape.bits) { return found }
+        let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+        if let found = unsafe first(from: ordinal, in: children[from], shift - TrieShape.bits) { return found }
         for child in from + 1..<TrieShape.width {
-            if let found = first(from: above | child << shift, in: children[child], shift - TrieShape.bits) {
+            if let found = unsafe first(from: above | child << shift, in: children[child], shift - TrieShape.bits) {
                 return found
             }
         }
@@ -167,14 +170,15 @@ extension OrderTree {
         let upTo = ordinal >> shift & TrieShape.mask
         let above = ordinal & ~(TrieShape.width << shift - 1)
         if shift == 0 {
-            let bitmap = unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & (2 << UInt16(upTo) &- 1)
+            let bitmap =
+                unsafe unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & (2 << UInt16(upTo) &- 1)
             return bitmap == 0 ? nil : above | (15 - bitmap.leadingZeroBitCount)
         }
-        let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
-        if let found = last(upTo: ordinal, in: children[upTo], shift - TrieShape.bits) { return found }
+        let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+        if let found = unsafe last(upTo: ordinal, in: children[upTo], shift - TrieShape.bits) { return found }
         for child in (0..<upTo).reversed() {
             let end = above | child << shift | (1 << shift - 1)
-            if let found = last(upTo: end, in: children[child], shift - TrieShape.bits) { return found }
+            if let found = unsafe last(upTo: end, in: children[child], shift - TrieShape.bits) { return found }
         }
         return nil
     }
@@ -186,11 +190,11 @@ extension OrderTree {
         var shift = TrieShape.bits * height
         var siblings: UnsafeMutablePointer<AnyObject?>?
         while shift > 0 {
-            let children = unsafeDowncast(node, to: OrderBranch.self).parts.children
-            siblings = children
-            node = children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped
+            let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+            unsafe siblings = unsafe children
+            node = unsafe children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped
             shift -= TrieShape.bits
         }
-        return (unsafeDowncast(node, to: Leaf.self), siblings)
+        return unsafe (unsafeDowncast(node, to: Leaf.self), siblings)
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: both dictionaries are held while they are compared.
+
 extension TrackedDictionary: Equatable where Value: Equatable {
     /// Whether both have the same entries in the same order. For two that share structure it costs what differs.
     @inlinable
@@ -8,10 +10,10 @@ extension TrackedDictionary: Equatable where Value: Equatable {
             switch step {
             case .shared: return true
             case .old, .new: return false
-            case .both(let x, let y) where x.pointee.key != y.pointee.key: return false
+            case .both(let x, let y) where unsafe x.pointee.key != y.pointee.key: return false
             case .both(let x, let y):
                 // The same key has the same ordinal in both, and another value.
-                isDifferent = x.pointee.value != y.pointee.value
+                isDifferent = unsafe x.pointee.value != y.pointee.value
                 return !isDifferent
             }
         }

@@ -1,3 +1,5 @@
+// Unsafe: an entry is changed only in a leaf that nothing else refers to, and found by an ordinal of this dictionary.
+
 /// A dictionary for large states: in order of insertion, cheap to copy, and cheap to compare with an earlier copy.
 ///
 /// It is a value like `Dictionary`, and differs in three ways:
@@ -39,14 +41,14 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     public func contains(_ key: Key) -> Bool { find(key, IndexWord.hash(key)) != nil }
 
     @inlinable
-    func find(_ key: Key, _ hash: UInt64) -> Int? { index.find(hash) { order.entry(at: $0).pointee.key == key } }
+    func find(_ key: Key, _ hash: UInt64) -> Int? { index.find(hash) { unsafe order.entry(at: $0).pointee.key == key } }
 
     /// The value of a key; nil where it is not there. Setting nil removes the key.
     @inlinable
     public subscript(key: Key) -> Value? {
         get {
             guard let ordinal = find(key, IndexWord.hash(key)) else { return nil }
-            return order.entry(at: ordinal).pointee.value
+            return unsafe order.entry(at: ordinal).pointee.value
         }
         set {
             if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
@@ -61,14 +63,14 @@ public struct TrackedDictionary<Key: Hashable, Value> {
             }
             touch(key, hash, ordinal)
             // The value is moved out and back, so that nobody else holds it meanwhile.
-            let entry = order.uniqueEntry(at: ordinal)
-            let place = withUnsafeMutablePointer(to: &entry.pointee.value) { $0 }
-            var value: Value? = place.move()
+            let entry = unsafe order.uniqueEntry(at: ordinal)
+            let place = unsafe withUnsafeMutablePointer(to: &entry.pointee.value) { unsafe $0 }
+            var value: Value? = unsafe place.move()
             defer {
                 if let value = value.take() {
-                    place.initialize(to: value)
+                    unsafe place.initialize(to: value)
                 } else {
-                    _ = withUnsafeMutablePointer(to: &entry.pointee.key) { $0.move() }
+                    _ = unsafe withUnsafeMutablePointer(to: &entry.pointee.key) { unsafe $0.move() }
                     order.close(ordinal)
                     index.remove(hash, ordinal: ordinal)
                     noteRemoval()
@@ -87,7 +89,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
             let known = find(key, hash)
             if let known { touch(key, hash, known) }
             let ordinal = known ?? insert(key, value(), hash)
-            yield &order.uniqueEntry(at: ordinal).pointee.value
+            yield unsafe &order.uniqueEntry(at: ordinal).pointee.value
         }
     }
 
@@ -103,9 +105,9 @@ public struct TrackedDictionary<Key: Hashable, Value> {
             return nil
         }
         touch(key, hash, ordinal)
-        let entry = order.uniqueEntry(at: ordinal)
-        let old = entry.pointee.value
-        entry.pointee.value = value
+        let entry = unsafe order.uniqueEntry(at: ordinal)
+        let old = unsafe entry.pointee.value
+        unsafe entry.pointee.value = value
         return old
     }
 
@@ -127,7 +129,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         var ordinals: [Int] = []
         for place in indices where try isRemoved(self[place]) { ordinals.append(place.ordinal) }
-        for ordinal in ordinals { remove(at: ordinal, IndexWord.hash(order.entry(at: ordinal).pointee.key)) }
+        for ordinal in ordinals { unsafe remove(at: ordinal, IndexWord.hash(order.entry(at: ordinal).pointee.key)) }
     }
 
     @inlinable @discardableResult

@@ -1,3 +1,5 @@
+// Unsafe: the log is held while its touches are visited.
+
 /// Names one value that a `TrackedDictionary` had: the last change that made it. Two dictionaries of one stamp are the same.
 @usableFromInline
 package struct TrackedStamp: Equatable, Sendable {
@@ -24,7 +26,7 @@ extension TrackedDictionary {
     /// The value of a key, whose hash is at hand.
     @inlinable
     package func value(of key: Key, _ hash: UInt64) -> Value? {
-        find(key, hash).map { order.entry(at: $0).pointee.value }
+        find(key, hash).map { unsafe order.entry(at: $0).pointee.value }
     }
 
     /// Visits each key that was changed after a stamp, with its hash, as often as it was changed.
@@ -34,9 +36,9 @@ extension TrackedDictionary {
     package func forEachChange(after stamp: TrackedStamp, _ body: (Key, UInt64) -> Void) -> TrackedStamp? {
         guard let log, let first = log.position(after: stamp) else { return nil }
         return withExtendedLifetime(log) {
-            let (header, touches) = log.parts
-            for position in first..<header.pointee.count {
-                body(touches[position].key, touches[position].word & IndexWord.hashMask)
+            let (header, touches) = unsafe log.parts
+            for position in unsafe first..<header.pointee.count {
+                unsafe body(touches[position].key, touches[position].word & IndexWord.hashMask)
             }
             return log.stamp
         }
