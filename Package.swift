@@ -2,15 +2,24 @@
 // The map of Loop: targets in the order data flows, from the pure loop to the executables.
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .treatAllWarnings(as: .error),
-]
+// LOOP_PORTABLE=1 leaves out what relies on how one system or one standard library is made.
+let portable: [SwiftSetting] = Context.environment["LOOP_PORTABLE"] == "1" ? [.define("PORTABLE")] : []
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .treatAllWarnings(as: .error),
+    ] + portable
+
+func library(
+    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
+
+/// Every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
+let strictlySafe = settings + [.strictMemorySafety()]
 
 func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -26,8 +35,10 @@ func tests(
 let package = Package(
     name: "Loop",
     products: [
-        .library(name: "LoopCore", targets: ["LoopCore"]),
-        .library(name: "LoopJournal", targets: ["LoopWire", "LoopCluster", "LoopJournal"]),
+        .library(name: "LoopCore", targets: ["LoopCore", "LoopCollections"]),
+        .library(name: "LoopCollections", targets: ["LoopCollections"]),
+        .library(name: "CBOR", targets: ["CBOR"]),
+        .library(name: "LoopJournal", targets: ["CBOR", "LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopView", targets: ["LoopView"]),
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
@@ -53,17 +64,22 @@ let package = Package(
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
-        library("LoopCore", ["CMemory", "LoopLock"]),
+        // Hash tables, heaps, and dictionaries that share their structure with their copies.
+        library("LoopCollections", ["CMemory", "LoopLock"], settings: strictlySafe),
+        library("LoopCore", ["LoopCollections", "LoopLock"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
-        // Bytes: the CBOR coder and every message between nodes.
-        library("LoopWire", ["CMemory", "LoopLock", "LoopCore"]),
+        // The coder of all values: deterministic CBOR for any `Codable` type.
+        library("CBOR", ["CMemory", "LoopLock"], settings: strictlySafe),
+        // Bytes: every message between nodes.
+        library("LoopWire", ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
-        library("LoopCluster", ["LoopCore", "LoopWire"]),
+        library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopWire"]),
         // One owner type per SQLite handle.
         library("SQLite", ["CSQLite"]),
         // Where records go: memory, or a file.
-        library("LoopJournal", ["CLinux", "CZLib", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
+        library(
+            "LoopJournal", ["CBOR", "CLinux", "CZLib", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
         // One owner type per ZeroMQ handle.
         library("ZMQ", ["CZMQ", "CLinux"]),
         // Command lines and environment variables.
@@ -72,35 +88,43 @@ let package = Package(
         library(
             "LoopNode",
             [
-                "CLinux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopOptions",
+                "CBOR", "CLinux", "LoopLock", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster",
+                "LoopJournal",
+                "LoopOptions",
                 "SQLite", "ZMQ",
             ]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
+        library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"]),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
-        library("LoopExamples", ["LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
+        library(
+            "LoopExamples",
+            ["CBOR", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
         // What loopctl does.
         library(
             "LoopCommands",
-            ["CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ"]),
+            [
+                "CBOR", "CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
+                "LoopWeb", "ZMQ",
+            ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
             "LoopGallery",
             [
-                "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopOptions", "LoopWeb", "LoopExamples",
+                "CBOR", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopOptions", "LoopWeb",
+                "LoopExamples",
             ]),
 
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
             "LoopChaos",
-            ["LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"]),
+            ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"]),
 
         // What is done at every event, to be counted.
-        library("LoopBudgets", ["CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
 
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
@@ -113,7 +137,7 @@ let package = Package(
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
             name: "LoopFuzzing",
-            dependencies: ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFetch", "SQLite"],
+            dependencies: ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFetch", "SQLite"],
             path: "Fuzzing/LoopFuzzing", swiftSettings: settings),
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: settings),
@@ -124,20 +148,23 @@ let package = Package(
             swiftSettings: settings),
 
         tests("LoopLockTests", ["LoopLock"]),
+        tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
         tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
         tests("LoopViewTests", ["LoopLock", "LoopCore", "LoopView"]),
-        tests("LoopWireTests", ["LoopCore", "LoopWire"], exclude: ["Vectors"]),
-        tests("LoopClusterTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests("CBORTests", ["CBOR"], exclude: ["Vectors"]),
+        tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
+        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
         tests(
-            "LoopJournalTests", ["CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
+            "LoopJournalTests",
+            ["CBOR", "CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests(
             "LoopNodeTests",
             [
-                "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopOptions", "SQLite",
-                "ZMQ", "TestFolders",
+                "CBOR", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopOptions",
+                "SQLite", "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
@@ -145,12 +172,14 @@ let package = Package(
         tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(
-            "LoopExamplesTests", ["LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
+            "LoopExamplesTests",
+            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
             exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
             [
-                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands", "ZMQ",
+                "CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands",
+                "ZMQ",
                 "TestFolders",
             ]),
         tests(
@@ -169,10 +198,10 @@ let package = Package(
         tests(
             "ChaosTests",
             [
-                "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
+                "CBOR", "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
                 "loopctl", "loop-chaos",
             ]),
-        tests("FuzzingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
+        tests("FuzzingTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -24,6 +24,7 @@ let package = Package(
             name: "loop-bench",
             dependencies: [
                 "CReference",
+                .product(name: "CBOR", package: root),
                 .product(name: "LoopCore", package: root),
                 .product(name: "LoopJournal", package: root),
                 .product(name: "LoopNode", package: root),

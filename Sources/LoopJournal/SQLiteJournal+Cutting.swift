@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCluster
 public import LoopCore
 public import LoopWire

@@ -1,5 +1,5 @@
-// Who writes values that travel gets the quick ways to their keys with it, which are LoopCore's.
-@_exported public import LoopCore
+public import CBOR
+public import LoopCore
 
 /// The coder of every node: deterministic CBOR; types that are ``WireCodable`` write and read themselves.
 public struct CBORCoder: ValueCoder {
@@ -21,5 +21,17 @@ public struct CBORCoder: ValueCoder {
 
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
         try CBOR.decodePlainly(type, lent: bytes)
+    }
+}
+
+extension CBOR {
+    /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
+    ///
+    /// - Throws: as `encode(_:limits:userInfo:)` does.
+    public static func encode<T: Encodable>(
+        _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+    ) throws(WireError) {
+        try withEncoding(of: value, limits: limits, userInfo: userInfo) { writer.append(raw: $0) }
     }
 }

@@ -1,3 +1,4 @@
+import CBOR
 import LoopNode
 import LoopWire
 import Testing

@@ -1,3 +1,4 @@
+import CBOR
 import LoopWire
 import Testing
 
@@ -22,6 +23,21 @@ import Testing
         #expect(try reader.prefixed(max: 2) == [7, 8])
         #expect(reader.isAtEnd)
         #expect(throws: Never.self) { try reader.end() }
+    }
+
+    @Test func `a value is appended as its encoding, or nothing is`() throws {
+        struct Refused: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                throw WireError.refused(path: "here", why: "it is only read")
+            }
+        }
+        var writer = ByteWriter()
+        writer.u8(7)
+        try CBOR.encode(["a": [1, 2]], into: &writer)
+        #expect(throws: WireError.self) { try CBOR.encode([Refused()], into: &writer) }
+        #expect(try writer.bytes == [7] + CBOR.encode(["a": [1, 2]]))
+        #expect(try CBORCoder().encode(["a": [1, 2]]) == CBOR.encode(["a": [1, 2]]))
+        #expect(try CBORCoder().decode([String: [Int]].self, from: CBOR.encode(["a": [1, 2]])) == ["a": [1, 2]])
     }
 
     @Test func `a read beyond the end throws and stays where it was`() throws {

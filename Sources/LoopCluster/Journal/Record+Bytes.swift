@@ -1,3 +1,4 @@
+public import CBOR
 import LoopCore
 public import LoopWire
 

@@ -1,3 +1,4 @@
+package import LoopCollections
 public import LoopCore
 public import LoopWire
 

@@ -1,4 +1,4 @@
-import LoopCore
+public import LoopCore
 public import LoopWire
 
 /// What an operator asked that only the journal can answer; the shell answers it.

@@ -1,3 +1,4 @@
+import LoopCollections
 import LoopCore
 import LoopWire
 

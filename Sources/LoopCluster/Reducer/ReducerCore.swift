@@ -1,3 +1,4 @@
+import LoopCollections
 public import LoopCore
 public import LoopWire
 

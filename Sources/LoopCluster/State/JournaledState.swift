@@ -1,3 +1,4 @@
+package import LoopCollections
 package import LoopCore
 package import LoopWire
 

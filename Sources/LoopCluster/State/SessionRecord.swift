@@ -1,4 +1,4 @@
-import LoopCore
+package import LoopCore
 package import LoopWire
 
 /// What the journal knows of a session: how far it was consumed, and what its sender must be told in particular.

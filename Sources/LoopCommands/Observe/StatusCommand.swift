@@ -1,3 +1,4 @@
+import CBOR
 import LoopNode
 import LoopOptions
 import LoopWire

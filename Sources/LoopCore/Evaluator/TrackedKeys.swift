@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// The keys that a query of a `TrackedDictionary` has asked for, and their effects.
 ///
 /// The keys of what was asked for are the live ones, so that only changed keys can have changed effects. Which keys those are
@@ -33,19 +35,11 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     /// Says what changes where this is asked for now. Looks at what has changed since the last time only.
     @inlinable
     mutating func follow(_ now: TrackedDictionary<Key, Request>, seq: Seq, into changes: inout [EffectChange]) {
-        guard let stamp, let log = now.log.map(Unmanaged.passUnretained),
-            let first = log._withUnsafeGuaranteedRef({ $0.position(after: stamp) })
-        else {
+        guard let stamp, let newest = now.forEachChange(after: stamp, { look($0, $1, now) }) else {
             return followAll(now, seq: seq, firstIndex: 0, into: &changes)
         }
-        let (header, touches) = log._withUnsafeGuaranteedRef { $0.parts }
-        let last = header.pointee.count
-        if first == last { return }
-        self.stamp = log._withUnsafeGuaranteedRef { $0.stamp }
-        for position in first..<last {
-            look((touches + position).pointee.key, touches[position].word & IndexWord.hashMask, now)
-        }
-        withExtendedLifetime(now) {}
+        if newest == stamp { return }
+        self.stamp = newest
         tell(seq: seq, firstIndex: 0, into: &changes)
     }
 
@@ -53,28 +47,26 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     @inlinable
     mutating func look(_ key: Key, _ hash: UInt64, _ now: TrackedDictionary<Key, Request>) {
         let place = live.find(key, hash)
-        guard let ordinal = now.find(key, hash) else {
+        guard let request = now.value(of: key, hash) else {
             if let place { news.cancelled.append(live.remove(at: place, hash).id) }
             return
         }
-        let entry = now.order.entry(at: ordinal)
         guard let place else {
             // Its effect gets its number when all new keys are known.
-            let wanted = Wanted(
-                id: EffectID(feedback: feedback, seq: .initial, index: 0), request: entry.pointee.value)
-            news.started.append(live.insert(entry.pointee.key, wanted, hash))
+            let wanted = Wanted(id: EffectID(feedback: feedback, seq: .initial, index: 0), request: request)
+            news.started.append(live.insert(key, wanted, hash))
             return
         }
-        if let request = live[at: place].request, request == entry.pointee.value { return }
-        live[at: place].request = entry.pointee.value
-        news.updated.append((live[at: place].id, entry.pointee.value))
+        if let known = live[at: place].request, known == request { return }
+        live[at: place].request = request
+        news.updated.append((live[at: place].id, request))
     }
 
     /// Orders the new keys by their encoded bytes.
     @usableFromInline
     mutating func sortStarted() {
         let keys = order.sorted(news.started.map { live.key(at: $0) }, coder: coder)
-        news.started = keys.compactMap { live.find($0, IndexWord.hash($0)) }
+        news.started = keys.compactMap { live.find($0, TrackedDictionary<Key, Request>.hash($0)) }
     }
 
     /// Compares what is live with all that is asked for now.
@@ -84,16 +76,16 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32, tellsAll: Bool = false,
         into changes: inout [EffectChange]
     ) {
-        stamp = now.log?.stamp
+        stamp = now.stamp
         for (key, wanted) in live {
-            let hash = IndexWord.hash(key)
+            let hash = TrackedDictionary<Key, Request>.hash(key)
             if tellsAll, now.contains(key), let place = live.find(key, hash) {
                 live[at: place] = Wanted(id: wanted.id, request: nil)
             }
             look(key, hash, now)
         }
         if live.count != now.count {
-            for (key, _) in now { look(key, IndexWord.hash(key), now) }
+            for (key, _) in now { look(key, TrackedDictionary<Key, Request>.hash(key), now) }
         }
         tell(seq: seq, firstIndex: firstIndex, into: &changes)
     }
@@ -174,11 +166,15 @@ extension TrackedKeys {
             let key = try read(one.bytes, coder)
             guard take(key, one.id) else { throw QueryMemoryError("it remembers the key \(key) twice") }
         }
-        guard now.count == live.count, now.keys.allSatisfy({ live.find($0, IndexWord.hash($0)) != nil }) else { return }
+        guard now.count == live.count,
+            now.keys.allSatisfy({ live.find($0, TrackedDictionary<Key, Request>.hash($0)) != nil })
+        else { return }
         for (key, request) in now {
-            if let place = live.find(key, IndexWord.hash(key)) { live[at: place].request = request }
+            if let place = live.find(key, TrackedDictionary<Key, Request>.hash(key)) {
+                live[at: place].request = request
+            }
         }
-        stamp = now.log?.stamp
+        stamp = now.stamp
     }
 
     /// - Returns: the effects whose keys cannot be read.
@@ -196,7 +192,7 @@ extension TrackedKeys {
 
     /// - Returns: whether the key is a new one.
     private mutating func take(_ key: Key, _ id: EffectID) -> Bool {
-        let hash = IndexWord.hash(key)
+        let hash = TrackedDictionary<Key, Request>.hash(key)
         if live.find(key, hash) != nil { return false }
         live.insert(key, Wanted(id: id, request: nil), hash)
         return true

@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// The query of keyed feedbacks whose requests are a `TrackedDictionary`: does what a `KeyedQuery` of the same entries
 /// does, with the same effect IDs, at a cost in proportion to what has changed since it was last asked.
 package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>:

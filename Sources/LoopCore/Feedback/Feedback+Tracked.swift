@@ -1,3 +1,5 @@
+public import LoopCollections
+
 // Keyed feedbacks of large sets of requests, at a cost in proportion to what changes.
 
 extension Feedback {

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// The effects of a loop in one process: which live, which run, which wait, and what became of them.
 ///
 ///     begin ──▶ waiting ──start──▶ running ──▶ completed

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// A `PlacedScheduler` for whoever knows effects by their IDs alone.
 public struct EffectScheduler: Sendable {
     private struct Nothing: Sendable {}

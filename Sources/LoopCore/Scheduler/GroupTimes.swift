@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// Times that groups wait for, the earliest first.
 ///
 /// A group comes and goes while its time stays, however often: the time is noted once. One that nobody waits for any more

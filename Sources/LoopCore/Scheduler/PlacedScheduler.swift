@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// Decides which waiting effect may start next, within the concurrency and rate limits of its feedback and its group.
 ///
 /// A pure value: time comes in as an argument, and whether there is a place to run comes in as `canPlace`. Within a

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// What a scheduler knows of each effect, by the place at which the effect's owner keeps it: nothing has to be looked up.
 struct SchedulerEntries: Sendable {
     enum Phase: UInt8, Sendable {

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// The waiting and running effects of one feedback, within the feedback's limits.
 ///
 ///     add ──▶ delayed ──time──▶ queued in its group ──▶ running ──▶ gone

@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// Waiting effects by their tickets, the smallest first. Most come in ascending order and stand in a line, where to come and
 /// to go costs next to nothing; whoever comes later than its ticket says stands in a heap beside it.
 struct TicketQueue: Sendable {

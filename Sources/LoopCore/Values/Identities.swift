@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// The number of a transition: 1 for the first event applied; 0 names the initial state. Numbered without gaps.
 public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     public var value: UInt64
@@ -56,5 +58,13 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
             let index = UInt32(parts[2]), EffectID(feedback: feedback, seq: Seq(seq), index: index).description == text
         else { return nil }
         self.init(feedback: feedback, seq: Seq(seq), index: index)
+    }
+}
+
+extension EffectID: MixedKey {
+    /// Feedback, seq and index are given out by the reducer.
+    @inlinable package var mixed: UInt64 {
+        let place = UInt64(feedback) << 32 | UInt64(index)
+        return Mix.finish(seq.value &* 0x9E37_79B9_7F4A_7C15 ^ place &* 0xC2B2_AE3D_27D4_EB4F)
     }
 }

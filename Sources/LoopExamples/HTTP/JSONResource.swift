@@ -1,3 +1,4 @@
+import CBOR
 internal import LoopFetch
 internal import LoopWire
 

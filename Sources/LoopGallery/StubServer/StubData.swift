@@ -1,3 +1,4 @@
+import CBOR
 internal import Glibc
 internal import LoopNode
 internal import LoopWire

@@ -1,3 +1,4 @@
+import CBOR
 internal import LoopExamples
 internal import LoopLock
 internal import LoopWeb

@@ -1,3 +1,4 @@
+import CBOR
 import LoopCluster
 import LoopCore
 import LoopLock

@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopWire
 

@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 public import LoopWire
 public import ZMQ

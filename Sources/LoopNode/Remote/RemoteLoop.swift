@@ -1,3 +1,4 @@
+import CBOR
 import LoopCluster
 public import LoopCore
 import LoopLock

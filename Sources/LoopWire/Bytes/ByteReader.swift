@@ -1,3 +1,5 @@
+public import CBOR
+
 /// Reads what ``ByteWriter`` wrote, from bytes that may be anything: every read throws rather than traps.
 ///
 /// A read that throws leaves the position where it was.

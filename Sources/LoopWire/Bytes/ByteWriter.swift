@@ -1,3 +1,4 @@
+public import CBOR
 internal import LoopLock
 
 /// A growing buffer that numbers and bytes are appended to; integers are little-endian.

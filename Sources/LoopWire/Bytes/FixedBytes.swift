@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 
 // Fields of fixed places, written and read together: a message holds hundreds of commands.

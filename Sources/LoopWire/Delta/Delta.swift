@@ -1,3 +1,5 @@
+public import CBOR
+import LoopCollections
 import LoopCore
 
 /// The difference between two states as bytes: of each `TrackedDictionary` what has changed in it, of everything else all.

@@ -1,3 +1,5 @@
+package import CBOR
+import LoopCollections
 import LoopCore
 
 /// A state as pieces, each an encoded item of its own: the first can be sent and decoded before the last is encoded.

@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCore
 
 /// What became of a session's entries in `base + 1 ... watermark`: applied, but for the notable ones.

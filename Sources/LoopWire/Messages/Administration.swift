@@ -1,3 +1,5 @@
+import CBOR
+
 /// What an operator's tool asks of a running reducer; a CBOR document in the body of one message.
 public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// The effects that failed for good.

@@ -1,3 +1,5 @@
+public import CBOR
+
 /// A run of one session's entries, in sequence: PUSH → PULL.
 ///
 /// | bytes | field |

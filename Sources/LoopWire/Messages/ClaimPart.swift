@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCore
 
 /// One attempt that a peer says it holds.

@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCore
 
 /// An order to one worker, inside a numbered inbox message.

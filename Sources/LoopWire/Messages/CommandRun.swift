@@ -1,3 +1,4 @@
+import CBOR
 package import LoopCore
 
 /// Commands one behind the other, in the bytes in which they travel: the reducer writes each once, as soon as it is made.

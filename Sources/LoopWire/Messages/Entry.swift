@@ -1,3 +1,4 @@
+public import CBOR
 public import LoopCore
 
 /// One numbered entry of a session's stream; its number is its batch's first number plus its position.

@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCore
 
 /// Entries one behind the other, in the bytes in which they travel.

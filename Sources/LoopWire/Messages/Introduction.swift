@@ -1,3 +1,5 @@
+import CBOR
+
 /// The reducer's answer to hello: who it is and where its other sockets are.
 ///
 /// | bytes | field |

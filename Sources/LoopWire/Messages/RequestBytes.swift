@@ -1,3 +1,4 @@
+import LoopCollections
 package import LoopCore
 
 /// A request in its encoded form. Up to 14 bytes are a part of the value; more have memory of their own.

@@ -1,3 +1,4 @@
+public import CBOR
 public import LoopCore
 
 /// What the reducer says: to one peer through its inbox topic or over ROUTER, or to all who subscribe.

@@ -1,3 +1,4 @@
+public import CBOR
 public import LoopCore
 
 /// What a peer says to the reducer over DEALER → ROUTER, beside its batches.

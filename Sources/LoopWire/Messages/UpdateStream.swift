@@ -1,3 +1,4 @@
+import CBOR
 public import LoopCore
 
 /// Which updates of the state somebody follows: how they are written, of what, and how often. A topic names it, so that all

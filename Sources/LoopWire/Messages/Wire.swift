@@ -1,3 +1,4 @@
+public import CBOR
 package import LoopCore
 
 /// Constants of the protocol; `docs/spec/1-PROTOCOL.md` is their home.

@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 import LoopExamples
 import LoopTesting

@@ -1,3 +1,4 @@
+import CBOR
 import Glibc
 import LoopCore
 import LoopLock

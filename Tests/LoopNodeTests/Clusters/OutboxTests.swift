@@ -1,3 +1,4 @@
+import CBOR
 import Glibc
 import LoopCluster
 import LoopCore

@@ -1,3 +1,4 @@
+import CBOR
 import Foundation
 import LoopCore
 import LoopWire

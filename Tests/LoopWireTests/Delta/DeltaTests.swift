@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 import LoopWire
 import Testing

@@ -1,5 +1,5 @@
+import CBOR
 import Foundation
-import LoopWire
 
 /// A value that is encoded and decoded over and over by one coder.
 enum CoderSubject: String, CaseIterable {

@@ -1,4 +1,4 @@
-import LoopWire
+import CBOR
 
 /// ``Films`` once more, with the coding of its hot type written by hand.
 struct WireFilms: Codable, Equatable, Sendable {

@@ -1,6 +1,3 @@
-// As where a program's states and events are defined: their keys are found past the standard library.
-import LoopCore
-
 /// A state of a thousand structs with six fields, for the coder.
 struct Films: Codable, Equatable, Sendable {
     struct Film: Codable, Equatable, Sendable {

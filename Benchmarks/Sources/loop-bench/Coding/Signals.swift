@@ -1,6 +1,3 @@
-// As where a program's states and events are defined: their keys are found past the standard library.
-import LoopCore
-
 /// A small enum, as an event is: a case without a value, and one with two.
 enum Signal: Codable, Equatable, Sendable {
     case increment

@@ -1,3 +1,4 @@
+import CBOR
 import LoopWire
 
 /// What happens to a fan.

@@ -1,3 +1,4 @@
+import CBOR
 import LoopWire
 
 /// An event whose number tells what the loop has applied, and in which order.

@@ -1,4 +1,5 @@
-public import LoopCore
+public import LoopCollections
+import LoopCore
 
 /// Everything that is known about a site, small enough that 50,000 pages fit in memory with room to spare.
 ///

@@ -1,3 +1,4 @@
+import CBOR
 import LoopWire
 
 /// Pieces of what is printed: JSON documents a line each, and texts beside them.

@@ -1,0 +1,101 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
+extension CBOR {
+    /// A document as JSON text on one line (RFC 8949, section 6.1).
+    ///
+    /// Byte strings become base64url without padding, or what tags 21 to 23 ask for; bignums (tags 2 and 3) base64url,
+    /// with "~" in front of negative ones; other tags vanish. NaN, the infinities, `undefined` and unknown simple
+    /// values become null. Keys that are no text become the text of their diagnostic notation. The same bytes give
+    /// the same text; floats keep a fraction, so that they read back as floats.
+    public static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
+        try CBORIndex.with(bytes, limits, isValid: true) { index in
+            var writer = JSONWriter(index: index)
+            writer.write(.root)
+            return String(decoding: writer.out, as: UTF8.self)
+        }
+    }
+}
+
+/// Writes items as JSON; recursion is bounded by the depth that the index allowed.
+private struct JSONWriter {
+    /// How the byte strings below a tag are to be written (RFC 8949, section 3.4.5.2).
+    enum BytesForm { case base64url, base64, base16 }
+
+    let index: CBORIndex
+    var out: [UInt8] = []
+
+    mutating func write(_ item: CBORIndex.Item, _ form: BytesForm = .base64url) {
+        let first = unsafe index.base[Int(item.offset)]
+        if first >> 5 == 6 { return writeTagged(item, first & 31, form) }
+        let head = index.head(at: Int(item.offset))
+        switch head.major {
+        case 0: out += "\(head.argument)".utf8
+        case 1: out += CBORText.negative(head.argument).utf8
+        case 2: out += unsafe "\"\(Self.text(index.withString(head, item) { unsafe Array($0) }, form))\"".utf8
+        case 3: unsafe index.withString(head, item) { unsafe CBORText.quote($0, into: &out) }
+        case 4, 5: writeElements(item, isMap: head.major == 5, form)
+        default: writeSimple(head)
+        }
+    }
+
+    private mutating func writeTagged(_ item: CBORIndex.Item, _ info: UInt8, _ form: BytesForm) {
+        let width = CBORIndex.width(info)
+        let tag = info < 24 ? UInt64(info) : index.argument(at: Int(item.offset) + 1, width: width)
+        let inner = CBORIndex.Item(offset: item.offset + 1 + UInt32(width), container: item.container)
+        switch tag {
+        case 3 where unsafe index.base[Int(inner.offset)] >> 5 == 2:
+            let head = index.head(at: Int(inner.offset))
+            out += unsafe "\"~\(Self.text(index.withString(head, inner) { unsafe Array($0) }, .base64url))\"".utf8
+        case 2: write(inner, .base64url)
+        case 21: write(inner, .base64url)
+        case 22: write(inner, .base64)
+        case 23: write(inner, .base16)
+        default: write(inner, form)
+        }
+    }
+
+    private mutating func writeElements(_ item: CBORIndex.Item, isMap: Bool, _ form: BytesForm) {
+        let container = unsafe index.containers[Int(item.container)]
+        out.append(UInt8(ascii: isMap ? "{" : "["))
+        var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
+        for number in 0..<container.count {
+            if number > 0 { out.append(UInt8(ascii: ",")) }
+            if isMap {
+                writeKey(element)
+                out.append(UInt8(ascii: ":"))
+                element = index.after(element)
+            }
+            write(element, form)
+            element = index.after(element)
+        }
+        out.append(UInt8(ascii: isMap ? "}" : "]"))
+    }
+
+    private mutating func writeKey(_ key: CBORIndex.Item) {
+        if index.head(at: Int(key.offset)).major == 3 { return write(key) }
+        CBORText.quote(CBORText.diagnostic(index, key).utf8, into: &out)
+    }
+
+    private mutating func writeSimple(_ head: CBORIndex.Head) {
+        let text =
+            switch head.info {
+            case 20: "false"
+            case 21: "true"
+            case 25: Self.float(CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument)))
+            case 26: Self.float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))))
+            case 27: Self.float(Double(bitPattern: head.argument))
+            default: "null"
+            }
+        out += text.utf8
+    }
+
+    private static func float(_ value: Double) -> String { value.isFinite ? CBORText.float(value) : "null" }
+
+    private static func text(_ bytes: [UInt8], _ form: BytesForm) -> String {
+        switch form {
+        case .base64url: CBORText.base64(bytes, isURL: true, isPadded: false)
+        case .base64: CBORText.base64(bytes, isURL: false, isPadded: true)
+        case .base16: CBORText.hex(bytes).uppercased()
+        }
+    }
+}

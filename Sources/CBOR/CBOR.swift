@@ -1,0 +1,130 @@
+// Unsafe: the bytes of an array are read in place; the array is kept until the document is closed.
+
+/// Concise Binary Object Representation (RFC 8949) for any `Codable` type, always in the deterministic encoding of
+/// the RFC's section 4.2.1: one value, one sequence of bytes, in every process.
+///
+/// | Swift | CBOR |
+/// |---|---|
+/// | struct, class (keyed container) | map with text keys, ascending by their encoded bytes |
+/// | enum as the compiler derives it | map of one entry: the case's name, then a map of its values |
+/// | ``WireCodable`` | what it writes, in the same order |
+/// | `Dictionary` | map; keys are text for String, integers for Int, else whatever the key encodes to |
+/// | `Set` | array, ascending by the elements' encoded bytes |
+/// | `[UInt8]` | byte string |
+/// | `Optional` | null or the value; an optional directly in an optional stands in an array of one |
+/// | `Double`, `Float` | the shortest of three forms that keeps the value; one NaN; −0.0 stays |
+///
+/// Reading is more lenient than writing: any well-formed encoding is taken, keys may come in any order, unknown keys
+/// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
+/// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
+public enum CBOR {
+    /// Nothing for a value's own `encode(to:)` or `init(from:)` to find.
+    public static var noUserInfo: [CodingUserInfoKey: any Sendable] { Dictionary() }
+
+    /// The deterministic encoding of a value.
+    ///
+    /// - Throws: ``WireError/tooDeep(limit:offset:)`` beyond the limit's depth, ``WireError/refused(path:why:)`` for
+    ///   whatever the value's own `encode(to:)` throws or gets wrong.
+    public static func encode<T: Encodable>(
+        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+    ) throws(WireError) -> [UInt8] {
+        let core = EncodingCore.begin(limits, userInfo)
+        defer { core.end() }
+        try write(value, core, limits)
+        return core.written()
+    }
+
+    /// The same with what is usual in all else.
+    package static func encodePlainly<T: Encodable>(_ value: T) throws(WireError) -> [UInt8] {
+        let core = EncodingCore.begin(CBORLimits.default, nil)
+        defer { core.end() }
+        try write(value, core, CBORLimits.default)
+        return core.written()
+    }
+
+    /// Lends the deterministic encoding of a value, where it was made.
+    package static func withEncoding<T: Encodable>(
+        of value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(WireError) {
+        let core = EncodingCore.begin(limits, userInfo)
+        defer { core.end() }
+        try write(value, core, limits)
+        unsafe body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+    }
+
+    private static func write<T: Encodable>(
+        _ value: T, _ core: EncodingCore, _ limits: CBORLimits
+    ) throws(WireError) {
+        do {
+            try core.encode(value, in: -1, keyStartOrIndex: 0, keyLength: -1)
+        } catch {
+            throw WireError(encoding: error)
+        }
+        guard core.log.count <= limits.bytesMax else { throw tooLarge(T.self, core.log.count, limits.bytesMax) }
+    }
+
+    @inline(never)
+    private static func tooLarge(_ type: Any.Type, _ size: Int, _ limit: Int) -> WireError {
+        .tooLarge(what: "the encoding of \(type)", size: size, limit: limit)
+    }
+
+    /// The value that the bytes encode, all of them.
+    ///
+    /// - Throws: what is wrong with the bytes, or why they are no `T`. Nothing that the bytes say traps, and nothing is
+    ///   allocated for lengths that are only announced.
+    public static func decode<T: Decodable>(
+        _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+    ) throws(WireError) -> T {
+        // What is not generic in here is compiled once, and asks for no types at run time.
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, limits, userInfo)
+        }
+        // An array's elements stay where they are as long as it is kept and not changed.
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
+    }
+
+    /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
+    public static func decode<T: Decodable>(
+        _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
+        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+    ) throws(WireError) -> T {
+        // What is not generic in here is compiled once, and asks for no types at run time.
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, limits, userInfo)
+        }
+        // An array's elements stay where they are as long as it is kept and not changed.
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
+    }
+
+    /// The same with what is usual in all else.
+    package static func decodePlainly<T: Decodable>(
+        _ type: T.Type, from bytes: ArraySlice<UInt8>
+    ) throws(WireError) -> T {
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)
+        }
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try value(core)
+    }
+
+    package static func decodePlainly<T: Decodable>(
+        _ type: T.Type, lent bytes: UnsafeRawBufferPointer
+    ) throws(WireError) -> T {
+        let core = try unsafe DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)
+        defer { core.close() }
+        return try value(core)
+    }
+
+    @inline(__always)
+    private static func value<T: Decodable>(_ core: DecodingCore) throws(WireError) -> T {
+        do {
+            return try core.decode(T.self, at: .root)
+        } catch {
+            throw WireError(decoding: error)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
+/// The entries of a map with text keys, asked for in any order.
+struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let place: KeyedPlace
+
+    init(_ place: KeyedPlace) { self.place = place }
+
+    private var core: DecodingCore {
+        @inline(__always) get { place.core }
+    }
+
+    private var item: CBORIndex.Item {
+        @inline(__always) get { place.item }
+    }
+
+    private var keys: UnsafeMutablePointer<DecodingKeys>? {
+        @inline(__always) get { unsafe place.keys }
+    }
+
+    private var box: UnsafeMutablePointer<DecodingKeys.Box>? {
+        @inline(__always) get { unsafe place.box }
+    }
+
+    var codingPath: [any CodingKey] { core.codingPath(of: item) }
+
+    /// Every text key that `Key` knows.
+    var allKeys: [Key] { unsafe core.allKeys(Key.self, in: item, keys) }
+
+    func contains(_ key: Key) -> Bool { unsafe core.value(key, in: item, keys, box: box) != nil }
+
+    @inline(__always)
+    private func find(_ key: Key) throws -> CBORIndex.Item {
+        if let found = unsafe core.value(key, in: item, keys, box: box) { return found }
+        throw missing(key)
+    }
+
+    /// The value for a key, unless it is absent or null.
+    @inline(__always)
+    private func present(_ key: Key) throws -> CBORIndex.Item? {
+        guard let found = unsafe core.value(key, in: item, keys, box: box), try !core.isNull(found) else { return nil }
+        return found
+    }
+
+    @inline(never)
+    private func missing(_ key: any CodingKey) -> any Error {
+        DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(codingPath: codingPath, debugDescription: "the key \(key.stringValue) is missing"))
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try core.isNull(try find(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try core.bool(try find(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try core.string(try find(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try core.double(try find(key)) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try core.float(try find(key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try core.integer(type, try find(key)) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try core.integer(type, try find(key)) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try core.integer(type, try find(key)) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try core.integer(type, try find(key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try core.integer(type, try find(key)) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try core.integer(type, try find(key)) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try core.integer(type, try find(key)) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try core.integer(type, try find(key)) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try core.integer(type, try find(key)) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try core.integer(type, try find(key)) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try core.decode(type, at: try find(key)) }
+
+    // One look-up each, where the defaults take three.
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key).map(core.bool) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key).map(core.string) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(key).map(core.double) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try present(key).map { try core.integer(type, $0) }
+    }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+        try present(key).map { try core.integer(type, $0) }
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        guard let found = unsafe core.value(key, in: item, keys, box: box) else { return nil }
+        // A null for a field that is an optional of an optional is the inner nil: the outer one is an absent key.
+        if try core.isNull(found), !(type is any CBOROptional.Type) { return nil }
+        return try core.decode(type, at: found)
+    }
+
+    func nestedContainer<Inner: CodingKey>(
+        keyedBy type: Inner.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Inner> {
+        try CBORDecoder(core: core, item: try find(key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try CBORUnkeyedDecoding(core: core, item: try find(key))
+    }
+
+    func superDecoder() throws -> any Decoder {
+        guard let found = core.find("super", in: item) else { throw missing(CBORPath.Step(stringValue: "super")) }
+        return CBORDecoder(core: core, item: found)
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        CBORDecoder(core: core, item: try find(key))
+    }
+}

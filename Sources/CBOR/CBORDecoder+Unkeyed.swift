@@ -1,0 +1,91 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
+/// The elements of an array, read one after the other.
+struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
+    let core: DecodingCore
+    private var next: CBORIndex.Item
+    private let container: UInt32
+    private var position: UInt32 = 0
+
+    init(core: DecodingCore, item: CBORIndex.Item) throws {
+        self.core = core
+        (next, _) = try core.open(item, major: 4, [Any].self, "an array")
+        container = item.container
+    }
+
+    var codingPath: [any CodingKey] {
+        // The container's own place is the item that holds its first byte.
+        guard core.isOpen else { return [] }
+        let start = unsafe core.index.containers[Int(container)].start
+        return core.codingPath(of: CBORIndex.Item(offset: start - 1, container: container))
+    }
+
+    var count: Int? {
+        unsafe core.isOpen ? Int(core.index.containers[Int(container)].count) : 0
+    }
+
+    var currentIndex: Int { Int(position) }
+
+    var isAtEnd: Bool { currentIndex >= count ?? 0 }
+
+    @inline(__always)
+    private mutating func take<T>(_ type: T.Type, _ read: (DecodingCore, CBORIndex.Item) throws -> T) throws -> T {
+        guard !isAtEnd else { throw pastEnd(type) }
+        let value = try read(core, next)
+        advance()
+        return value
+    }
+
+    @inline(__always)
+    private mutating func advance() {
+        next = core.index.after(next)
+        position += 1
+    }
+
+    private func pastEnd(_ type: Any.Type) -> DecodingError {
+        let why = "an array of \(count ?? 0) elements has no element \(currentIndex)"
+        return .valueNotFound(
+            type,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: why,
+                underlyingError: WireError.refused(path: CBORPath.text(codingPath), why: why)))
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard !isAtEnd else { throw pastEnd(Any?.self) }
+        guard try core.isNull(next) else { return false }
+        advance()
+        return true
+    }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try take(type) { try $0.bool($1) } }
+    mutating func decode(_ type: String.Type) throws -> String { try take(type) { try $0.string($1) } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try take(type) { try $0.double($1) } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try take(type) { try $0.float($1) } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try take(type) { try $0.integer(type, $1) } }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try take(type) { try $0.decode(type, at: $1) } }
+
+    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try take(KeyedDecodingContainer<Key>.self) {
+            try CBORDecoder(core: $0, item: $1).container(keyedBy: type)
+        }
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try take((any UnkeyedDecodingContainer).self) { try CBORUnkeyedDecoding(core: $0, item: $1) }
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        try take((any Decoder).self) { CBORDecoder(core: $0, item: $1) }
+    }
+}

@@ -1,0 +1,128 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes.
+
+extension CBOR {
+    /// A document in the diagnostic notation of RFC 8949, section 8: for tests, logs and people.
+    ///
+    /// Indefinite lengths show as `[_ …]`, `{_ …}` and `(_ …)`; the widths of integers and floats do not show. Takes
+    /// any well-formed document, also one with a key twice; text that is not UTF-8 shows replacement characters.
+    public static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
+        try CBORIndex.with(bytes, limits, isValid: false) { CBORText.diagnostic($0, .root) }
+    }
+}
+
+extension CBORText {
+    /// One item of a document in diagnostic notation.
+    static func diagnostic(_ index: CBORIndex, _ item: CBORIndex.Item) -> String {
+        var writer = DiagnosticWriter(index: index)
+        writer.write(item)
+        return String(decoding: writer.out, as: UTF8.self)
+    }
+}
+
+/// Writes items in diagnostic notation; recursion is bounded by the depth that the index allowed.
+private struct DiagnosticWriter {
+    let index: CBORIndex
+    var out: [UInt8] = []
+
+    mutating func write(_ item: CBORIndex.Item) {
+        let first = unsafe index.base[Int(item.offset)]
+        if first >> 5 == 6 { return writeTagged(item, first & 31) }
+        let head = index.head(at: Int(item.offset))
+        switch head.major {
+        case 0: out += "\(head.argument)".utf8
+        case 1: out += CBORText.negative(head.argument).utf8
+        case 2, 3: if head.isIndefinite { writeChunks(item, head) } else { writeString(head) }
+        case 4: writeElements(item, head)
+        case 5: writeEntries(item, head)
+        default: writeSimple(head)
+        }
+    }
+
+    private mutating func writeTagged(_ item: CBORIndex.Item, _ info: UInt8) {
+        let width = CBORIndex.width(info)
+        let tag = info < 24 ? UInt64(info) : index.argument(at: Int(item.offset) + 1, width: width)
+        let inner = CBORIndex.Item(offset: item.offset + 1 + UInt32(width), container: item.container)
+        if tag == 2 || tag == 3, let digits = CBORBignum.decimal(index, inner, isNegative: tag == 3) {
+            out += digits.utf8
+            return
+        }
+        out += "\(tag)(".utf8
+        write(inner)
+        out += ")".utf8
+    }
+
+    private mutating func writeString(_ head: CBORIndex.Head) {
+        let content = unsafe UnsafeBufferPointer(start: index.base + head.content, count: Int(head.argument))
+        if head.major == 2 {
+            out += unsafe "h'\(CBORText.hex(content))'".utf8
+        } else {
+            unsafe CBORText.quote(content, into: &out)
+        }
+    }
+
+    private mutating func writeChunks(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
+        let container = unsafe index.containers[Int(item.container)]
+        // Of no chunks the notation has to say which kind of string they would be of.
+        guard container.count > 0 else {
+            out += (head.major == 2 ? "''_" : "\"\"_").utf8
+            return
+        }
+        out += "(_ ".utf8
+        var offset = Int(container.start)
+        while offset < Int(container.contentEnd) {
+            if offset > Int(container.start) { out += ", ".utf8 }
+            let chunk = index.head(at: offset)
+            writeString(chunk)
+            offset = chunk.content + Int(chunk.argument)
+        }
+        out += ")".utf8
+    }
+
+    private mutating func writeElements(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
+        let container = unsafe index.containers[Int(item.container)]
+        out += (head.isIndefinite ? "[_ " : "[").utf8
+        var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
+        for number in 0..<container.count {
+            if number > 0 { out += ", ".utf8 }
+            write(element)
+            element = index.after(element)
+        }
+        out += "]".utf8
+    }
+
+    private mutating func writeEntries(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
+        let container = unsafe index.containers[Int(item.container)]
+        out += (head.isIndefinite ? "{_ " : "{").utf8
+        var key = CBORIndex.Item(offset: container.start, container: item.container + 1)
+        for number in 0..<container.count {
+            if number > 0 { out += ", ".utf8 }
+            write(key)
+            out += ": ".utf8
+            let value = index.after(key)
+            write(value)
+            key = index.after(value)
+        }
+        out += "}".utf8
+    }
+
+    private mutating func writeSimple(_ head: CBORIndex.Head) {
+        let text =
+            switch head.info {
+            case 20: "false"
+            case 21: "true"
+            case 22: "null"
+            case 23: "undefined"
+            case 25: Self.float(CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument)))
+            case 26: Self.float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))))
+            case 27: Self.float(Double(bitPattern: head.argument))
+            default: "simple(\(head.argument))"
+            }
+        out += text.utf8
+    }
+
+    private static func float(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+        return CBORText.float(value)
+    }
+}

@@ -1,0 +1,182 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number.
+
+/// Keyed containers, and keys that are known.
+extension DecodingCore {
+    /// A container for a map's entries, in a box that was used before if one is free.
+    @inline(__always)
+    func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) throws -> KeyedDecodingContainer<Key> {
+        guard let (keys, box) = unsafe box(type, item) else {
+            // Not a map, or one without a box so far.
+            _ = try openMap(item)
+            return newContainer(type, item)
+        }
+        return unsafe keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
+    }
+
+    /// A box that nobody uses, which stands for this map from now on.
+    @inline(__always)
+    func box<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> (
+        UnsafeMutablePointer<DecodingKeys>, UnsafeMutablePointer<DecodingKeys.Box>
+    )? {
+        guard isOpen, unsafe state.pointee.index.base[Int(item.offset)] >> 5 == 5,
+            let keys = unsafe state.pointee.keys.entry(type)
+        else { return nil }
+        for number in unsafe 0..<keys.pointee.boxCount {
+            let box = unsafe keys.pointee.boxes + number
+            guard unsafe isKnownUniquelyReferenced(&box.pointee.object) else { continue }
+            unsafe box.pointee.item = item
+            unsafe box.pointee.serial = serial
+            let map = unsafe state.pointee.index.containers + Int(item.container)
+            unsafe look(
+                for: keys, box, Item(offset: map.pointee.start, container: item.container &+ 1),
+                Int(map.pointee.count))
+            return unsafe (keys, box)
+        }
+        return nil
+    }
+
+    @inline(never)
+    private func newContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> KeyedDecodingContainer<Key> {
+        let keys = unsafe state.pointee.keys.entry(type) ?? newKeys(type)
+        if let keys = unsafe keys, unsafe keys.pointee.boxCount < KeptContainer.countMax {
+            let box = unsafe keys.pointee.boxes + keys.pointee.boxCount
+            let place = unsafe KeyedPlace(core: self, keys: keys, box: box, ownItem: item)
+            let container = KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
+            if let object = KeptContainer.object(of: container) {
+                unsafe box.initialize(
+                    to: DecodingKeys.Box(
+                        object: object, item: item, serial: serial, known: 0, present: 0,
+                        values: .allocate(capacity: KeyName.ordinalsMax)))
+                unsafe keys.pointee.boxCount += 1
+                return container
+            }
+        }
+        let place = unsafe KeyedPlace(core: self, keys: keys, box: nil, ownItem: item)
+        return KeyedDecodingContainer(CBORKeyedDecoding<Key>(place))
+    }
+
+    private func newKeys<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<DecodingKeys>? {
+        let keys = DecodingKeys(type)
+        if let place = unsafe state.pointee.keys.add(type, keys) { return unsafe place }
+        keys.free()
+        return nil
+    }
+
+    /// Walks through a map once and notes where the known keys' values are.
+    ///
+    /// A map as this coder writes it has them in the order in which they are looked for. In any other order they are found
+    /// as well; with a key that is not written in the shortest way, or with very many, each key is searched by its text.
+    private func look(
+        for keys: UnsafeMutablePointer<DecodingKeys>, _ box: UnsafeMutablePointer<DecodingKeys.Box>, _ first: Item,
+        _ count: Int
+    ) {
+        unsafe box.pointee.known = 0
+        unsafe box.pointee.present = 0
+        guard unsafe keys.pointee.isOrdinal, count <= KeyName.ordinalsMax, unsafe keys.pointee.nameCount > 0 else {
+            return
+        }
+        let index = index
+        let (base, readable, values) = unsafe (index.base, index.readable, box.pointee.values)
+        let names = unsafe keys.pointee.names
+        let end = unsafe names + keys.pointee.nameCount
+        var name = unsafe names
+        var present: UInt64 = 0
+        var here = first
+        var left = count
+        // In the order of the names, as most are: one that is left out is passed over.
+        while left > 0, unsafe name < end, Int(here.offset) &+ 24 <= readable {
+            guard unsafe name.pointee.isAt(UnsafeRawPointer(base + Int(here.offset))) else {
+                unsafe name += 1
+                continue
+            }
+            let ordinal = unsafe name.pointee.ordinal
+            unsafe here.offset &+= UInt32(name.pointee.length)
+            unsafe values[Int(ordinal)] = here
+            present |= 1 &<< UInt64(ordinal)
+            let length = unsafe index.shortLengths[Int(base[Int(here.offset)])]
+            if length != 0 { here.offset &+= UInt32(length) } else { here = index.after(here) }
+            unsafe name += 1
+            left &-= 1
+        }
+        while left > 0 {
+            left &-= 1
+            let place = unsafe base + Int(here.offset)
+            let available = readable &- Int(here.offset)
+            if unsafe name == end || !name.pointee.isAt(place, available: available) {
+                // Not in order.
+                let head = unsafe place[0]
+                guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
+                unsafe name = unsafe names
+                while unsafe name < end, unsafe !name.pointee.isAt(place, available: available) { unsafe name += 1 }
+                if unsafe name == end {
+                    here = index.after(
+                        Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container))
+                    continue
+                }
+            }
+            let ordinal = unsafe name.pointee.ordinal
+            let value = unsafe Item(offset: here.offset &+ UInt32(name.pointee.length), container: here.container)
+            unsafe values[Int(ordinal)] = value
+            present |= 1 &<< UInt64(ordinal)
+            unsafe name += 1
+            here = index.after(value)
+        }
+        unsafe box.pointee.present = present
+        unsafe box.pointee.known = unsafe keys.pointee.known
+    }
+
+    /// The value for a key; nil if the map does not hold it.
+    @inline(__always)
+    func value<Key: CodingKey>(
+        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?,
+        box: UnsafeMutablePointer<DecodingKeys.Box>?
+    ) -> Item? {
+        if let box = unsafe box, let keys = unsafe keys, unsafe keys.pointee.isOrdinal {
+            let ordinal = KeyOrdinal.of(key)
+            let bit: UInt64 = ordinal < KeyName.ordinalsMax ? 1 << UInt64(ordinal) : 0
+            if unsafe box.pointee.known & bit != 0, isOpen {
+                return unsafe box.pointee.present & bit != 0 ? box.pointee.values[ordinal] : nil
+            }
+        }
+        return unsafe searched(key, in: item, keys)
+    }
+
+    @inline(never)
+    private func searched<Key: CodingKey>(
+        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?
+    ) -> Item? {
+        let text = key.stringValue
+        if let keys = unsafe keys, unsafe keys.pointee.isOrdinal {
+            unsafe keys.pointee.learn(text, ordinal: KeyOrdinal.of(key))
+        }
+        return find(text, in: item)
+    }
+
+    /// Every text key of a map that `Key` knows.
+    func allKeys<Key: CodingKey>(_ type: Key.Type, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?) -> [Key]
+    {
+        guard var (key, count) = try? open(item, major: 5, [String: Any].self, "a map") else { return [] }
+        if count == 1, let keys = unsafe keys, unsafe keys.pointee.isOrdinal { return unsafe caseKeys(type, key, keys) }
+        var all: [Key] = []
+        while count > 0 {
+            if let name = try? string(key), let known = Key(stringValue: name) { all.append(known) }
+            key = index.after(index.after(key))
+            count -= 1
+        }
+        return all
+    }
+
+    private func caseKeys<Key: CodingKey>(
+        _ type: Key.Type, _ key: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
+    ) -> [Key] {
+        let place = unsafe index.base + Int(key.offset)
+        if let answer = unsafe keys.pointee.caseKeys.answer(at: place, available: index.readable &- Int(key.offset)) {
+            // All answers that are kept here are for this type of keys.
+            return unsafe unsafeDowncast(answer, to: CaseKeys.TypedAnswer<Key>.self).keys
+        }
+        guard let text = try? string(key), let key = Key(stringValue: text) else { return [] }
+        unsafe keys.pointee.caseKeys.learn(text, key)
+        return [key]
+    }
+}

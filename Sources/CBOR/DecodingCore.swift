@@ -1,0 +1,364 @@
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number; a bit cast follows a test that both types are the same.
+
+/// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
+///
+/// Handles are an item's position and the serial number of the document. What they read is checked once more against
+/// the serial, so that a handle that outlives its document finds nothing. The state is behind one bare pointer, as in
+/// ``EncodingCore``, and kept by ``CorePool`` for the next document.
+@safe struct DecodingCore {
+    let state: UnsafeMutablePointer<State>
+    /// Of the document that this copy of the pointer is for.
+    let serial: UInt32
+
+    @safe struct State {
+        var index = CBORIndex()
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        /// Maps of many keys that were asked out of order: their entries, ascending by key.
+        var sortedMaps: [UInt32: [MapEntry]] = [:]
+        /// How many steps may still be spent on finding coding paths, which are found by walking.
+        var pathSteps = 0
+        var serial: UInt32 = 0
+        /// What is known about types, for this document and all later ones.
+        let keys = TypeTable<DecodingKeys>()
+        let shapes = TypeTable<CodingShape>()
+        let spareShape: UnsafeMutablePointer<CodingShape>
+        /// Memory for values whose type is only known at run time, and how much of it is taken.
+        let values = UnsafeMutableRawPointer.allocate(byteCount: State.valueBytesMax, alignment: 16)
+        var valueBytes = 0
+
+        static var valueBytesMax: Int { 4096 }
+
+        init() {
+            unsafe spareShape = .allocate(capacity: 1)
+            unsafe spareShape.initialize(to: CodingShape(Never.self))
+        }
+    }
+
+    struct MapEntry {
+        var key: CBORIndex.Item
+        var value: CBORIndex.Item
+    }
+
+    typealias Item = CBORIndex.Item
+
+    /// Reads a document through, for values to be read from it. Whoever opens it closes it.
+    ///
+    /// - Parameter bytes: memory that stays as it is until the document is closed.
+    static func open(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?
+    ) throws(WireError) -> DecodingCore {
+        let state = unsafe pool.take() ?? fresh()
+        unsafe state.pointee.serial &+= 1
+        let core = unsafe DecodingCore(state: state, serial: state.pointee.serial)
+        do {
+            try unsafe state.pointee.index.read(bytes, limits: limits, isValid: true)
+        } catch {
+            core.close()
+            throw error
+        }
+        if let userInfo, !userInfo.isEmpty { unsafe state.pointee.userInfo = userInfo }
+        unsafe state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
+        return core
+    }
+
+    private static let pool = CorePool<State>()
+
+    private static func fresh() -> UnsafeMutablePointer<State> {
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        unsafe state.initialize(to: State())
+        return unsafe state
+    }
+
+    /// Ends the reading of the document: handles of it find nothing from now on.
+    func close() {
+        unsafe state.pointee.serial &+= 1
+        unsafe state.pointee.index.close()
+        if unsafe !state.pointee.userInfo.isEmpty { unsafe state.pointee.userInfo = [:] }
+        if unsafe !state.pointee.sortedMaps.isEmpty { unsafe state.pointee.sortedMaps = [:] }
+        if unsafe state.pointee.index.containerCapacity > 1 << 14 {
+            unsafe state.pointee.index.free()
+            unsafe state.pointee.index = CBORIndex()
+        }
+        if unsafe Self.pool.give(state) { return }
+        unsafe state.pointee.index.free()
+        unsafe state.pointee.keys.free { $0.free() }
+        unsafe state.pointee.shapes.free { _ in }
+        unsafe state.pointee.spareShape.deinitialize(count: 1)
+        unsafe state.pointee.spareShape.deallocate()
+        unsafe state.pointee.values.deallocate()
+        unsafe state.deinitialize(count: 1)
+        unsafe state.deallocate()
+    }
+
+    var index: CBORIndex {
+        @inline(__always) get { unsafe state.pointee.index }
+    }
+
+    /// False once the document was read.
+    var isOpen: Bool {
+        @inline(__always) get { unsafe state.pointee.serial == serial }
+    }
+
+    var userInfo: [CodingUserInfoKey: any Sendable] { unsafe isOpen ? state.pointee.userInfo : [:] }
+
+    // MARK: Scalars
+
+    @inline(__always)
+    func head(_ item: Item) throws -> CBORIndex.Head {
+        guard isOpen else { throw closed() }
+        return index.head(at: Int(item.offset))
+    }
+
+    @inline(never)
+    private func closed() -> WireError {
+        .refused(path: "?", why: "a decoder was used after its document was read")
+    }
+
+    func isNull(_ item: Item) throws -> Bool {
+        let head = try head(item)
+        return head.major == 7 && (head.info == 22 || head.info == 23)
+    }
+
+    func bool(_ item: Item) throws -> Bool {
+        let head = try head(item)
+        guard head.major == 7, head.info == 20 || head.info == 21 else { throw mismatch(Bool.self, "a boolean", item) }
+        return head.info == 21
+    }
+
+    @inline(__always)
+    func integer<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> N {
+        let head = try head(item)
+        if head.major == 0, let value = N(exactly: head.argument) { return value }
+        // The argument of a negative number n is −1 − n; its complement is n, if it fits Int64 at all.
+        if head.major == 1, head.argument <= UInt64(Int64.max), let value = N(exactly: ~Int64(head.argument)) {
+            return value
+        }
+        throw integerMismatch(type, item, head)
+    }
+
+    @inline(never)
+    private func integerMismatch<N: FixedWidthInteger>(
+        _ type: N.Type, _ item: Item, _ head: CBORIndex.Head
+    ) -> any Error {
+        guard head.major < 2 else { return mismatch(type, "an integer", item) }
+        return outOfRange(type, item)
+    }
+
+    @inline(__always)
+    func double(_ item: Item) throws -> Double {
+        // Most of those that are not short ones.
+        let place = unsafe state.pointee.index.base + Int(item.offset)
+        guard isOpen, unsafe place[0] == 0xFB else { return try anyDouble(item) }
+        return unsafe Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
+    }
+
+    @inline(never)
+    private func anyDouble(_ item: Item) throws -> Double {
+        let head = try head(item)
+        switch (head.major, head.info) {
+        case (7, 27): return Double(bitPattern: head.argument)
+        case (7, 26): return Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument)))
+        case (7, 25): return CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument))
+        case (0, _): return Double(head.argument)
+        case (1, _): return -1 - Double(head.argument)
+        default: throw mismatch(Double.self, "a number", item)
+        }
+    }
+
+    func float(_ item: Item) throws -> Float {
+        let wide = try double(item)
+        let value = Float(wide)
+        guard value.isFinite || !wide.isFinite else { throw outOfRange(Float.self, item) }
+        return value
+    }
+
+    func string(_ item: Item) throws -> String {
+        let first = unsafe isOpen ? state.pointee.index.base[Int(item.offset)] : 0
+        guard first & 0xE0 == 0x60, first & 31 < 24 else { return try anyString(item) }
+        return unsafe Self.string(state.pointee.index.base + Int(item.offset) + 1, count: Int(first & 31))
+    }
+
+    /// Text that the pass over the document has found to be UTF-8.
+    @inline(__always)
+    static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
+        guard count < 16 else {
+            return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+        }
+        // The library holds up to 15 bytes in the string itself.
+        return unsafe String(unsafeUninitializedCapacity: 15) { place in
+            guard let start = place.baseAddress else { return 0 }
+            unsafe RawBuffer.copy(short: text, to: start, count)
+            return count
+        }
+    }
+
+    private func anyString(_ item: Item) throws -> String {
+        let head = try head(item)
+        guard head.major == 3 else { throw mismatch(String.self, "text", item) }
+        // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
+        return unsafe index.withString(head, item) { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A byte string; or an array of integers, which is what a person can write in JSON.
+    func bytes(_ item: Item) throws -> [UInt8] {
+        let head = try head(item)
+        if head.major == 2 { return unsafe index.withString(head, item) { unsafe Array($0) } }
+        guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
+        return try integers(UInt8.self, item)
+    }
+
+    /// An array of integers, without a handle for each.
+    @inline(__always)
+    func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
+        var (element, count) = try open(item, major: 4, [N].self, "an array")
+        // Of no elements the library would write the count into the storage that all empty arrays share.
+        if count == 0 { return [] }
+        let base = unsafe index.base
+        return try unsafe [N](unsafeUninitializedCapacity: count) { values, made in
+            guard let first = values.baseAddress else { return }
+            while count > 0 {
+                // Numbers up to 23, and any other that is not negative; whatever else there may be takes the long way.
+                let head = unsafe base[Int(element.offset)]
+                if head < 0x1C, isOpen {
+                    let width = CBORIndex.width(head)
+                    let argument =
+                        unsafe head < 24
+                        ? UInt64(head) : CBORScan.argument(base + Int(element.offset) + 1, width: width)
+                    guard let value = N(exactly: argument) else { throw outOfRange(type, element) }
+                    unsafe (first + made).initialize(to: value)
+                    element.offset += 1 + UInt32(truncatingIfNeeded: width)
+                } else {
+                    unsafe (first + made).initialize(to: try integer(type, element))
+                    element = index.after(element)
+                }
+                made += 1
+                count -= 1
+            }
+        }
+    }
+
+    /// An array whose elements are read by `read`.
+    @inline(__always)
+    func values<V>(_ item: Item, _ read: (Item) throws -> V) throws -> [V] {
+        var (element, count) = try open(item, major: 4, [V].self, "an array")
+        let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
+        guard room == count else { return try largeValues(element, count, room, read) }
+        if count == 0 { return [] }
+        return try unsafe [V](unsafeUninitializedCapacity: count) { values, made in
+            guard let first = values.baseAddress else { return }
+            while count > 0 {
+                unsafe (first + made).initialize(to: try read(element))
+                made += 1
+                element = index.after(element)
+                count -= 1
+            }
+        }
+    }
+
+    /// The same where there is not room for all of them before they were read.
+    @inline(never)
+    private func largeValues<V>(
+        _ first: Item, _ count: Int, _ room: Int, _ read: (Item) throws -> V
+    ) throws -> [V] {
+        var element = first
+        var values: [V] = []
+        values.reserveCapacity(room)
+        for _ in 0..<count {
+            values.append(try read(element))
+            element = index.after(element)
+        }
+        return values
+    }
+
+    /// The first key of a map and how many entries there are.
+    @inline(__always)
+    func openMap(_ item: Item) throws -> (Item, Int) {
+        guard isOpen, unsafe state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
+            return try open(item, major: 5, [String: Any].self, "a map")
+        }
+        let container = unsafe state.pointee.index.containers + Int(item.container)
+        return unsafe (
+            Item(offset: container.pointee.start, container: item.container &+ 1), Int(container.pointee.count)
+        )
+    }
+
+    /// The first item in an array or a map and how many elements or pairs there are.
+    func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
+        let head = try head(item)
+        guard head.major == major else { throw mismatch(type, expected, item) }
+        let container = unsafe index.containers[Int(item.container)]
+        return (Item(offset: container.start, container: item.container + 1), Int(container.count))
+    }
+
+    // MARK: Any type
+
+    @inline(__always)
+    func shape<T>(_ type: T.Type) -> UnsafeMutablePointer<CodingShape> {
+        unsafe CodingShape.of(type, state.pointee.shapes, state.pointee.spareShape)
+    }
+
+    /// Gives memory for a value to `make`, which puts one there or throws, and takes the value out.
+    ///
+    /// The memory is a stack of the coder's own: the standard library's temporary memory looks up generic types.
+    @inline(__always)
+    func made<T>(_ type: T.Type, _ make: (UnsafeMutableRawPointer) throws -> Void) throws -> T {
+        let before = unsafe state.pointee.valueBytes
+        let start = (before + 15) & ~15
+        let end = start + MemoryLayout<T>.size
+        guard end <= State.valueBytesMax, MemoryLayout<T>.alignment <= 16 else {
+            let place = UnsafeMutableRawPointer.allocate(
+                byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
+            defer { unsafe place.deallocate() }
+            try unsafe make(place)
+            return unsafe place.assumingMemoryBound(to: T.self).move()
+        }
+        unsafe state.pointee.valueBytes = end
+        defer { unsafe state.pointee.valueBytes = before }
+        let place = unsafe state.pointee.values + start
+        try unsafe make(place)
+        return unsafe place.assumingMemoryBound(to: T.self).move()
+    }
+
+    @inline(__always)
+    func decode<T: Decodable>(_ type: T.Type, at item: Item) throws -> T {
+        if T.self == String.self { return unsafe unsafeBitCast(try string(item), to: T.self) }
+        if T.self == Int.self { return unsafe unsafeBitCast(try integer(Int.self, item), to: T.self) }
+        let shape = unsafe shape(T.self)
+        switch unsafe shape.pointee.kind {
+        case .plain: return try T(from: CBORDecoder(core: self, item: item))
+        case .scalar: return try decodeScalar(type, item)
+        case .collection: return try unsafe decodeCollection(type, shape, item)
+        case .wire: return try unsafe decodeWire(shape, item)
+        }
+    }
+
+    private func decodeScalar<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
+        if T.self == Bool.self { return unsafe unsafeBitCast(try bool(item), to: T.self) }
+        if T.self == Double.self { return unsafe unsafeBitCast(try double(item), to: T.self) }
+        if T.self == UInt64.self { return unsafe unsafeBitCast(try integer(UInt64.self, item), to: T.self) }
+        if T.self == UInt8.self { return unsafe unsafeBitCast(try integer(UInt8.self, item), to: T.self) }
+        if T.self == UInt32.self { return unsafe unsafeBitCast(try integer(UInt32.self, item), to: T.self) }
+        if T.self == UInt16.self { return unsafe unsafeBitCast(try integer(UInt16.self, item), to: T.self) }
+        if T.self == UInt.self { return unsafe unsafeBitCast(try integer(UInt.self, item), to: T.self) }
+        if T.self == Int64.self { return unsafe unsafeBitCast(try integer(Int64.self, item), to: T.self) }
+        if T.self == Int32.self { return unsafe unsafeBitCast(try integer(Int32.self, item), to: T.self) }
+        if T.self == Int16.self { return unsafe unsafeBitCast(try integer(Int16.self, item), to: T.self) }
+        if T.self == Int8.self { return unsafe unsafeBitCast(try integer(Int8.self, item), to: T.self) }
+        if T.self == Float.self { return unsafe unsafeBitCast(try float(item), to: T.self) }
+        preconditionFailure("\(T.self) is called a scalar by CodingShape, and no form is known for it")
+    }
+
+    private func decodeCollection<T: Decodable>(
+        _ type: T.Type, _ shape: UnsafeMutablePointer<CodingShape>, _ item: Item
+    ) throws -> T {
+        if T.self == [UInt8].self { return unsafe unsafeBitCast(try bytes(item), to: T.self) }
+        if T.self == [Int].self { return unsafe unsafeBitCast(try integers(Int.self, item), to: T.self) }
+        if T.self == [String].self { return unsafe unsafeBitCast(try values(item, string), to: T.self) }
+        if T.self == [Double].self { return unsafe unsafeBitCast(try values(item, double), to: T.self) }
+        guard let collection = unsafe shape.pointee.decodable else {
+            return try T(from: CBORDecoder(core: self, item: item))
+        }
+        return try unsafe made(type) { try unsafe collection.decode(to: $0, from: self, at: item) }
+    }
+}

@@ -1,0 +1,63 @@
+// Unsafe: the entry owns its memory until `free()`, and is never moved; it is used by one coding state, which one thread
+// has at a time.
+
+/// What decoding knows about a type of keys: their names in the order in which a map has them, and containers that can be
+/// used again.
+@safe struct DecodingKeys {
+    /// A container of the standard library, and the map that it reads now.
+    @safe struct Box {
+        var object: KeptContainer.Object
+        var item: CBORIndex.Item
+        /// Of the document.
+        var serial: UInt32
+        /// By ordinal, a bit each: the keys that were looked for in the whole map, and those that are there.
+        var known: UInt64
+        var present: UInt64
+        /// By ordinal: the values of those that are there.
+        var values: UnsafeMutablePointer<CBORIndex.Item>
+    }
+
+    /// Keys are known by their one byte.
+    private(set) var isOrdinal: Bool
+    /// The keys that were asked for, in the order in which a map has them.
+    let names: UnsafeMutablePointer<KeyName>
+    private(set) var nameCount = 0
+    /// The ordinals of `names`, a bit each.
+    private(set) var known: UInt64 = 0
+    let boxes: UnsafeMutablePointer<Box>
+    var boxCount = 0
+    let maker: KeptContainer.Maker
+    let caseKeys = CaseKeys()
+    init<Key: CodingKey>(_ type: Key.Type) {
+        isOrdinal = KeyOrdinal.isOrdinal(type)
+        unsafe names = .allocate(capacity: KeyName.ordinalsMax)
+        unsafe boxes = .allocate(capacity: KeptContainer.countMax)
+        maker = KeptContainer.Maker.of(KeyedDecodingContainer<Key>.self)
+    }
+
+    func free() {
+        unsafe names.deallocate()
+        for number in 0..<boxCount { unsafe boxes[number].values.deallocate() }
+        unsafe boxes.deinitialize(count: boxCount)
+        unsafe boxes.deallocate()
+    }
+
+    /// Remembers a key's name, if it is short.
+    mutating func learn(_ text: String, ordinal: Int) {
+        guard isOrdinal, ordinal < KeyName.ordinalsMax, known & 1 << UInt64(ordinal) == 0,
+            let name = KeyName(text, ordinal: ordinal)
+        else { return }
+        var place = 0
+        while place < nameCount, unsafe names[place].precedes(name) { place += 1 }
+        if place < nameCount, unsafe names[place].isSame(name) {
+            // Of two keys with one name only one would be found: such a type's keys are found by their texts.
+            isOrdinal = false
+            for number in 0..<boxCount { unsafe boxes[number].known = 0 }
+            return
+        }
+        unsafe (names + place + 1).update(from: names + place, count: nameCount - place)
+        unsafe names[place] = name
+        nameCount += 1
+        known |= 1 << UInt64(ordinal)
+    }
+}

@@ -1,0 +1,311 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
+/// Sealing: how a value's piece of the log becomes its final, deterministic bytes (RFC 8949, section 4.2.1).
+extension EncodingCore {
+    /// Makes the log from the node's start on the final bytes of its value.
+    func seal(_ node: Int) {
+        if unsafe nodes[node].quickKeys != nodes[node].openKeys {
+            if unsafe log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
+            makeEntries(node)
+        }
+        let owner = unsafe nodes[node]
+        let isWhole = owner.isRun && owner.tail == log.count
+        switch owner.kind {
+        case .single where isWhole && owner.runStart == owner.start:
+            return
+        case .array where isWhole, .set where isWhole && owner.isSorted:
+            patchHead(0x80, owner)
+        case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
+            patchHead(0xA0, owner)
+        case .map where owner.count == 1 && isOneChild(owner):
+            // An enum's case: all that follows the key is the child's.
+            unsafe seal(Int(entries[Int(owner.first)].child))
+            unsafe log.base[owner.start] = 0xA1
+        case .map where isWhole && log.count - owner.start > Self.largeMin && sealAroundLargest(node):
+            return
+        default:
+            var out = scratch
+            out.count = 0
+            emit(node, into: &out)
+            log.count = owner.start
+            unsafe log.append(piece: out.base, out.count)
+            scratch = out
+        }
+    }
+
+    /// The same for a map whose keys were all written at once.
+    private func sealSpans(_ node: Int) {
+        let owner = unsafe nodes + node
+        guard let keys = unsafe owner.pointee.keys else { return }
+        let written = unsafe owner.pointee.quickKeys ^ owner.pointee.openKeys
+        let spans = unsafe state.pointee.spans + owner.pointee.spans
+        let orderEnd = unsafe keys.pointee.order + keys.pointee.orderCount
+        // Most often the keys are in order already, or in none.
+        var ordinal = unsafe keys.pointee.order
+        let start = unsafe owner.pointee.start
+        var place = start &+ 1
+        var count = 0
+        while unsafe ordinal < orderEnd {
+            if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
+                let span = unsafe spans + Int(ordinal.pointee)
+                guard unsafe span.pointee.start == place else { break }
+                place = unsafe span.pointee.end
+                count &+= 1
+            }
+            unsafe ordinal += 1
+        }
+        if unsafe ordinal == orderEnd, place == log.count {
+            unsafe owner.pointee.count = count
+            return unsafe patchHead(0xA0, owner.pointee)
+        }
+        scratch.count = 0
+        emitSpans(node, into: &scratch)
+        log.count = start
+        unsafe log.append(piece: scratch.base, scratch.count)
+    }
+
+    /// Writes the entries of a map whose keys were all written at once.
+    @inline(__always)
+    private func emitSpans(_ node: Int, into out: inout RawBuffer) {
+        let owner = unsafe nodes + node
+        guard let keys = unsafe owner.pointee.keys else { return }
+        let written = unsafe owner.pointee.quickKeys ^ owner.pointee.openKeys
+        let spans = unsafe state.pointee.spans + owner.pointee.spans
+        let source = unsafe log.base
+        var ordinal = unsafe keys.pointee.order
+        let orderEnd = unsafe ordinal + keys.pointee.orderCount
+        // What is written is in the log behind the node's start, each piece once.
+        unsafe out.reserve(log.count &- owner.pointee.start &+ 9 &+ RawBuffer.slack)
+        if unsafe keys.pointee.orderCount < 24 {
+            out.count &+= 1
+        } else {
+            out.head(0xA0, UInt64(written.nonzeroBitCount))
+        }
+        let content = unsafe out.base + out.count
+        var target = unsafe content
+        var count: UInt8 = 0
+        while unsafe ordinal < orderEnd {
+            if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
+                let span = unsafe spans + Int(ordinal.pointee)
+                let length = unsafe span.pointee.end &- span.pointee.start
+                unsafe RawBuffer.copy(source + span.pointee.start, to: target, length)
+                unsafe target += length
+                count &+= 1
+            }
+            unsafe ordinal += 1
+        }
+        if unsafe keys.pointee.orderCount < 24 { unsafe content[-1] = 0xA0 | count }
+        out.count = unsafe target - out.base
+    }
+
+    private func isOneChild(_ owner: Node) -> Bool {
+        let entry = unsafe entries[Int(owner.first)]
+        return unsafe entry.child >= 0 && nodes[Int(entry.child)].start == entry.end
+    }
+
+    /// Fills in the head of a container whose content is in place already.
+    private func patchHead(_ major: UInt8, _ owner: Node) {
+        if owner.count < 24 {
+            unsafe log.base[owner.start] = major | UInt8(truncatingIfNeeded: owner.count)
+            return
+        }
+        let size = Self.headSize(owner.count)
+        let content = owner.start + 1
+        let length = log.count - content
+        log.reserve(size)
+        unsafe (log.base + owner.start + size).update(from: log.base + content, count: length)
+        log.count = owner.start
+        log.head(major, UInt64(owner.count))
+        log.count += length
+    }
+
+    /// How long the head of so many elements is.
+    private static func headSize(_ count: Int) -> Int {
+        count < 24 ? 1 : count <= 0xFF ? 2 : count <= 0xFFFF ? 3 : count <= 0xFFFF_FFFF ? 5 : 9
+    }
+
+    /// Writes the final bytes of a node and of all below it.
+    private func emit(_ node: Int, into out: inout RawBuffer) {
+        if unsafe nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
+        switch unsafe nodes[node].kind {
+        case .unset:
+            // A value that encoded nothing is an empty map, as an empty struct is.
+            out.byte(0xA0)
+        case .single:
+            emitElements(node, into: &out)
+        case .array:
+            unsafe out.head(0x80, UInt64(nodes[node].count))
+            emitElements(node, into: &out)
+        case .map, .dictionary:
+            emitSorted(node, 0xA0, into: &out)
+        case .set:
+            emitSorted(node, 0x80, into: &out)
+        }
+    }
+
+    private func emitElements(_ node: Int, into out: inout RawBuffer) {
+        var index = unsafe nodes[node].first
+        while index >= 0 {
+            let entry = unsafe entries[Int(index)]
+            if entry.child >= 0 {
+                emit(Int(entry.child), into: &out)
+            } else {
+                unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
+            }
+            index = entry.next
+        }
+        unsafe out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
+    }
+
+    private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
+        unsafe withSorted(node) { order in
+            out.head(major, UInt64(order.count))
+            for place in order.indices {
+                let entry = unsafe entries[Int(order[place])]
+                unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
+                if entry.child >= 0 { emit(Int(entry.child), into: &out) }
+            }
+        }
+    }
+
+    /// From how many bytes on a map is worth a look at which of its entries are large.
+    private static var largeMin: Int { 1 << 16 }
+
+    /// Puts the entries of a map in order where they are if one of them has most of the bytes: that one is moved at most
+    /// once, and only the others are copied away.
+    /// - Returns: false, and nothing has changed: no entry is that large, or the entries are not one run.
+    private func sealAroundLargest(_ node: Int) -> Bool {
+        let owner = unsafe nodes[node]
+        return unsafe withSorted(node) { order in
+            let sizes = unsafe order.lazy.map { unsafe entries[Int($0)].end - entries[Int($0)].start }
+            let content = log.count - owner.start - 1
+            guard order.count == owner.count, let place = unsafe sizes.firstIndex(where: { 2 * $0 > content }) else {
+                return false
+            }
+            scratch.count = 0
+            for other in order.indices where other != place {
+                let entry = unsafe entries[Int(order[other])]
+                unsafe scratch.append(log.base + entry.start, entry.end - entry.start)
+            }
+            let largest = unsafe entries[Int(order[place])]
+            let before = unsafe sizes[..<place].reduce(0, +)
+            // There is room for a head of one byte so far.
+            log.reserve(9)
+            let start = owner.start + Self.headSize(order.count)
+            // First to its place; what the others left there is in the scratch.
+            unsafe (log.base + start + before).update(
+                from: log.base + largest.start, count: largest.end - largest.start)
+            unsafe (log.base + start).update(from: scratch.base, count: before)
+            unsafe (log.base + start + before + largest.end - largest.start).update(
+                from: scratch.base + before, count: scratch.count - before)
+            log.count = owner.start
+            log.head(0xA0, UInt64(order.count))
+            log.count += content
+            return true
+        }
+    }
+
+    /// Lends the entries of a container in their order; of several with one key the one that counts.
+    private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(nodes[node].count, 1)) { order in
+            var count = 0
+            var index = unsafe nodes[node].first
+            while index >= 0 {
+                unsafe order[count] = index
+                count += 1
+                index = unsafe entries[Int(index)].next
+            }
+            unsafe sort(UnsafeMutableBufferPointer(rebasing: order[..<count]))
+            count = unsafe dropOverwritten(order, count, in: node)
+            return unsafe body(UnsafeMutableBufferPointer(rebasing: order[..<count]))
+        }
+    }
+
+    private func sort(_ order: UnsafeMutableBufferPointer<Int32>) {
+        guard order.count > 12 else {
+            var place = 1
+            while place < order.count {
+                let moving = unsafe order[place]
+                var hole = place
+                while hole > 0, unsafe precedes(moving, order[hole - 1]) {
+                    unsafe order[hole] = unsafe order[hole - 1]
+                    hole -= 1
+                }
+                unsafe order[hole] = moving
+                place += 1
+            }
+            return
+        }
+        var many = unsafe order
+        unsafe many.sort { precedes($0, $1) }
+    }
+
+    /// Keys ascend bytewise; equal keys keep the order in which they were written.
+    @inline(__always)
+    private func precedes(_ left: Int32, _ right: Int32) -> Bool {
+        let (a, b) = unsafe (entries + Int(left), entries + Int(right))
+        if unsafe a.pointee.prefix != b.pointee.prefix { return unsafe a.pointee.prefix < b.pointee.prefix }
+        let order = unsafe compareKeys(a, b)
+        return order == 0 ? left < right : order < 0
+    }
+
+    private func compareKeys(_ a: UnsafePointer<Entry>, _ b: UnsafePointer<Entry>) -> Int {
+        unsafe BytesOrder.compare(
+            log.base + a.pointee.start, Int(a.pointee.keyLength), log.base + b.pointee.start, Int(b.pointee.keyLength))
+    }
+
+    /// Of several values for one key the last counts; maps that were opened for the same key are one map.
+    private func dropOverwritten(_ order: UnsafeMutableBufferPointer<Int32>, _ count: Int, in node: Int) -> Int {
+        guard count > 1 else { return count }
+        var kept = 0
+        for place in 1..<count {
+            let (earlier, later) = unsafe (entries + Int(order[kept]), entries + Int(order[place]))
+            if unsafe earlier.pointee.prefix != later.pointee.prefix || compareKeys(earlier, later) != 0 {
+                kept += 1
+                unsafe order[kept] = unsafe order[place]
+            } else if unsafe nodes[node].kind != .map {
+                fail("two elements of a set or keys of a dictionary have the same encoding", node)
+            } else if unsafe !merge(Int(later.pointee.child), into: Int(earlier.pointee.child)) {
+                unsafe order[kept] = unsafe order[place]
+            }
+        }
+        return kept + 1
+    }
+
+    private func merge(_ later: Int, into earlier: Int) -> Bool {
+        guard later >= 0, earlier >= 0, unsafe nodes[later].kind == .map, unsafe nodes[earlier].kind == .map else {
+            return false
+        }
+        makeEntries(later)
+        makeEntries(earlier)
+        guard unsafe nodes[later].first >= 0 else { return true }
+        if unsafe nodes[earlier].last >= 0 {
+            unsafe entries[Int(nodes[earlier].last)].next = unsafe nodes[later].first
+        } else {
+            unsafe nodes[earlier].first = unsafe nodes[later].first
+        }
+        unsafe nodes[earlier].last = unsafe nodes[later].last
+        unsafe nodes[earlier].count += nodes[later].count
+        return true
+    }
+}
+
+/// The bytewise lexicographic order.
+enum BytesOrder {
+    /// Below, at or above zero as the first bytes come before, are, or come after the second; a prefix comes first.
+    static func compare(_ a: UnsafePointer<UInt8>, _ aCount: Int, _ b: UnsafePointer<UInt8>, _ bCount: Int) -> Int {
+        let common = min(aCount, bCount)
+        var index = 0
+        while index + 8 <= common {
+            let x = unsafe UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)
+            let y = unsafe UnsafeRawPointer(b + index).loadUnaligned(as: UInt64.self)
+            if x != y { return x.bigEndian < y.bigEndian ? -1 : 1 }
+            index += 8
+        }
+        while index < common {
+            if unsafe a[index] != b[index] { return unsafe a[index] < b[index] ? -1 : 1 }
+            index += 1
+        }
+        return aCount == bCount ? 0 : aCount < bCount ? -1 : 1
+    }
+}

@@ -1,0 +1,59 @@
+// Unsafe: a container's bits are compared with the reference that reflection finds in it before they are used as one.
+
+/// The object inside a keyed container of the standard library, and the container made of it.
+///
+/// For each keyed container the library allocates an object, after looking up its generic type and its conformances: more work than
+/// coding a small struct's fields. So the coder keeps these objects, and uses one again when nobody else refers to it.
+///
+/// This file is the only code that relies on what a keyed container is made of, which nobody promises. It checks itself: an object is
+/// kept only if reflection says that the container is one reference to it, and the container's bits are that reference. Otherwise, and
+/// everywhere in a build with `LOOP_PORTABLE=1`, no object is kept, and each container is a new one.
+package enum KeptContainer {
+    /// An object whose class only the library knows. Nothing is asked of it but whether somebody else refers to it.
+    package class Object {
+        private init() {}
+    }
+
+    /// How many are kept for a type of keys: as deep as values of one type are usually nested in each other.
+    static var countMax: Int { 4 }
+
+    /// The object of a container, if the container is a reference to it and no more.
+    package static func object<Container>(of container: Container) -> Object? {
+        #if PORTABLE
+            return nil
+        #else
+            let parts = Mirror(reflecting: container).children
+            guard MemoryLayout<Container>.size == MemoryLayout<UInt>.size, parts.count == 1,
+                let object = parts.first.map({ $0.value as AnyObject }),
+                unsafe unsafeBitCast(container, to: UInt.self)
+                    == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+            else { return nil }
+            return unsafe unsafeBitCast(container, to: Unmanaged<Object>.self).takeUnretainedValue()
+        #endif
+    }
+
+    /// Makes containers of their objects.
+    ///
+    /// The type of a container is a generic one of another library: where it is not known at compile time, each function
+    /// that hands one on looks its description up, which costs more than all else here. An object of this class has it in
+    /// its own description.
+    class Maker {
+        /// Makes the maker of a type of containers.
+        static func of<Container>(_ type: Container.Type) -> Maker { Typed<Container>() }
+
+        /// - Parameters:
+        ///   - type: the type that the maker was made for.
+        ///   - object: the `object(of:)` a container of this type.
+        @inline(__always)
+        func container<Container>(_ type: Container.Type, _ object: UnsafePointer<Object>) -> Container {
+            unsafe unsafeDowncast(self, to: Typed<Container>.self).make(object)
+        }
+    }
+
+    private final class Typed<Container>: Maker {
+        @inline(never)
+        func make(_ object: UnsafePointer<Object>) -> Container {
+            unsafe UnsafeRawPointer(object).assumingMemoryBound(to: Container.self).pointee
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+
+/// What a ``WireWriter`` does to the log.
+extension EncodingCore {
+    /// Writes a value of a type that was found to write itself.
+    func encodeWire(
+        _ type: any WireCodable.Type, at place: UnsafeRawPointer, in node: Int, keyStartOrIndex: Int, keyLength: Int
+    ) throws {
+        try oneWireValue(in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) {
+            try unsafe type.write(place, to: &$0)
+        }
+    }
+
+    /// Writes a value of a type that is known to write itself.
+    @inline(__always)
+    func encodeWire<Value: WireCodable>(
+        _ value: Value, in node: Int, keyStartOrIndex: Int, keyLength: Int
+    ) throws {
+        try oneWireValue(in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) { try value.encode(to: &$0) }
+    }
+
+    @inline(__always)
+    private func oneWireValue(
+        in node: Int, keyStartOrIndex: Int, keyLength: Int, _ write: (inout WireWriter) throws -> Void
+    ) throws {
+        let start = log.count
+        var writer = WireWriter(self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, isArray: false)
+        do {
+            try write(&writer)
+            if writer.count != 1 { notOne(writer.count, node) }
+            if hasFailed, let failure { throw failure }
+        } catch {
+            log.count = start
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func notOne(_ count: Int, _ node: Int) {
+        if count == 0 { return log.byte(0xA0) }
+        fail("a value was written as \(count) values", node)
+    }
+
+    /// Opens a container, lets it be filled, and seals it.
+    @inline(__always)
+    func wireContainer(
+        _ kind: Node.Kind, in node: Int, keyStartOrIndex: Int, keyLength: Int,
+        _ fill: (EncodingCore, Int) throws -> Void
+    ) rethrows {
+        let (nodesBefore, entriesBefore, floorBefore) = (nodeCount, entryCount, floor)
+        let child = newNode(
+            parent: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, depth: innerDepth(of: node))
+        floor = child
+        defer {
+            floor = floorBefore
+            nodeCount = nodesBefore
+            entryCount = entriesBefore
+        }
+        unsafe open(child, nodes[child].serial, as: kind)
+        // One that did not open is nested too deep, or something failed before: the encoding throws in the end.
+        guard unsafe nodes[child].kind == kind else { return }
+        try fill(self, child)
+        seal(child)
+    }
+
+    /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros behind a shorter one.
+    ///
+    /// They are put together here and stored at once: reading them back from pieces just written would wait for these.
+    @inline(__always)
+    func key(_ key: StaticString) -> UInt64 {
+        let count = key.utf8CodeUnitCountIfText
+        guard count > 0, count < 24 else { return longKey(key) }
+        log.reserve(24)
+        let place = unsafe log.base + log.count
+        let text = unsafe UnsafeRawPointer(key.utf8Start)
+        var first: UInt64
+        if count >= 8 {
+            first = unsafe UInt64(littleEndian: text.loadUnaligned(as: UInt64.self))
+            unsafe RawBuffer.copy(short: key.utf8Start, to: place + 1, count)
+        } else if count >= 4 {
+            let low = unsafe UInt64(UInt32(littleEndian: text.loadUnaligned(as: UInt32.self)))
+            let high = unsafe UInt64(
+                UInt32(littleEndian: text.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)))
+            first = low | high &<< UInt64(8 &* (count &- 4))
+        } else {
+            first = unsafe UInt64(key.utf8Start[0]) | UInt64(key.utf8Start[count &- 1]) &<< UInt64(8 &* (count &- 1))
+            unsafe first |= UInt64(key.utf8Start[count &>> 1]) &<< UInt64(8 &* (count &>> 1))
+        }
+        let word = first &<< 8 | UInt64(0x60 | count)
+        unsafe UnsafeMutableRawPointer(place).storeBytes(of: word.littleEndian, as: UInt64.self)
+        log.count += 1 + count
+        return word.byteSwapped
+    }
+
+    @inline(never)
+    private func longKey(_ key: StaticString) -> UInt64 {
+        let start = log.count
+        unsafe WireReader.withText(key) { unsafe log.text($0) }
+        return keyPrefix(start, log.count - start)
+    }
+}
+
+extension StaticString {
+    /// How many bytes of text it points to; 0 if it is a single scalar, which it holds itself.
+    @inline(__always)
+    fileprivate var utf8CodeUnitCountIfText: Int { hasPointerRepresentation ? utf8CodeUnitCount : 0 }
+}

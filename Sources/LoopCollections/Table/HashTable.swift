@@ -1,0 +1,173 @@
+// Unsafe: places are below `high` and taken; the storage is changed only where no other table refers to it.
+
+/// A hash table for whoever knows a good hash of a key, or has it already: it asks keys for nothing but equality.
+///
+///     words: hash, place ──▶ entries: key, value       linear probing, in pieces of 8 bytes
+///
+/// Entries stay at their place until they are removed, so a place that was looked up once serves until then. Iteration is in
+/// the order of places, which follows from what was inserted and removed, and from nothing else. A value like `Dictionary`.
+@usableFromInline
+package struct HashTable<Key: Equatable, Value> {
+    @usableFromInline typealias Storage = HashStorage<Key, Value>
+
+    @usableFromInline var storage: Storage?
+
+    @inlinable
+    package init() {}
+
+    // MARK: Reading
+
+    @inlinable package var count: Int { unsafe storage?.count ?? 0 }
+
+    @inlinable package var isEmpty: Bool { count == 0 }
+
+    /// The place of a key; nil where it is not there.
+    @inlinable
+    package func find(_ key: Key, _ hash: UInt64) -> Int? {
+        guard let storage else { return nil }
+        let place = storage.find(key, UInt32(truncatingIfNeeded: hash))
+        return place < 0 ? nil : place
+    }
+
+    /// Whether a key is at a place, which may be any number.
+    @inlinable
+    package func has(_ key: Key, at place: Int) -> Bool {
+        guard let storage, place >= 0, unsafe place < storage.high, storage.isTaken(place) else { return false }
+        return unsafe storage.entries[place].key == key
+    }
+
+    /// The key at a place, which may be any number; nil: nothing is there.
+    @inlinable
+    package func keyIfTaken(at place: Int) -> Key? {
+        guard let storage, place >= 0, unsafe place < storage.high, storage.isTaken(place) else { return nil }
+        return unsafe storage.entries[place].key
+    }
+
+    /// The key at a place that is taken.
+    @inlinable
+    package func key(at place: Int) -> Key { unsafe taken.entries[place].key }
+
+    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    @inlinable
+    package func fetch(_ place: Int) {
+        guard let entry = unsafe address(of: place) else { return }
+        unsafe ProcessorCache.fetch(entry)
+        if MemoryLayout<Storage.Entry>.stride > 64 { unsafe ProcessorCache.fetch(entry + 64) }
+    }
+
+    @inlinable
+    func address(of place: Int) -> UnsafeRawPointer? {
+        guard let storage, place >= 0, unsafe place < storage.high else { return nil }
+        return unsafe UnsafeRawPointer(storage.entries + place)
+    }
+
+    /// Where the value at a place that is taken lies, until something is changed.
+    @inlinable
+    package func pointer(at place: Int) -> UnsafePointer<Value> {
+        unsafe UnsafePointer(withUnsafeMutablePointer(to: &taken.entries[place].value) { unsafe $0 })
+    }
+
+    /// The value at a place that is taken.
+    @inlinable
+    package subscript(at place: Int) -> Value {
+        _read { yield unsafe taken.entries[place].value }
+        _modify {
+            makeUnique()
+            let entry = unsafe taken.entries + place
+            yield unsafe &entry.pointee.value
+        }
+    }
+
+    @inlinable @inline(__always)
+    var taken: Storage {
+        guard let storage else { preconditionFailure("an empty table has no places") }
+        return storage
+    }
+
+    // MARK: Changing
+
+    /// Puts in a key that is not there.
+    /// - Returns: its place.
+    @inlinable @discardableResult
+    package mutating func insert(_ key: Key, _ value: consuming Value, _ hash: UInt64) -> Int {
+        if storage == nil {
+            storage = Storage(capacity: 6)
+        } else if unsafe taken.count == taken.capacity {
+            storage = isKnownUniquelyReferenced(&storage) ? taken.grown() : taken.copy(capacity: taken.capacity * 2)
+        } else {
+            makeUnique()
+        }
+        let place = taken.take(UInt32(truncatingIfNeeded: hash))
+        unsafe (taken.entries + place).initialize(to: HashEntry(key: key, value: value))
+        return place
+    }
+
+    /// Takes out what is at a place that is taken.
+    @inlinable @discardableResult
+    package mutating func remove(at place: Int, _ hash: UInt64) -> Value {
+        makeUnique()
+        taken.unlink(place, UInt32(truncatingIfNeeded: hash))
+        return unsafe (taken.entries + place).move().value
+    }
+
+    /// Drops what is at a place that is taken.
+    @inlinable
+    package mutating func drop(at place: Int, _ hash: UInt64) {
+        makeUnique()
+        taken.unlink(place, UInt32(truncatingIfNeeded: hash))
+        unsafe (taken.entries + place).deinitialize(count: 1)
+    }
+
+    @inlinable
+    package mutating func removeAll() { storage = nil }
+
+    @inlinable @inline(__always)
+    mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&storage) { storage = storage.map { $0.copy(capacity: $0.capacity) } }
+    }
+}
+
+extension HashTable: Sequence {
+    /// In the order of places.
+    @usableFromInline
+    package struct Iterator: IteratorProtocol {
+        @usableFromInline let storage: Storage?
+        @usableFromInline var place = 0
+
+        @inlinable
+        init(_ storage: Storage?) { self.storage = storage }
+
+        @inlinable
+        package mutating func next() -> (key: Key, value: Value)? {
+            guard let storage else { return nil }
+            while unsafe place < storage.high {
+                defer { place += 1 }
+                if storage.isTaken(place) {
+                    let entry = unsafe storage.entries + place
+                    return unsafe (entry.pointee.key, entry.pointee.value)
+                }
+            }
+            return nil
+        }
+    }
+
+    @inlinable
+    package func makeIterator() -> Iterator { Iterator(storage) }
+
+    @inlinable package var underestimatedCount: Int { count }
+}
+
+extension HashTable {
+    /// The places that are taken, and their keys.
+    @inlinable
+    package var places: some Sequence<(place: Int, key: Key)> {
+        let storage = storage
+        return unsafe (0..<(storage?.high ?? 0)).lazy.compactMap { place in
+            guard let storage, storage.isTaken(place) else { return nil }
+            return unsafe (place, storage.entries[place].key)
+        }
+    }
+}
+
+// The storage is changed only by whoever alone holds it, so it may cross threads as its content may.
+extension HashTable: @unchecked Sendable where Key: Sendable, Value: Sendable {}

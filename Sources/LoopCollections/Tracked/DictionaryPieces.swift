@@ -1,0 +1,114 @@
+import LoopLock
+
+// Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
+
+/// The tracked dictionaries of a state whose outline is encoded: their places in this list, from 0, stand there for them.
+package final class OutlinedDictionaries: Sendable {
+    private let sources = Locked<[any EntrySource]>([])
+
+    package init() {}
+
+    /// - Returns: the dictionary's number.
+    func add(_ source: any EntrySource) -> Int {
+        sources.withLock { sources in
+            sources.append(source)
+            return sources.count - 1
+        }
+    }
+
+    /// By number.
+    package var all: [any EntrySource] { sources.withLock { $0 } }
+}
+
+/// The entries of a tracked dictionary as it was, for who encodes so many of them at a time.
+package protocol EntrySource: Sendable {
+    var count: Int { get }
+
+    /// Encodes entries in their order, keys and values in turn.
+    /// - Parameters:
+    ///   - ordinal: of the first entry, or of a gap in front of it.
+    ///   - max: how many entries at most.
+    /// - Returns: how many there were, and the ordinal to go on from; nil: there are no more.
+    func encode(
+        from ordinal: Int, atMost max: Int, into container: any UnkeyedEncodingContainer
+    ) throws -> (count: Int, next: Int?)
+}
+
+/// A copy, which shares all that the dictionary does not change.
+struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource, @unchecked Sendable {
+    // Never changed; a state that is encoded on another thread is `Sendable`, and so is what it consists of.
+    let dictionary: TrackedDictionary<Key, Value>
+
+    var count: Int { dictionary.count }
+
+    func encode(
+        from ordinal: Int, atMost max: Int, into container: any UnkeyedEncodingContainer
+    ) throws -> (count: Int, next: Int?) {
+        var container = container
+        let layout = LeafLayout(Key.self, Value.self)
+        var count = 0
+        let next = try unsafe layout.forEach(
+            from: ordinal, atMost: max, in: dictionary.order.root, height: dictionary.order.height
+        ) { entry in
+            try unsafe container.encode(entry.assumingMemoryBound(to: Key.self).pointee)
+            try unsafe container.encode((entry + layout.value).assumingMemoryBound(to: Value.self).pointee)
+            count += 1
+        }
+        return (count, next)
+    }
+}
+
+/// The tracked dictionaries of a state whose entries come one piece after the other, by the numbers that stand for them in
+/// the state's outline.
+package final class AssembledDictionaries: @unchecked Sendable {
+    // Of one thread at a time: who follows a state holds it, and lends it to a decoder for as long as a call takes.
+    private var builders: [Int: any DictionaryBuilding] = [:]
+
+    package init() {}
+
+    /// From here on entries of this number are those of a dictionary of this type.
+    /// - Returns: whether nothing else was said of the number before.
+    func expect<Key: Decodable, Value: Decodable>(
+        _ number: Int, _ type: TrackedDictionary<Key, Value>.Type
+    ) -> Bool {
+        if let builder = builders[number] { return builder is DictionaryBuilder<Key, Value> }
+        builders[number] = DictionaryBuilder<Key, Value>()
+        return true
+    }
+
+    /// Decodes entries, keys and values in turn, behind those that came before.
+    /// - Throws: `DecodingError` where no dictionary has the number or the last key has no value, and what keys and values throw.
+    package func add(to number: Int, from container: inout any UnkeyedDecodingContainer) throws {
+        guard let builder = builders[number] else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "the outline has no dictionary with the number \(number)")
+        }
+        try builder.add(from: &container)
+    }
+
+    /// The dictionary of a number with all entries that have come; nil: it is of another type.
+    /// - Throws: `DecodingError` where a key has come twice.
+    func dictionary<Key: Decodable, Value: Decodable>(
+        _ number: Int, _ type: TrackedDictionary<Key, Value>.Type, at path: [any CodingKey]
+    ) throws -> TrackedDictionary<Key, Value>? {
+        try (builders[number] as? DictionaryBuilder<Key, Value>)?.dictionary(at: path)
+    }
+}
+
+private protocol DictionaryBuilding: AnyObject {
+    func add(from container: inout any UnkeyedDecodingContainer) throws
+}
+
+private final class DictionaryBuilder<Key: Hashable & Decodable, Value: Decodable>: DictionaryBuilding {
+    private var filling = TrackedDictionary<Key, Value>.Filling()
+    private var filled: TrackedDictionary<Key, Value>?
+
+    func add(from container: inout any UnkeyedDecodingContainer) throws { try filling.add(from: &container) }
+
+    func dictionary(at path: [any CodingKey]) throws -> TrackedDictionary<Key, Value> {
+        if let filled { return filled }
+        let dictionary = try filling.take(at: path)
+        filled = dictionary
+        return dictionary
+    }
+}

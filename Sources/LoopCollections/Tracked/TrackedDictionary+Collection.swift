@@ -1,0 +1,200 @@
+// Unsafe: the dictionary is held while its entries are read, and its ordinals are those of its entries.
+
+// Iteration in order of insertion.
+
+extension TrackedDictionary: BidirectionalCollection {
+    public typealias Element = (key: Key, value: Value)
+
+    /// The place of an entry. Stays valid while the entry is there and the dictionary has not been emptied.
+    public struct Index: Comparable, Hashable, Sendable {
+        @usableFromInline let ordinal: Int
+
+        @inlinable
+        init(_ ordinal: Int) { self.ordinal = ordinal }
+
+        @inlinable
+        public static func < (a: Index, b: Index) -> Bool { a.ordinal < b.ordinal }
+    }
+
+    @inlinable public var startIndex: Index { Index(order.ordinal(from: 0) ?? order.next) }
+
+    @inlinable public var endIndex: Index { Index(order.next) }
+
+    @inlinable
+    public func index(after place: Index) -> Index { Index(order.ordinal(from: place.ordinal + 1) ?? order.next) }
+
+    @inlinable
+    public func index(before place: Index) -> Index {
+        guard let ordinal = order.ordinal(before: place.ordinal) else {
+            preconditionFailure("there is no entry before the first")
+        }
+        return Index(ordinal)
+    }
+
+    @inlinable
+    public subscript(place: Index) -> Element {
+        precondition(order.ordinal(from: place.ordinal) == place.ordinal, "there is no entry at this place any more")
+        let entry = unsafe order.entry(at: place.ordinal)
+        return unsafe (entry.pointee.key, entry.pointee.value)
+    }
+
+    /// Goes through the entries a leaf at a time.
+    @safe public struct Iterator: IteratorProtocol {
+        @usableFromInline let order: OrderTree<Key, Value>
+        @usableFromInline var leaf: OrderLeaf<Key, Value>?
+        @usableFromInline var rank = 0
+        @usableFromInline var nextOrdinal = 0
+        /// The leaves beside this one. The iterator holds the whole tree, so that nobody changes it.
+        @usableFromInline var siblings: UnsafeMutablePointer<AnyObject?>?
+
+        @inlinable
+        init(_ order: OrderTree<Key, Value>) {
+            self.order = order
+            advance()
+        }
+
+        @inlinable
+        mutating func advance() {
+            rank = 0
+            // Mostly the next leaf is the next sibling.
+            let child = nextOrdinal >> TrieShape.bits & TrieShape.mask
+            if let siblings = unsafe siblings, child > 0, let next = unsafe siblings[child] {
+                leaf = unsafe unsafeDowncast(next, to: OrderLeaf<Key, Value>.self)
+                nextOrdinal += TrieShape.width
+                return
+            }
+            guard let ordinal = order.ordinal(from: nextOrdinal) else {
+                leaf = nil
+                return
+            }
+            unsafe (leaf, siblings) = unsafe order.leaf(at: ordinal)
+            nextOrdinal = (ordinal | TrieShape.mask) + 1
+        }
+
+        @inlinable
+        public mutating func next() -> Element? {
+            guard let leaf else { return nil }
+            let (header, entries) = unsafe leaf.parts
+            let entry = unsafe entries + rank
+            let element = unsafe (key: entry.pointee.key, value: entry.pointee.value)
+            rank += 1
+            if unsafe rank == header.pointee.count { advance() }
+            return element
+        }
+    }
+
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(order) }
+
+    @inlinable public var underestimatedCount: Int { count }
+
+    /// The keys in order of insertion.
+    @inlinable public var keys: LazyMapCollection<Self, Key> { lazy.map(\.key) }
+
+    /// The values in order of insertion.
+    @inlinable public var values: LazyMapCollection<Self, Value> { lazy.map(\.value) }
+
+    /// The same keys in the same order with other values.
+    @inlinable
+    public func mapValues<T>(_ transform: (Value) throws -> T) rethrows -> TrackedDictionary<Key, T> {
+        var mapped = TrackedDictionary<Key, T>()
+        for (key, value) in self { mapped.insert(key, try transform(value), IndexWord.hash(key)) }
+        return mapped
+    }
+
+    /// The entries for which the predicate holds, in the same order.
+    @inlinable
+    public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> TrackedDictionary {
+        var kept = TrackedDictionary()
+        for element in self where try isIncluded(element) {
+            kept.insert(element.key, element.value, IndexWord.hash(element.key))
+        }
+        return kept
+    }
+}
+
+extension TrackedDictionary: ExpressibleByDictionaryLiteral {
+    @inlinable
+    public init(dictionaryLiteral elements: (Key, Value)...) { self.init(elements) }
+}
+
+extension TrackedDictionary: CustomStringConvertible {
+    /// `["a": 1, "b": 2]`, in order of insertion.
+    public var description: String {
+        if isEmpty { return "[:]" }
+        return "[" + map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" }.joined(separator: ", ")
+            + "]"
+    }
+}
+
+extension OrderTree {
+    /// The first ordinal at or after this one.
+    @inlinable
+    func ordinal(from ordinal: Int) -> Int? {
+        if ordinal >= next { return nil }
+        return Self.first(from: ordinal, in: root, TrieShape.bits * height)
+    }
+
+    /// The first ordinal in a node whose lower bits, those below its level, are at or after those of `ordinal`.
+    @inlinable
+    static func first(from ordinal: Int, in node: AnyObject?, _ shift: Int) -> Int? {
+        guard let node else { return nil }
+        let from = ordinal >> shift & TrieShape.mask
+        let above = ordinal & ~(TrieShape.width << shift - 1)
+        if shift == 0 {
+            let bitmap =
+                unsafe unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & ~(1 << UInt16(from) - 1)
+            return bitmap == 0 ? nil : above | bitmap.trailingZeroBitCount
+        }
+        let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+        if let found = unsafe first(from: ordinal, in: children[from], shift - TrieShape.bits) { return found }
+        for child in from + 1..<TrieShape.width {
+            if let found = unsafe first(from: above | child << shift, in: children[child], shift - TrieShape.bits) {
+                return found
+            }
+        }
+        return nil
+    }
+
+    /// The last ordinal before this one.
+    @inlinable
+    func ordinal(before ordinal: Int) -> Int? {
+        if ordinal <= 0 { return nil }
+        let last = Swift.min(ordinal - 1, 1 << (TrieShape.bits * (height + 1)) - 1)
+        return Self.last(upTo: last, in: root, TrieShape.bits * height)
+    }
+
+    @inlinable
+    static func last(upTo ordinal: Int, in node: AnyObject?, _ shift: Int) -> Int? {
+        guard let node else { return nil }
+        let upTo = ordinal >> shift & TrieShape.mask
+        let above = ordinal & ~(TrieShape.width << shift - 1)
+        if shift == 0 {
+            let bitmap =
+                unsafe unsafeDowncast(node, to: Leaf.self).parts.header.pointee.bitmap & (2 << UInt16(upTo) &- 1)
+            return bitmap == 0 ? nil : above | (15 - bitmap.leadingZeroBitCount)
+        }
+        let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+        if let found = unsafe last(upTo: ordinal, in: children[upTo], shift - TrieShape.bits) { return found }
+        for child in (0..<upTo).reversed() {
+            let end = above | child << shift | (1 << shift - 1)
+            if let found = unsafe last(upTo: end, in: children[child], shift - TrieShape.bits) { return found }
+        }
+        return nil
+    }
+
+    /// The leaf of an ordinal that is there, and the children of the branch above it.
+    @inlinable
+    func leaf(at ordinal: Int) -> (leaf: Leaf, siblings: UnsafeMutablePointer<AnyObject?>?) {
+        guard var node = root else { preconditionFailure("an empty dictionary has no leaf") }
+        var shift = TrieShape.bits * height
+        var siblings: UnsafeMutablePointer<AnyObject?>?
+        while shift > 0 {
+            let children = unsafe unsafeDowncast(node, to: OrderBranch.self).parts.children
+            unsafe siblings = unsafe children
+            node = unsafe children[ordinal >> shift & TrieShape.mask].unsafelyUnwrapped
+            shift -= TrieShape.bits
+        }
+        return unsafe (unsafeDowncast(node, to: Leaf.self), siblings)
+    }
+}

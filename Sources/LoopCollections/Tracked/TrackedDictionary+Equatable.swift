@@ -1,0 +1,33 @@
+// Unsafe: both dictionaries are held while they are compared.
+
+extension TrackedDictionary: Equatable where Value: Equatable {
+    /// Whether both have the same entries in the same order. For two that share structure it costs what differs.
+    @inlinable
+    public static func == (a: TrackedDictionary, b: TrackedDictionary) -> Bool {
+        if a.count != b.count { return false }
+        var isDifferent = false
+        let isAligned = b.order.walk(from: a.order) { step in
+            switch step {
+            case .shared: return true
+            case .old, .new: return false
+            case .both(let x, let y) where unsafe x.pointee.key != y.pointee.key: return false
+            case .both(let x, let y):
+                // The same key has the same ordinal in both, and another value.
+                isDifferent = unsafe x.pointee.value != y.pointee.value
+                return !isDifferent
+            }
+        }
+        if isAligned || isDifferent { return !isDifferent }
+        return a.elementsEqual(b) { $0.key == $1.key && $0.value == $1.value }
+    }
+}
+
+extension TrackedDictionary: Hashable where Value: Hashable {
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for (key, value) in self {
+            hasher.combine(key)
+            hasher.combine(value)
+        }
+    }
+}

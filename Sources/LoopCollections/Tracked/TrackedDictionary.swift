@@ -1,0 +1,163 @@
+// Unsafe: an entry is changed only in a leaf that nothing else refers to, and found by an ordinal of this dictionary.
+
+/// A dictionary for large states: in order of insertion, cheap to copy, and cheap to compare with an earlier copy.
+///
+/// It is a value like `Dictionary`, and differs in three ways:
+/// - it iterates in the order in which its keys were inserted, the same in every process; a removal keeps the others'
+///   order, a new value for a key that is there keeps its place, and a key that comes back comes last;
+/// - a copy shares its structure, and a change copies a few small nodes of what others hold too, never the whole: a
+///   snapshot of a million entries that another thread encodes does not make the next event slow;
+/// - ``difference(from:)`` of an earlier copy visits what has changed since and nothing else.
+///
+/// Looking up and changing takes about twice as long as in `Dictionary`. Where nobody holds a copy, values are changed in
+/// place. Equality regards the order, since equal states must have equal bytes.
+public struct TrackedDictionary<Key: Hashable, Value> {
+    @usableFromInline var index = KeyIndex()
+    @usableFromInline var order: OrderTree<Key, Value>
+    /// Nil where nothing was ever put in.
+    @usableFromInline var log: TouchLog<Key>?
+
+    /// An empty dictionary.
+    @inlinable
+    public init() { order = OrderTree() }
+
+    /// An empty dictionary whose entries count from `ordinal` on, as if as many had come and gone.
+    package init(firstOrdinal ordinal: Int) { order = OrderTree(next: ordinal) }
+
+    /// The entries of a sequence in its order. Of several for one key the last gives the value, the first the place.
+    @inlinable
+    public init(_ entries: some Sequence<(Key, Value)>) {
+        self.init()
+        for (key, value) in entries { updateValue(value, forKey: key) }
+    }
+
+    // MARK: Reading
+
+    /// How many entries there are.
+    @inlinable public var count: Int { order.count }
+
+    /// Whether a key is there.
+    @inlinable
+    public func contains(_ key: Key) -> Bool { find(key, IndexWord.hash(key)) != nil }
+
+    @inlinable
+    func find(_ key: Key, _ hash: UInt64) -> Int? { index.find(hash) { unsafe order.entry(at: $0).pointee.key == key } }
+
+    /// The value of a key; nil where it is not there. Setting nil removes the key.
+    @inlinable
+    public subscript(key: Key) -> Value? {
+        get {
+            guard let ordinal = find(key, IndexWord.hash(key)) else { return nil }
+            return unsafe order.entry(at: ordinal).pointee.value
+        }
+        set {
+            if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+        }
+        _modify {
+            let hash = IndexWord.hash(key)
+            guard let ordinal = find(key, hash) else {
+                var value: Value?
+                defer { if let value { insert(key, value, hash) } }
+                yield &value
+                return
+            }
+            touch(key, hash, ordinal)
+            // The value is moved out and back, so that nobody else holds it meanwhile.
+            let entry = unsafe order.uniqueEntry(at: ordinal)
+            let place = unsafe withUnsafeMutablePointer(to: &entry.pointee.value) { unsafe $0 }
+            var value: Value? = unsafe place.move()
+            defer {
+                if let value = value.take() {
+                    unsafe place.initialize(to: value)
+                } else {
+                    _ = unsafe withUnsafeMutablePointer(to: &entry.pointee.key) { unsafe $0.move() }
+                    order.close(ordinal)
+                    index.remove(hash, ordinal: ordinal)
+                    noteRemoval()
+                }
+            }
+            yield &value
+        }
+    }
+
+    /// The value of a key; where it is not there, the default, which a change of it inserts.
+    @inlinable
+    public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? value() }
+        _modify {
+            let hash = IndexWord.hash(key)
+            let known = find(key, hash)
+            if let known { touch(key, hash, known) }
+            let ordinal = known ?? insert(key, value(), hash)
+            yield unsafe &order.uniqueEntry(at: ordinal).pointee.value
+        }
+    }
+
+    // MARK: Changing
+
+    /// Gives a key a value, in its place or behind all others.
+    /// - Returns: the value it had.
+    @inlinable @discardableResult
+    public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+        let hash = IndexWord.hash(key)
+        guard let ordinal = find(key, hash) else {
+            insert(key, value, hash)
+            return nil
+        }
+        touch(key, hash, ordinal)
+        let entry = unsafe order.uniqueEntry(at: ordinal)
+        let old = unsafe entry.pointee.value
+        unsafe entry.pointee.value = value
+        return old
+    }
+
+    /// Removes a key; the others keep their order.
+    /// - Returns: the value it had.
+    @inlinable @discardableResult
+    public mutating func removeValue(forKey key: Key) -> Value? {
+        let hash = IndexWord.hash(key)
+        guard let ordinal = find(key, hash) else { return nil }
+        return remove(at: ordinal, hash).value
+    }
+
+    /// Removes everything.
+    @inlinable
+    public mutating func removeAll() { self = TrackedDictionary() }
+
+    /// Removes the entries for which the predicate holds.
+    @inlinable
+    public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
+        var ordinals: [Int] = []
+        for place in indices where try isRemoved(self[place]) { ordinals.append(place.ordinal) }
+        for ordinal in ordinals { unsafe remove(at: ordinal, IndexWord.hash(order.entry(at: ordinal).pointee.key)) }
+    }
+
+    @inlinable @discardableResult
+    mutating func insert(_ key: Key, _ value: Value, _ hash: UInt64) -> Int {
+        if order.next >= IndexWord.ordinalLimit { renumber() }
+        touch(key, hash, order.next)
+        let ordinal = order.append(OrderEntry(key: key, value: value))
+        index.insert(hash, ordinal: ordinal)
+        return ordinal
+    }
+
+    @inlinable @discardableResult
+    mutating func remove(at ordinal: Int, _ hash: UInt64) -> OrderEntry<Key, Value> {
+        index.remove(hash, ordinal: ordinal)
+        let entry = order.remove(at: ordinal)
+        touch(entry.key, hash, ordinal)
+        noteRemoval()
+        return entry
+    }
+
+    /// Begins to count anew, after a trillion insertions.
+    @usableFromInline
+    mutating func renumber() {
+        var anew = TrackedDictionary()
+        for (key, value) in self { anew.insert(key, value, IndexWord.hash(key)) }
+        self = anew
+    }
+}
+
+// Nodes are changed only by whoever alone holds them, so values may cross threads as their content may.
+extension TrackedDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}
