@@ -75,7 +75,7 @@ public struct Budget: Sendable {
                                 kind: .event, effect: grant.effect, attempt: grant.attempt, payload: bytes[...],
                                 isLast: true))
                     }
-                    precondition(peer.take(run, from: 0) { _, _ in } == run.count, "the machine has not taken all")
+                    precondition(peer.accept(run).refused.isEmpty, "the machine has not accepted every entry")
                 }
                 done += grants.count
                 pair.turn()

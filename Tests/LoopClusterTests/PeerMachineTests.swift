@@ -343,21 +343,17 @@ import Testing
         var single = together
         for _ in 0..<6 {
             let run = EntryRun((0..<Int.random(in: 0...60, using: &random)).map { _ in entry(grants, &random) })
+            let first = together.machine.lastNumber + 1
+            let acceptance = together.machine.accept(run)
+            #expect(acceptance.first == first)
             var ended: [EffectID] = []
-            var index = run.startIndex
-            while index < run.endIndex {
-                let first = together.machine.lastNumber + 1
-                let count = together.machine.take(run, from: index) { effect, _ in ended.append(effect) }
-                #expect(together.machine.lastNumber + 1 == first + UInt64(count))
-                index += count
-                if index < run.endIndex {
-                    if hand(run[index], to: &together) { ended.append(run[index].effect ?? grants[0].effect) }
-                    index += 1
-                }
+            for (index, entry) in run.enumerated() {
+                let one = single.machine.accept([entry])
+                ended += one.ended.map(\.effect)
+                // Each has the number, or the refusal, that it has by itself.
+                #expect(acceptance[index] == one[0])
             }
-            var endedSingle: [EffectID] = []
-            for entry in run where hand(entry, to: &single) { endedSingle.append(entry.effect ?? grants[0].effect) }
-            #expect(ended == endedSingle)
+            #expect(acceptance.ended.map(\.effect) == ended)
             #expect(together.machine.running == single.machine.running)
             #expect(together.machine.outbox.unsettled.map(\.entry) == single.machine.outbox.unsettled.map(\.entry))
         }
@@ -375,20 +371,6 @@ import Testing
         case 3: return Entry(kind: .event, effect: effect, attempt: attempt, payload: [3], wantsSeq: true)
         default: return Entry(kind: .event, effect: effect, attempt: attempt, payload: [4, 5, 6])
         }
-    }
-
-    /// One entry, as a shell hands it over.
-    /// - Returns: whether an attempt has ended with it.
-    private func hand(_ entry: Entry, to bench: inout PeerBench) -> Bool {
-        guard let effect = entry.effect, entry.kind != .event else {
-            _ = bench.machine.send(
-                entry.payload, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq)
-            return false
-        }
-        let ran = bench.machine.running[effect]?.attempt == entry.attempt
-        bench.machine.effectEnded(
-            effect, entry.attempt, failure: entry.kind == .failed ? try? Failure(bytes: entry.payload) : nil)
-        return ran
     }
 }
 

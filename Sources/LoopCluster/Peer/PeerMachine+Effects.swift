@@ -112,94 +112,80 @@ extension PeerMachine {
 
     // MARK: From the effects and the process
 
-    /// An event of a client, or of an effect that runs here.
-    /// - Parameter isLast: the effect's body has ended with it; it has, where the event is accepted.
+    /// Takes entries from the process, in order: events of clients and of effects that run here, and the ends of these effects.
+    /// This is the only way in.
+    public mutating func accept(_ run: EntryRun) -> Acceptance {
+        var acceptance = Acceptance(first: lastNumber + 1)
+        // Accepted entries that are not in the outbox yet.
+        var start = run.startIndex
+        for index in run.indices {
+            let head = run.head(at: index)
+            if let refusal = refusal(of: head, at: index, in: run, behind: start) {
+                acceptance.refused.append((index, refusal))
+                keep(start..<index, of: run)
+                start = index + 1
+            } else if head.endsTheBody {
+                running[head.effect] = nil
+                finished.insert(FinishedAttempt(effect: head.effect, attempt: head.attempt))
+                acceptance.ended.append((head.effect, head.attempt))
+            }
+        }
+        keep(start..<run.endIndex, of: run)
+        return acceptance
+    }
+
+    /// Why an entry is not accepted; nil: it is. An end is accepted even if the outbox is full: a part of it is kept for ends.
+    private mutating func refusal(
+        of entry: EntryHead, at index: Int, in run: EntryRun, behind start: Int
+    ) -> SendRefusal? {
+        let isEvent = entry.kind == .event
+        if isEvent, hasLeft || ending != nil { return SendRefusal(.ended) }
+        if entry.hasEffect, running[entry.effect]?.attempt != entry.attempt { return SendRefusal(.stale) }
+        guard isEvent else { return nil }
+        if run.payloadBytesMax > eventBytesMax {
+            let byteCount = run.payload(of: entry).count
+            if byteCount > eventBytesMax {
+                let detail = "\(byteCount) bytes encoded, the limit is \(eventBytesMax)"
+                return SendRefusal(.tooLarge, detail: detail)
+            }
+        }
+        guard hasRoomForEvents(after: index - start, bytes: run.byteCount(of: start..<index)) else {
+            hadNoRoom = true
+            return SendRefusal(.overloaded)
+        }
+        return nil
+    }
+
+    private mutating func keep(_ range: Range<Int>, of run: EntryRun) {
+        if range.isEmpty { return }
+        if outbox.isEmpty { progressAt = now }
+        if range == run.startIndex..<run.endIndex {
+            _ = outbox.accept(run)
+        } else {
+            var part = EntryRun()
+            part.append(run[range])
+            _ = outbox.accept(part)
+        }
+    }
+
+    /// One event of a client, or of an effect that runs here.
+    /// - Parameter isLast: the effect's body ends with the event, if that is accepted.
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false
     ) -> SendResult {
-        if hasLeft || ending != nil { return .refused(SendRefusal(.ended)) }
-        if let effect, running[effect.id]?.attempt != effect.attempt { return .refused(SendRefusal(.stale)) }
-        if payload.count > eventBytesMax {
-            return .refused(
-                SendRefusal(.tooLarge, detail: "\(payload.count) bytes encoded, the limit is \(eventBytesMax)"))
-        }
-        guard hasRoomForEvents else {
-            hadNoRoom = true
-            return .full
-        }
-        let entry = Entry(
-            kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
-            wantsSeq: wantsSeq, isLast: isLast)
-        if isLast, let effect {
-            running.removeValue(forKey: effect.id)
-            finished.insert(FinishedAttempt(effect: effect.id, attempt: effect.attempt))
-        }
-        return .accepted(number: accept(entry))
-    }
-
-    /// Events of clients for whose seq nobody asks, all at once: as if each had been sent.
-    /// - Returns: the number of the first; nil, and nothing has changed: they must be sent one by one.
-    public mutating func take(_ run: EntryRun) -> UInt64? {
-        guard run.isPlain, !hasLeft, ending == nil, run.payloadBytesMax <= eventBytesMax,
-            outbox.count + run.count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
-            outbox.byteCount + run.byteCount <= configuration.outboxBytesMax
-        else { return nil }
-        if outbox.isEmpty { progressAt = now }
-        return outbox.base + outbox.accept(run)
-    }
-
-    /// What a process has left, in order: events of clients and of effects that run here, and the ends of these. Accepts
-    /// those that can be accepted as they are, from one on, until it meets one that cannot.
-    /// - Parameter ended: told the effects whose body has ended.
-    /// - Returns: how many were accepted; the first of them has the number `lastNumber + 1` of before. One behind them must be
-    ///   handed over by itself.
-    public mutating func take(_ run: EntryRun, from start: Int, ended: (EffectID, Attempt) -> Void) -> Int {
-        let count = run.endIndex - start
-        guard count > 0, !hasLeft, ending == nil, run.payloadBytesMax <= eventBytesMax,
-            outbox.count + count <= configuration.outboxEntriesMax - configuration.outboxEntriesReserved,
-            outbox.byteCount + run.byteCount(of: start..<run.endIndex) <= configuration.outboxBytesMax
-        else { return 0 }
-        var index = start
-        // Most events of effects are followed by their end: the place of the last one often is the place of the next.
-        var place: Int?
-        run.forEachHead(in: start..<run.endIndex) { _, entry in
-            if entry.hasEffect {
-                place = running.index(forKey: entry.effect, near: place)
-                guard let found = place, running[at: found].attempt == entry.attempt, entry.kind != .released else {
-                    return false
-                }
-                if entry.endsTheBody {
-                    running.remove(at: found, entry.effect.mixed)
-                    place = nil
-                    finished.insert(FinishedAttempt(effect: entry.effect, attempt: entry.attempt))
-                    ended(entry.effect, entry.attempt)
-                }
-            }
-            index += 1
-            return true
-        }
-        if index == start { return 0 }
-        if outbox.isEmpty { progressAt = now }
-        if index == run.endIndex, start == run.startIndex {
-            _ = outbox.accept(run)
-        } else {
-            var part = EntryRun()
-            part.append(run[start..<index])
-            _ = outbox.accept(part)
-        }
-        return index - start
+        let acceptance = accept([
+            Entry(
+                kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
+                wantsSeq: wantsSeq, isLast: isLast)
+        ])
+        guard let refusal = acceptance.refused.first?.refusal else { return .accepted(number: acceptance.first) }
+        return refusal.reason == .overloaded ? .full : .refused(refusal)
     }
 
     /// The body of an effect returned, or threw.
     public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
-        guard let place = running.index(forKey: effect), running[at: place].attempt == attempt else { return }
-        running.remove(at: place, effect.mixed)
-        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
-        let entry =
-            failure.map { Entry(kind: .failed, effect: effect, attempt: attempt, payload: $0.bytes[...]) }
-            ?? Entry(kind: .completed, effect: effect, attempt: attempt)
-        _ = accept(entry)
+        _ = accept([Entry(endOf: effect, attempt, failure)])
     }
 
     /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
@@ -223,9 +209,8 @@ extension PeerMachine {
     }
 
     private mutating func release(_ effect: EffectID) {
-        guard let attempt = running.removeValue(forKey: effect)?.attempt else { return }
-        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
-        _ = accept(Entry(kind: .released, effect: effect, attempt: attempt))
+        guard let attempt = running[effect]?.attempt else { return }
+        _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
     }
 
     mutating func finishIfEmpty() {
@@ -246,11 +231,6 @@ extension PeerMachine {
     mutating func finish() {
         actions.append(.finished)
         stage = .over
-    }
-
-    private mutating func accept(_ entry: Entry) -> UInt64 {
-        if outbox.isEmpty { progressAt = now }
-        return outbox.base + outbox.accept(entry)
     }
 
     // MARK: To the socket

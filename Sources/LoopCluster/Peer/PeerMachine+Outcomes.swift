@@ -89,15 +89,18 @@ extension PeerMachine {
     }
 
     mutating func noticeRoom() {
-        guard hadNoRoom, hasRoomForEvents else { return }
+        guard hadNoRoom, hasRoomForEvents() else { return }
         hadNoRoom = false
         actions.append(.hasRoom)
     }
 
-    var hasRoomForEvents: Bool {
+    /// - Parameters:
+    ///   - count: how many more entries the outbox is about to get.
+    ///   - bytes: how many bytes those have.
+    func hasRoomForEvents(after count: Int = 0, bytes: Int = 0) -> Bool {
         breaks(.outboxesAreBounded)
-            || outbox.count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
-                && outbox.byteCount < configuration.outboxBytesMax
+            || outbox.count + count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
+                && outbox.byteCount + bytes < configuration.outboxBytesMax
     }
 
     mutating func end(_ ending: HeardEnd) {

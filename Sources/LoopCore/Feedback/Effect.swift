@@ -41,6 +41,13 @@ public struct Effect<Event: Sendable>: Sendable {
     }
 }
 
+/// What the body of one effect that runs may ask for.
+package protocol EffectSource: AnyObject, Sendable {
+    /// The newer requests, the same stream for all who ask.
+    var newerRequests: AsyncStream<any Sendable> { get }
+    var idempotencyKey: String { get }
+}
+
 /// What an effect is told about itself.
 public struct EffectContext: Sendable {
     /// The effect's name in the loop.

@@ -87,7 +87,7 @@ final class LogWriter: Sendable {
     private func write(whole text: String) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            let count = Glibc.write(descriptor, Array(bytes), bytes.count)
             switch count < 0 ? errno : 0 {
             case 0: bytes = bytes.dropFirst(max(0, count))
             case EINTR: break

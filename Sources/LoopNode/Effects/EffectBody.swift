@@ -1,152 +1,92 @@
-import LoopCluster
 import LoopCore
 import LoopWire
+import Synchronization
 
-/// One effect that this node was granted, from the grant to the end of its body: it waits for its turn, runs, can be given
-/// newer requests, and can be cancelled at any time.
-///
-///     waiting ── begins ──▶ running ── ends ──▶ over
-///        └─── cancel ─────────┴── cancel: its task hears of it
-final class EffectBody: @unchecked Sendable, EffectSource {
+/// The body of one effect that was granted to this node: what it does, and what it may ask for.
+final class EffectBody: Sendable, EffectSource {
     let grant: Grant
-    private let workshop: Workshop
+    /// The history whose journal named the effect. Another life of the loop uses the same names again.
+    private let history: History
+    private let effects: any FeedbackEffects
+    /// Where the body leaves its events and its end.
+    private let gate: OutboxGate
+    /// The runner from the moment at which the body begins, or ``BodyRunner/none`` if it was cancelled before.
+    private let runner = AtomicLazyReference<BodyRunner>()
+    /// Most bodies never ask for newer requests and never get one: their stream is made for those that do.
+    private let made = AtomicLazyReference<NewerRequests>()
 
-    // Guarded by the lock of the pool's line.
-    /// The task that runs the body, while it does. Others may run in it before and after.
-    @exclusivity(unchecked) private var task: RunningTask?
-    @exclusivity(unchecked) private var isCancelled = false
-    /// Somebody uses `task`, which must not go on to another body meanwhile.
-    @exclusivity(unchecked) private var isCancelling = false
-    @exclusivity(unchecked) private var isOver = false
-    /// Made for the first newer request, or the first who asks for them.
-    @exclusivity(unchecked) private var requests: NewerRequests?
-
-    init(_ grant: Grant, _ workshop: Workshop) {
+    init(_ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate) {
         self.grant = grant
-        self.workshop = workshop
+        self.effects = effects
+        self.history = history
+        self.gate = gate
+    }
+
+    // MARK: Its runner
+
+    /// The body begins.
+    /// - Returns: false: it was cancelled before.
+    func begins(in runner: BodyRunner) -> Bool { self.runner.storeIfNil(runner) === runner }
+
+    nonisolated(nonsending) func run() async {
+        await effects.run(self)
+        finishRequests()
     }
 
     // MARK: The owning thread
 
     /// The request has changed.
     func update(_ bytes: RequestBytes) {
-        guard let request = workshop.runner.request(bytes) else { return }
-        let source = workshop.pool.line.withLock { _ in isOver ? nil : changeRequests { $0.replace(with: request) } }
-        source?.yield(request)
+        if let request = effects.request(bytes) { requests.source.yield(request) }
     }
 
+    /// Calls the body's cancellation handlers, which are the user's: never under a lock.
     func cancel() {
-        let (task, ended) = workshop.pool.line.withLock { _ -> (RunningTask?, NewerRequests?) in
-            isCancelled = true
-            isCancelling = self.task != nil
-            return (self.task, finishRequests())
-        }
-        if let task {
-            task.cancel()
-            workshop.pool.line.withLock { _ in isCancelling = false }
-        }
-        ended?.source?.finish()
+        runner.storeIfNil(.none).cancel(self)
+        finishRequests()
     }
 
-    // MARK: The pool, under its lock
-
-    /// Its turn has come: this task runs it next.
-    /// - Returns: whether it was cancelled before.
-    func begins(as task: RunningTask) -> Bool {
-        self.task = task
-        return isCancelled
-    }
-
-    /// Its body has returned.
-    /// - Returns: nil while its task is being cancelled: to be asked again.
-    func ends() -> BodyEnd? {
-        if isCancelling { return nil }
-        task = nil
-        return BodyEnd(isCancelled: isCancelled, requests: finishRequests())
-    }
-
-    private func finishRequests() -> NewerRequests? {
-        isOver = true
-        guard let requests else { return nil }
-        requests.source = requests.line.finish()
-        return requests
-    }
-
-    private func changeRequests<Result>(_ change: (inout RequestLine) -> Result) -> Result {
-        let known = requests ?? NewerRequests()
-        requests = known
-        if isOver { _ = known.line.finish() }
-        return change(&known.line)
+    /// There will be no newer requests.
+    private func finishRequests() {
+        let known = made.storeIfNil(.none)
+        if known !== NewerRequests.none { known.source.finish() }
     }
 
     // MARK: The body
 
-    /// Runs it, and those that follow as long as they are of its feedback.
-    /// - Parameter next: what follows a body that has ended.
-    /// - Returns: one that follows and is of another feedback; nil: nothing follows.
-    nonisolated(nonsending) func run(_ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
-        await workshop.runner.run(self, next)
+    var newerRequests: AsyncStream<any Sendable> { requests.stream }
+
+    private var requests: NewerRequests { made.load() ?? made.storeIfNil(NewerRequests()) }
+
+    var idempotencyKey: String { "\(effects.loop)/\(history)/\(grant.effect)" }
+
+    /// Hands an event over; see `OutboxGate.send`.
+    @discardableResult
+    nonisolated(nonsending) func send(
+        _ payload: [UInt8], wantsSeq: Bool = false, isLast: Bool = false
+    ) async throws(SendRefusal) -> Seq {
+        try await gate.send(
+            Entry(
+                kind: .event, effect: grant.effect, attempt: grant.attempt, payload: payload[...], wantsSeq: wantsSeq,
+                isLast: isLast))
     }
 
-    func isRun(by runner: some FeedbackRunner) -> Bool { workshop.runner === runner }
-
-    var newerRequests: AsyncStream<any Sendable> { workshop.pool.line.withLock { _ in changeRequests { $0.stream() } } }
-
-    var idempotencyKey: String { "\(workshop.runner.loop)/\(workshop.history)/\(grant.effect)" }
-
-    func send(_ payload: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        try await workshop.gate.send(payload, of: (grant.effect, grant.attempt), confirmed: confirmed)
-    }
-
-    /// Sends its last event, and tells that it has ended, if that can be done without waiting for anything.
-    /// - Returns: whether both were done; if not, neither was.
-    func end(with payload: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool {
-        if Task.isCancelled { throw SendRefusal(.cancelled) }
-        return try workshop.gate.offer(payload, of: (grant.effect, grant.attempt), isLast: true)
-    }
-
-    func end(_ failure: Failure?) { workshop.gate.postEnd(of: grant.effect, grant.attempt, failure) }
+    /// Hands over that the body has ended.
+    /// - Parameter failure: what it threw; nil: it returned.
+    func end(_ failure: Failure?) { gate.end(grant.effect, grant.attempt, failure) }
 }
 
-/// How a body has ended, for who ran it.
-struct BodyEnd: Sendable {
-    /// Its task was cancelled, or will never know that it was to be.
-    let isCancelled: Bool
-    /// Whose source is to be finished.
-    let requests: NewerRequests?
-}
+/// The stream of a body's newer requests, which keeps the newest until it is taken.
+private final class NewerRequests: Sendable {
+    /// Of all bodies that have ended without a stream.
+    static let none = {
+        let none = NewerRequests()
+        none.source.finish()
+        return none
+    }()
 
-/// What all bodies of one feedback share: a body holds this one object, whose count of references is what two threads change
-/// for each of them.
-final class Workshop: Sendable {
-    let runner: any FeedbackRunner
-    /// The history whose journal named the effects: without it, another life of the loop would reuse their names.
-    let history: History
-    /// Where bodies leave their events and their ends.
-    let gate: OutboxGate
-    let pool: BodyPool
+    let stream: AsyncStream<any Sendable>
+    let source: AsyncStream<any Sendable>.Continuation
 
-    init(runner: any FeedbackRunner, history: History, gate: OutboxGate, pool: BodyPool) {
-        self.runner = runner
-        self.history = history
-        self.gate = gate
-        self.pool = pool
-    }
-}
-
-/// The newer requests of a body, guarded by the lock of the pool's line. A class, as `RunningTask` is: a value would be of a
-/// size that only the standard library knows, and each copy of what holds one a call through its type.
-final class NewerRequests: @unchecked Sendable {
-    @exclusivity(unchecked) var line = RequestLine()
-    /// Once there will be no more: what is to be finished.
-    @exclusivity(unchecked) var source: RequestLine.Source?
-}
-
-/// A task that runs, as it is known to itself. To be used only while it cannot end.
-final class RunningTask: @unchecked Sendable {
-    private let task: UnsafeCurrentTask
-
-    init(task: UnsafeCurrentTask) { self.task = task }
-
-    func cancel() { task.cancel() }
+    init() { (stream, source) = AsyncStream.makeStream(of: (any Sendable).self, bufferingPolicy: .bufferingNewest(1)) }
 }

@@ -131,6 +131,7 @@ final class OutboxFile {
                 guard rows.integer(0) == Int64(due) else {
                     throw OutboxError(damaged: path, "entry \(due) is missing")
                 }
+                // The bytes are SQLite's, until the next step: they are copied.
                 var reader = ByteReader(rows.withBytes(1) { bytes in bytes.withUnsafeBytes { Array($0) } })
                 entries.append(try Entry(from: &reader))
                 try reader.end()

@@ -22,6 +22,7 @@ package enum AddressLook {
     private static func tcp(_ host: String, _ port: UInt16) -> ReducerWait.Obstacle {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // The system's list, which is ours to free; `found` and all that it leads to live until then.
         var found: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, "\(port)", &hints, &found)
         guard code == 0, let first = found else { return .noSuchHost(String(cString: gai_strerror(code))) }

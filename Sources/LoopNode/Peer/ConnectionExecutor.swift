@@ -1,6 +1,6 @@
 import LoopLock
 
-/// Runs tasks on the thread that owns a peer's sockets, between two of its turns.
+/// Runs tasks on the thread that owns a peer's sockets, in the middle of its turns.
 ///
 /// Such a task sends without waking that thread, and is told what became of its event without being woken by it: with one
 /// event at a time these are two of eight wake-ups. It must not compute for long, nor block: nothing is heard meanwhile.
@@ -17,7 +17,7 @@ final class ConnectionExecutor: TaskExecutor {
     private let line = Locked(Line())
     private let wakeup: Wakeup
 
-    /// - Parameter wakeup: what the thread waits for, beside its sockets.
+    /// - Parameter wakeup: wakes the thread, which waits for it and for its sockets.
     init(wakeup: Wakeup) { self.wakeup = wakeup }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -36,18 +36,21 @@ final class ConnectionExecutor: TaskExecutor {
 
     // MARK: The owning thread
 
-    /// The thread is awake: it will call `runJobs` before it sleeps.
+    /// The thread is awake: it will call `maySleep` before it sleeps.
     func begin() { line.withLock { $0.isAwake = true } }
 
-    /// Runs what waits, but not what that leaves behind it.
-    /// - Returns: whether the thread may sleep: if not, it is to come again after a look at its sockets.
-    func runJobs() -> Bool {
+    /// Runs the jobs that wait, but not those that they leave.
+    func runJobs() {
         let jobs = line.withLock { line in
             defer { line.jobs.removeAll() }
             return line.jobs
         }
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-        return line.withLock { line in
+    }
+
+    /// Whether no job waits. From then on a job wakes the thread.
+    func maySleep() -> Bool {
+        line.withLock { line in
             line.isAwake = !line.jobs.isEmpty
             return line.jobs.isEmpty
         }

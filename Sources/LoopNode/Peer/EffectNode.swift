@@ -1,6 +1,5 @@
 import LoopCluster
 public import LoopCore
-import LoopLock
 import LoopWire
 public import ZMQ
 
@@ -61,7 +60,6 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let configuration: EffectNodeConfiguration
     private let gate: OutboxGate
-    private let stoppedAt = Locked<MonotonicTime?>(nil)
 
     public init(
         _ definition: Definition, configuration: EffectNodeConfiguration = EffectNodeConfiguration()
@@ -79,7 +77,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Runs until the loop ends, the node is stopped, or the reducer refuses it.
     /// - Throws: `NodeError.refused` with both sides named.
     public func run() async throws -> NodeEnd {
-        let (definition, configuration, gate, stoppedAt) = (definition, configuration, gate, stoppedAt)
+        let (definition, configuration, gate) = (definition, configuration, gate)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
@@ -90,20 +88,14 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
             defer { executor?.end() }
-            let pool = BodyPool(runnersMax: executor == nil ? SystemInfo.processorsCount : 1, on: executor)
-            let driver = PeerDriver(
-                configuration: peer, runner: DefinitionEffects(definition, coder: CBORCoder()), gate: gate, pool: pool,
-                at: now)
+            let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
+            let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
                 observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log),
-                connectTimeout: configuration.connectTimeout, executor: executor,
-                sendersPush: executor != nil, observed: { _ in .fine })
-            return
-                switch try shell.run(
-                    stopLimit: configuration.stopLimit, isStopping: { stoppedAt.withLock { $0 } })
-            {
+                connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
+            return switch try shell.run(stopLimit: configuration.stopLimit) {
             case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
             case .stopped: .stopped
             }
@@ -111,10 +103,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     }
 
     /// Hands all effects back, then ends `run`.
-    public func stop() {
-        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-        gate.requestStop()
-    }
+    public func stop() { gate.requestStop() }
 
     private static func remoteGroups(of definition: Definition) -> [String] {
         Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()

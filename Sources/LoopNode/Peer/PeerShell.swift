@@ -13,8 +13,7 @@ struct PeerShell: ~Copyable {
     private let gate: OutboxGate
     /// Of tasks that run on this thread.
     private let executor: ConnectionExecutor?
-    private let sendersPush: Bool
-    private let pusher: Locked<PeerPusher>
+    private var driver: PeerDriver
     private var observer: ObserverMachine?
     private var standing = ObserverStanding()
     private let observed: @Sendable (ObserverAction) -> Observed
@@ -24,6 +23,7 @@ struct PeerShell: ~Copyable {
     /// Something that was to be said found no connection.
     private var wasUnheard = false
     private var sub: Socket?
+    private var push: Socket?
     private var collector = ""
     private var polls: PollSet
     private let dealerItem: PollSet.Item
@@ -53,12 +53,11 @@ struct PeerShell: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - executor: runs its tasks on the thread that calls `run`, between two turns.
-    ///   - sendersPush: whether a sender that finds this thread asleep pushes its event by itself.
+    ///   - executor: runs its tasks on the thread that calls `run`, in the middle of its turns.
     ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
     init(
         context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
-        connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil, sendersPush: Bool = false,
+        connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
         var options = SocketOptions.peer
@@ -73,8 +72,7 @@ struct PeerShell: ~Copyable {
         self.endpoint = endpoint
         gate = driver.gate
         self.executor = executor
-        self.sendersPush = sendersPush
-        pusher = Locked(PeerPusher(driver))
+        self.driver = driver
         self.observer = observer
         self.observed = observed
         self.log = log
@@ -85,39 +83,29 @@ struct PeerShell: ~Copyable {
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
-    mutating func run(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
-        let pusher = pusher
-        if sendersPush {
-            gate.letSenders(push: { pusher.withLockIfFree { $0.pushPosted(at: SystemClock.monotonic) } ?? false })
-        }
-        defer {
-            gate.letSenders(push: nil)
-            pusher.withLock { $0.driver.cancelBodies() }
-        }
-        let end = try live(stopLimit: stopLimit, isStopping: isStopping)
-        defer { pusher.withLock { $0.driver.takeAftermath() }?.happen() }
-        try pusher.withLock { try $0.driver.keep(at: SystemClock.monotonic, isLast: true) }
+    mutating func run(stopLimit: Duration) throws -> End {
+        defer { driver.cancelBodies() }
+        let end = try live(stopLimit: stopLimit)
+        defer { driver.tellSenders() }
+        try driver.keep(at: SystemClock.monotonic, isLast: true)
         return end
     }
 
-    private mutating func live(stopLimit: Duration, isStopping: () -> MonotonicTime?) throws -> End {
+    private mutating func live(stopLimit: Duration) throws -> End {
         while true {
-            let maySleep = executor?.runJobs() ?? true
             let now = SystemClock.monotonic
-            var deadline = pusher.withLock { pusher in
-                guard let observer else { return pusher.driver.machine.deadline }
-                return pusher.driver.machine.deadline(with: observer)
-            }
+            var deadline = observer.map { driver.machine.deadline(with: $0) } ?? driver.machine.deadline
             deadline = min(deadline, wait.deadline)
-            if let stopping = isStopping() {
-                deadline = min(deadline, stopping + stopLimit)
-                if now >= stopping + stopLimit {
+            if let stoppedAt = driver.stoppedAt {
+                deadline = min(deadline, stoppedAt + stopLimit)
+                if now >= stoppedAt + stopLimit {
                     gate.close(
                         SendRefusal(.ended, detail: "the node stopped before the outcome was known"),
                         mayBeApplied: hasOffered)
                     return .stopped
                 }
             }
+            let maySleep = executor?.maySleep() ?? true
             try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
             executor?.begin()
             if let end = try turn() { return end }
@@ -125,41 +113,47 @@ struct PeerShell: ~Copyable {
     }
 
     /// Whether events may have left whose outcomes are not known.
-    var hasOffered: Bool { pusher.withLock { $0.driver.hasOffered } }
+    var hasOffered: Bool { driver.hasOffered }
 
     /// What was accepted and will not be settled any more. When `run` has ended, in whichever way.
-    func unsettled() -> UnsettledEvents { pusher.withLock { $0.driver.unsettled() } }
+    mutating func unsettled() -> UnsettledEvents { driver.unsettled() }
 
     private mutating func turn() throws -> End? {
-        // Whoever is woken by the turn may send at once, and finds this thread done.
-        defer { pusher.withLock { $0.driver.takeAftermath() }?.happen() }
         let now = SystemClock.monotonic
-        let actions = try pusher.withLock { pusher in
-            pusher.own()
-            try drain(into: &pusher.driver, at: now)
-            observer?.advance(to: now)
-            observer?.share(with: &pusher.driver.machine, at: now)
-            pusher.driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
-            let actions = pusher.driver.turn(at: now)
-            try pusher.driver.keep(at: now)
-            return actions
+        try drain(at: now)
+        if let executor {
+            // A task that runs here hears what became of its event, and sends its next one in the same turn.
+            if let end = try act(at: now) { return end }
+            executor.runJobs()
         }
+        driver.takePosted(at: now, isSignalled: executor != nil || polls.isReadable(gateItem))
+        if let end = try act(at: now) { return end }
+        try flush()
+        try watchWait(at: now)
+        return nil
+    }
+
+    /// Does what the machines want, and tells senders what became of their events.
+    private mutating func act(at now: MonotonicTime) throws -> End? {
+        defer { driver.tellSenders() }
+        observer?.advance(to: now)
+        observer?.share(with: &driver.machine, at: now)
+        let actions = driver.turn(at: now)
+        try driver.keep(at: now)
         try performObserved()
         for action in actions {
             if let end = try perform(action) { return end }
         }
-        let isJoined = pusher.withLock { $0.driver.machine.isJoined }
-        if let new = observer?.standing(isHeard: isJoined), new != standing {
+        if let new = observer?.standing(isHeard: driver.machine.isJoined), new != standing {
             standing = new
             _ = observed(.standing(new))
         }
-        try flush()
-        try watchWait(at: now, isJoined: isJoined)
         return nil
     }
 
     /// Tells people what this node waits for, where it does.
-    private mutating func watchWait(at now: MonotonicTime, isJoined: Bool) throws(NodeError) {
+    private mutating func watchWait(at now: MonotonicTime) throws(NodeError) {
+        let isJoined = driver.machine.isJoined
         if isJoined, wait.isInContact { return }
         if isJoined { busy = nil }
         let obstacle = look.withLock { look in
@@ -193,9 +187,9 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    private mutating func drain(into driver: inout PeerDriver, at now: MonotonicTime) throws {
+    private mutating func drain(at now: MonotonicTime) throws {
         if polls.isReadable(dealerItem) {
-            while try dealer.receive(into: &message) { try receiveReply(message.copy(), &driver, at: now) }
+            while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
         }
         if wasUnheard, polls.isWritable(dealerItem) {
             wasUnheard = false
@@ -203,11 +197,11 @@ struct PeerShell: ~Copyable {
             driver.hasConnected()
         }
         if let subItem, polls.isReadable(subItem) {
-            while try sub?.receive(into: &message) == true { receivePublished(message.copy(), &driver, at: now) }
+            while try sub?.receive(into: &message) == true { receivePublished(message.copy(), at: now) }
         }
     }
 
-    private mutating func receiveReply(_ bytes: [UInt8], _ driver: inout PeerDriver, at now: MonotonicTime) throws {
+    private mutating func receiveReply(_ bytes: [UInt8], at now: MonotonicTime) throws {
         if let version = Wire.foreignVersion(of: bytes[...]), !driver.machine.isJoined {
             let refused = Refused(.protocolVersion, reducer: "\(version)", peer: "\(Wire.version)")
             throw NodeError.refused(refused.description)
@@ -222,7 +216,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    private mutating func receivePublished(_ bytes: [UInt8], _ driver: inout PeerDriver, at now: MonotonicTime) {
+    private mutating func receivePublished(_ bytes: [UInt8], at now: MonotonicTime) {
         do {
             let (topic, frame) = try PeerFrame.published(bytes[...])
             if case .inbox = topic {
@@ -251,8 +245,7 @@ struct PeerShell: ~Copyable {
 
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
-        let loop = pusher.withLock { $0.driver.machine.loop }
-        guard try dealer.send(message.bytes(loop: loop)) != .sent else { return }
+        guard try dealer.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
         wasUnheard = true
         polls.watch(dealerItem, for: [.readable, .writable])
     }
@@ -285,7 +278,7 @@ struct PeerShell: ~Copyable {
             let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
             throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
         }
-        let (loop, peer) = pusher.withLock { ($0.driver.machine.loop, $0.driver.machine.configuration.peer) }
+        let (loop, peer) = (driver.machine.loop, driver.machine.configuration.peer)
         if let subItem { polls.remove(subItem) }
         sub = nil
         var new = try Socket(.sub, in: context, options: .peer)
@@ -301,14 +294,23 @@ struct PeerShell: ~Copyable {
     private mutating func buildPush() throws {
         guard !collector.isEmpty else { return }
         if let pushItem { polls.remove(pushItem) }
-        pushItem = try pusher.withLock { try $0.connect(to: collector, in: context, &polls) }
+        push = nil
+        var new = try Socket(.push, in: context, options: .peer)
+        try new.connect(collector)
+        pushItem = polls.add(new, for: [])
+        push = consume new
     }
 
     /// Pushes what is ready; while the socket takes no more, it is watched.
     private mutating func flush() throws {
-        let isDone = try pusher.withLock { try $0.flush() }
         guard let pushItem else { return }
-        polls.watch(pushItem, for: isDone ? [] : .writable)
+        while let batch = driver.nextBatch() {
+            guard try push?.send(batch.bytes) == .sent else {
+                driver.couldNotPush(batch)
+                return polls.watch(pushItem, for: .writable)
+            }
+        }
+        polls.watch(pushItem, for: [])
     }
 }
 

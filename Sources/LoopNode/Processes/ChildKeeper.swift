@@ -116,6 +116,7 @@ struct ChildKeeper {
         for waiter in waiters { waiter.resume(returning: status) }
     }
 
+    /// Lends strings as C takes them, an array of pointers that ends with a null pointer. They are freed when `body` returns.
     private func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
@@ -128,6 +129,7 @@ struct ChildKeeper {
         }
     }
 
+    /// Lends a string as C takes it, until `body` returns.
     private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
         guard let text else { return body(nil) }
         return text.withCString { body($0) }
@@ -159,16 +161,15 @@ private struct ChildPipe {
     @discardableResult
     mutating func readOnce() -> Bool {
         guard readEnd >= 0 else { return false }
-        let received = withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { buffer in
-            let count = read(readEnd, buffer.baseAddress, buffer.count)
-            if count > 0 { splitter.feed(buffer.prefix(count)) { receive(channel, $0) } }
-            return (count: count, code: count < 0 ? errno : 0)
-        }
-        if received.count == 0 || (received.count < 0 && received.code != EAGAIN && received.code != EINTR) {
+        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        let count = read(readEnd, &bytes, bytes.count)
+        let code = errno
+        if count > 0 { splitter.feed(bytes.prefix(count)) { receive(channel, $0) } }
+        if count == 0 || (count < 0 && code != EAGAIN && code != EINTR) {
             close(readEnd)
             readEnd = -1
         }
-        return received.count > 0
+        return count > 0
     }
 
     /// Reads what is left without waiting for more, and closes.

@@ -31,6 +31,7 @@ package struct TemporaryFolder: Sendable {
         defer { closedir(entries) }
         var names: [String] = []
         while let entry = readdir(entries) {
+            // C's array of 256 characters is a tuple here, which is read where it lies.
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

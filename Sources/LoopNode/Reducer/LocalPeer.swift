@@ -19,7 +19,7 @@ struct LocalPeer {
             groups: [localGroup], capacity: capacity, name: "reducer", outboxEntriesMax: 8192 + 4 * capacity)
         driver = PeerDriver(
             configuration: configuration, continuing: stream,
-            runner: DefinitionEffects(definition, coder: CBORCoder()),
+            effects: DefinitionEffects(definition, coder: CBORCoder()),
             gate: try OutboxGate(countMax: 4096 + 2 * capacity, bytesMax: 16 << 20), at: now)
     }
 
@@ -49,6 +49,6 @@ struct LocalPeer {
             }
         }
         while let batch = driver.nextBatch() { intake.receive(batch) }
-        driver.takeAftermath()?.happen()
+        driver.tellSenders()
     }
 }

@@ -19,7 +19,6 @@ extension RemoteConnection {
         let log: NodeLog
         let gate: OutboxGate
         let executor: ConnectionExecutor
-        let stoppedAt: Locked<MonotonicTime?>
         /// Tells those who observe.
         let tell: @Sendable (ObserverAction) -> Void
         /// Notes why it has ended.
@@ -45,7 +44,7 @@ extension RemoteConnection {
                 var shell = try shell(resumed, ownContext)
                 let end: PeerShell.End
                 do {
-                    end = try shell.run(stopLimit: stopLimit, isStopping: { stoppedAt.withLock { $0 } })
+                    end = try shell.run(stopLimit: stopLimit)
                 } catch {
                     gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: shell.hasOffered)
                     report(shell.unsettled(), within: nil)
@@ -81,12 +80,12 @@ extension RemoteConnection {
                         configuration: configuration, resuming: resumed.stream, of: resumed.file,
                         leftOver: resumed.leftOver, gate: gate, at: now)
                 } else {
-                    PeerDriver(configuration: configuration, runner: nil, gate: gate, at: now)
+                    PeerDriver(configuration: configuration, effects: nil, gate: gate, at: now)
                 }
             return try PeerShell(
                 context: context, endpoint: reducer, driver: driver,
                 observer: follower.map { ObserverMachine($0.following, at: now) }, log: log,
-                connectTimeout: connectTimeout, executor: executor, sendersPush: true,
+                connectTimeout: connectTimeout, executor: executor,
                 observed: { action in
                     let observed = follower?.take(action) ?? .fine
                     tell(action)

@@ -35,7 +35,6 @@ public final class RemoteConnection: Sendable {
     private let gate: OutboxGate
     private let ownExecutor: ConnectionExecutor
     private let observers = Locked(Observers())
-    private let stoppedAt = Locked<MonotonicTime?>(nil)
     private let leftOverBook: LeftOverBook?
     private let thread: NodeThread
 
@@ -73,12 +72,11 @@ public final class RemoteConnection: Sendable {
             self.gate = gate
             let executor = ConnectionExecutor(wakeup: gate.wakeup)
             ownExecutor = executor
-            let (observers, stoppedAt) = (observers, stoppedAt)
+            let observers = observers
             let life = Life(
                 loop: loop, schema: schema, reducer: reducer, name: name, follower: follower, outbox: outbox,
                 stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: logsFailure,
                 log: NodeLog(name: name.isEmpty ? "observer" : name, write: log), gate: gate, executor: executor,
-                stoppedAt: stoppedAt,
                 tell: { Self.tell(observers, $0) }, fail: { failure in observers.withLock { $0.failure = failure } })
             let isOver = Monitor(false)
             thread = try NodeThread("loop-remote") {
@@ -86,10 +84,8 @@ public final class RemoteConnection: Sendable {
                 let id = OpenConnections.add(
                     OpenConnections.Entry(
                         reducer: reducer, limit: stopLimit,
-                        stop: {
-                            stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-                            gate.requestStop()
-                        }, isOver: isOver, isOwnThread: { pthread_equal(pthread_self(), own) != 0 }))
+                        stop: { gate.requestStop() }, isOver: isOver,
+                        isOwnThread: { pthread_equal(pthread_self(), own) != 0 }))
                 life.live(context, opened)
                 executor.end()
                 OpenConnections.remove(id)
@@ -104,10 +100,7 @@ public final class RemoteConnection: Sendable {
     }
 
     /// What was accepted still leaves, as after ``close()``; nobody waits for that but the exit of the process.
-    deinit {
-        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
-        gate.requestStop()
-    }
+    deinit { gate.requestStop() }
 
     /// Why the connection ended, where something went wrong.
     public var failure: NodeError? { observers.withLock { $0.failure } }
@@ -146,21 +139,16 @@ public final class RemoteConnection: Sendable {
     /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
     /// whatever becomes of this process; without one, as long as this process lives.
     /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
-    public func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
-        try await gate.send(event, of: nil, confirmed: confirmed)
+    public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
+        try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
     /// Runs tasks on the connection's own thread; see ``RemoteLoop/executor``.
     public var executor: any TaskExecutor { ownExecutor }
 
-    /// Hands an encoded event over, if that needs no waiting: not for room, and not for a disk.
-    /// - Returns: whether it was done; if not, `send` does it.
-    func offer(_ event: UnsafeRawBufferPointer) throws(SendRefusal) -> Bool { try gate.offer(event, of: nil) }
-
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. Nothing is
     /// accepted any more. What is not known by then, and nobody waits for, is reported in the log; in an outbox file it stays.
     public func close() async {
-        stoppedAt.withLock { $0 = $0 ?? SystemClock.monotonic }
         gate.requestStop()
         await thread.join()
     }

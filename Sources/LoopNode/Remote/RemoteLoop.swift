@@ -101,21 +101,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// becomes of this process; without one, as long as this process lives. Suspends while the outbox is full, and with a
     /// file until it is written.
     public nonisolated(nonsending) func send(_ event: Definition.Event) async throws(SendRefusal) {
-        if try offer(event) { return }
         _ = try await connection.send(try encode(event), confirmed: false)
-    }
-
-    /// Hands over from where it was encoded, with no array of its own, what need not wait.
-    private func offer(_ event: Definition.Event) throws(SendRefusal) -> Bool {
-        var outcome = Result<Bool, SendRefusal>.success(false)
-        do {
-            try CBOR.withEncoding(of: event) { bytes in
-                outcome = Result { () throws(SendRefusal) in try connection.offer(bytes) }
-            }
-        } catch {
-            throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
-        }
-        return try outcome.get()
     }
 
     /// Hands an event over and waits until it was applied.

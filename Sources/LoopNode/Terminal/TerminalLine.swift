@@ -22,7 +22,7 @@ struct TerminalLine: Sendable {
     func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            let count = Glibc.write(output, Array(rest), rest.count)
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {

@@ -4,6 +4,8 @@ internal import LoopLock
 
 /// A thread of the program's own, for what blocks: polling sockets, waiting for a child. Never one of the pool's.
 public final class NodeThread: Sendable {
+    private typealias ThreadBody = @Sendable () -> Void
+
     private struct State {
         var isDone = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -22,18 +24,19 @@ public final class NodeThread: Sendable {
     ) throws(SystemError) {
         let state = Locked(State())
         self.state = state
-        let start = Unmanaged.passRetained(
-            ThreadStart {
-                loop_name_thread(name)
-                body()
-                let waiters = state.withLock { state in
-                    state.isDone = true
-                    let waiters = state.waiters
-                    state.waiters = []
-                    return waiters
-                }
-                for waiter in waiters { waiter.resume() }
-            })
+        // C takes one pointer to what the thread is to run. The thread owns it and frees it, unless there will be no thread.
+        let start = UnsafeMutablePointer<ThreadBody>.allocate(capacity: 1)
+        start.initialize(to: {
+            loop_name_thread(name)
+            body()
+            let waiters = state.withLock { state in
+                state.isDone = true
+                let waiters = state.waiters
+                state.waiters = []
+                return waiters
+            }
+            for waiter in waiters { waiter.resume() }
+        })
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
@@ -43,11 +46,15 @@ public final class NodeThread: Sendable {
         let code = pthread_create(
             &thread, &attributes,
             { raw in
-                if let raw { Unmanaged<ThreadStart>.fromOpaque(raw).takeRetainedValue().body() }
+                guard let start = raw?.assumingMemoryBound(to: ThreadBody.self) else { return nil }
+                let body = start.move()
+                start.deallocate()
+                body()
                 return nil
-            }, start.toOpaque())
+            }, start)
         if code != 0 {
-            start.release()
+            start.deinitialize(count: 1)
+            start.deallocate()
             throw SystemError("start the thread '\(name)'", code: code)
         }
     }
@@ -78,10 +85,4 @@ public final class NodeThread: Sendable {
         guard let result = outcome.withLock({ $0 }) else { preconditionFailure("thread '\(name)' left no result") }
         return try result.get()
     }
-}
-
-/// Carries the body into the new thread.
-private final class ThreadStart: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }

@@ -44,6 +44,14 @@ public struct Entry: Equatable, Sendable {
         self.wantsSeq = wantsSeq
     }
 
+    /// The end of an effect's attempt.
+    /// - Parameter failure: what its body threw; nil: the body returned.
+    public init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
+        self.init(
+            kind: failure == nil ? .completed : .failed, effect: effect, attempt: attempt,
+            payload: (failure?.bytes ?? [])[...])
+    }
+
     /// The bytes around a payload, at most.
     public static let overhead = 38
 

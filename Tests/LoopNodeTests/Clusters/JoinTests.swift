@@ -20,13 +20,14 @@ import ZMQ
                 repeatInterval: .seconds(3600))
             var shell = try PeerShell(
                 context: ZMQContext(), endpoint: endpoint,
-                driver: PeerDriver(configuration: configuration, runner: nil, gate: gate, at: now), observer: nil,
+                driver: PeerDriver(configuration: configuration, effects: nil, gate: gate, at: now), observer: nil,
                 log: NodeLog(name: "peer", write: { _ in }), observed: { _ in .fine })
-            return try shell.run(stopLimit: .seconds(5), isStopping: { nil })
+            return try shell.run(stopLimit: .seconds(5))
         }
         let reducer = try ReducerNode(Jobs(), configuration: .test(endpoint, try ZMQContext()))
         async let outcome = reducer.run()
-        #expect(try await gate.send(try CBOR.encode(Jobs.Event.note("here")), of: nil, confirmed: true) == Seq(1))
+        let event = Entry(kind: .event, payload: try CBOR.encode(Jobs.Event.note("here"))[...], wantsSeq: true)
+        #expect(try await gate.send(event) == Seq(1))
         gate.requestStop()
         #expect(try await end == .stopped)
         reducer.stop()

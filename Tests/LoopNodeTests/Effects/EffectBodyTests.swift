@@ -1,4 +1,3 @@
-import LoopCluster
 import LoopCore
 import LoopLock
 import LoopWire
@@ -6,137 +5,73 @@ import Testing
 
 @testable import LoopNode
 
-@Suite struct `Bodies of effects on their pool` {
-    @Test(.timeLimit(.minutes(5)))
-    func `a body that never waits hears of its cancellation`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let isStarted = Monitor(false)
-        let ended = AsyncStream.makeStream(of: Void.self)
-        let runner = Scripted { _ in
+@Suite(.timeLimit(.minutes(5))) struct `The body of an effect` {
+    private let gate: OutboxGate
+
+    init() throws { gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20) }
+
+    @Test func `hears of its cancellation although it never waits`() async throws {
+        let (isStarted, ended) = (Monitor(false), AsyncStream.makeStream(of: Void.self))
+        let body = Scripted { _, _ in
             isStarted.withLock { $0 = true }
             isStarted.signal()
             while !Task.isCancelled {}
             ended.continuation.yield()
-        }
-        let pool = BodyPool(runnersMax: 1)
-        let body = runner.body(1, gate, pool)
-
+        }.start(1, gate)
         // A thread of its own: the body keeps one of the pool's, and there may be no other.
         let canceller = try NodeThread("canceller") {
             isStarted.wait(until: { $0 })
             body.cancel()
         }
-        pool.post([body])
-
         for await _ in ended.stream { break }
         await canceller.join()
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `a body that was cancelled before its turn begins as a cancelled one`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let seen = AsyncStream.makeStream(of: Bool.self)
-        let runner = Scripted { _ in seen.continuation.yield(Task.isCancelled) }
-        let pool = BodyPool(runnersMax: 1)
-        let body = runner.body(1, gate, pool)
+    @Test func `begins as a cancelled one if it is cancelled before its turn`() {
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let seen = Locked<[Bool]>([])
+        let script = Scripted { _, _ in seen.withLock { $0.append(Task.isCancelled) } }
+        let bodies = [1, 2].map { script.start($0, gate, on: executor) }
+        bodies[0].cancel()
+        executor.runJobs()
+        #expect(seen.withLock { $0 } == [true, false])
+        executor.end()
+    }
 
+    @Test func `begins as a cancelled one if it is cancelled before it has a task`() {
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let seen = Locked<[Bool]>([])
+        let body = Scripted { _, _ in seen.withLock { $0.append(Task.isCancelled) } }.body(1, gate)
         body.cancel()
-        pool.post([body])
-
-        for await isCancelled in seen.stream {
-            #expect(isCancelled)
-            break
-        }
+        BodyRunner.start([body], on: executor)
+        executor.runJobs()
+        #expect(seen.withLock { $0 } == [true])
+        executor.end()
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `bodies begin in the order of their grants, and one that waits lets the next begin`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let begun = AsyncStream.makeStream(of: UInt32.self)
-        let isLast = Locked(false)
-        let runner = Scripted { number in
-            begun.continuation.yield(number)
+    @Test func `begins after those that were granted before it, and while they wait`() {
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let begun = Locked<[UInt32]>([])
+        let script = Scripted { number, _ in
+            begun.withLock { $0.append(number) }
             // All wait for the last.
-            if number == 8 { isLast.withLock { $0 = true } }
-            while !isLast.withLock({ $0 }) { await Task.yield() }
+            while begun.withLock({ $0.last }) != 8 { await Task.yield() }
         }
-
-        let pool = BodyPool(runnersMax: 1)
-        pool.post((1...8).map { runner.body($0, gate, pool) })
-
-        var order: [UInt32] = []
-        for await number in begun.stream {
-            order.append(number)
-            if number == 8 { break }
-        }
-        #expect(order == [1, 2, 3, 4, 5, 6, 7, 8])
+        let bodies = (1...8).map { script.body($0, gate) }
+        BodyRunner.start(bodies, on: executor)
+        executor.runJobs()
+        #expect(begun.withLock { $0 } == [1, 2, 3, 4, 5, 6, 7, 8])
+        for body in bodies { body.cancel() }
+        executor.end()
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `bodies of two feedbacks share a task and keep their order`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let seen = AsyncStream.makeStream(of: (UInt32, Int?).self)
-        let runners = (0...1).map { runner in
-            Scripted { number in
-                let task = withUnsafeCurrentTask { $0?.hashValue }
-                // Each is run by its own feedback's runner, whose bodies are the even or the odd ones.
-                seen.continuation.yield((Int(number) % 2 == runner ? number : 0, task))
-            }
-        }
-        let pool = BodyPool(runnersMax: 1)
-
-        pool.post([1, 3, 2, 5, 4, 6].map { runners[Int($0) % 2].body($0, gate, pool) })
-
-        var order: [UInt32] = []
-        var tasks: Set<Int?> = []
-        for await (number, task) in seen.stream {
-            order.append(number)
-            tasks.insert(task)
-            if order.count == 6 { break }
-        }
-        #expect(order == [1, 3, 2, 5, 4, 6])
-        #expect(tasks.count == 1)
-    }
-
-    @Test(.timeLimit(.minutes(5)))
-    func `the task of a body that was cancelled runs no other`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let seen = AsyncStream.makeStream(of: Bool.self)
-        let shared = Locked<EffectBody?>(nil)
-        let runner = Scripted { number in
-            // The first is cancelled while it runs, and never waits.
-            if number == 1 { shared.withLock { $0 }?.cancel() }
-            seen.continuation.yield(Task.isCancelled)
-        }
-        let pool = BodyPool(runnersMax: 1)
-        let bodies = (1...4).map { runner.body($0, gate, pool) }
-        shared.withLock { $0 = bodies[0] }
-        bodies[2].cancel()
-
-        pool.post(bodies)
-
-        var cancelled: [Bool] = []
-        for await isCancelled in seen.stream {
-            cancelled.append(isCancelled)
-            if cancelled.count == 4 { break }
-        }
-        #expect(cancelled == [true, false, true, false])
-        shared.withLock { $0 = nil }
-    }
-
-    @Test(.timeLimit(.minutes(5)))
-    func `a body that has waited hears of its cancellation, and bodies behind it do not`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
+    @Test func `is cancelled while it waits, and no other is`() async {
         let seen = AsyncStream.makeStream(of: (UInt32, Bool).self)
-        let runner = Scripted { number in
+        let script = Scripted { number, _ in
             if number == 1 { while !Task.isCancelled { await Task.yield() } }
             seen.continuation.yield((number, Task.isCancelled))
         }
-        let pool = BodyPool(runnersMax: 1)
-        let bodies = (1...3).map { runner.body($0, gate, pool) }
-
-        pool.post(bodies)
-
+        let bodies = (1...3).map { script.start($0, gate) }
         var cancelled: [UInt32: Bool] = [:]
         for await (number, isCancelled) in seen.stream {
             cancelled[number] = isCancelled
@@ -146,60 +81,92 @@ import Testing
         #expect(cancelled == [1: true, 2: false, 3: false])
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `G10 a line that is never empty takes no more room than those who stand in it`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
-        let pool = BodyPool(runnersMax: 1)
-        let ended = AsyncStream.makeStream(of: Int.self)
-        let made = Locked(2)
-        let shared = Locked<Scripted?>(nil)
-        let runner = Scripted { _ in
-            let number = made.withLock { made in
-                made += 1
-                return made
-            }
-            if number < 10_000, let runner = shared.withLock({ $0 }) {
-                pool.post([runner.body(1, gate, pool)])
-            } else {
-                ended.continuation.yield(pool.placesCount)
-            }
+    @Test func `shares a task with others that never wait, and with none that is cancelled`() {
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let seen = Locked<[(task: Int?, isCancelled: Bool)]>([])
+        let script = Scripted { number, body in
+            // It is cancelled while it runs, and never waits.
+            if number == 2 { body.cancel() }
+            seen.withLock { $0.append((withUnsafeCurrentTask { $0?.hashValue }, Task.isCancelled)) }
         }
-        shared.withLock { $0 = runner }
+        let bodies = (1...4).map { script.body($0, gate) }
+        BodyRunner.start(bodies, on: executor)
+        executor.runJobs()
+        let tasks = seen.withLock { $0 }
+        #expect(tasks.map(\.isCancelled) == [false, true, false, false])
+        #expect(tasks[0].task == tasks[1].task)
+        #expect(tasks[2].task == tasks[3].task)
+        executor.end()
+    }
 
-        pool.post([runner.body(1, gate, pool), runner.body(1, gate, pool)])
-
-        for await placesCount in ended.stream {
-            #expect(placesCount < 8)
-            break
+    @Test func `does not hear of a late cancellation of one that ran before in its task`() {
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let first = Locked<EffectBody?>(nil)
+        let seen = Locked<[Bool]>([])
+        let script = Scripted { _, _ in
+            first.withLock { $0 }?.cancel()
+            seen.withLock { $0.append(Task.isCancelled) }
         }
-        shared.withLock { $0 = nil }
+        let bodies = [Scripted { _, _ in }.body(1, gate), script.body(2, gate)]
+        first.withLock { $0 = bodies[0] }
+        BodyRunner.start(bodies, on: executor)
+        executor.runJobs()
+        #expect(seen.withLock { $0 } == [false])
+        executor.end()
+    }
+
+    @Test func `gets the newest of its newer requests, and hears that there are no more when it is cancelled`() async {
+        let seen = AsyncStream.makeStream(of: UInt8?.self)
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let body = Scripted { _, body in
+            for await request in body.newerRequests { seen.continuation.yield(request as? UInt8) }
+            seen.continuation.finish()
+        }.start(1, gate, on: executor)
+        // Before it has begun: the second replaces the first.
+        for request in [2, 3] as [UInt8] { body.update([request]) }
+        executor.end()
+        var requests: [UInt8?] = []
+        for await request in seen.stream {
+            requests.append(request)
+            if request == 3 { body.update([4]) }
+            if request == 4 { body.cancel() }
+        }
+        #expect(requests == [3, 4])
+    }
+
+    @Test func `hears that there are no newer requests if it asks for them after its end`() async {
+        let ended = AsyncStream.makeStream(of: Void.self)
+        let executor = ConnectionExecutor(wakeup: gate.wakeup)
+        let body = Scripted { _, _ in ended.continuation.finish() }.start(1, gate, on: executor)
+        executor.runJobs()
+        for await _ in ended.stream {}
+        body.update([2])
+        for await request in body.newerRequests { Issue.record("\(request) came after the end") }
+        executor.end()
     }
 }
 
-/// Runs the same for every body, which gets its number.
-private final class Scripted: FeedbackRunner {
+/// Runs the same for every body, which gets its number and itself.
+private final class Scripted: FeedbackEffects {
     let loop = "scripted"
-    private let work: @Sendable (UInt32) async -> Void
+    private let work: @Sendable (UInt32, EffectBody) async -> Void
 
-    init(_ work: @escaping @Sendable (UInt32) async -> Void) { self.work = work }
+    init(_ work: @escaping @Sendable (UInt32, EffectBody) async -> Void) { self.work = work }
 
-    nonisolated(nonsending) func run(_ first: EffectBody, _ next: (EffectBody) -> EffectBody?) async -> EffectBody? {
-        var body = first
-        while true {
-            await work(body.grant.failures)
-            guard let following = next(body) else { return nil }
-            guard following.isRun(by: self) else { return following }
-            body = following
-        }
+    nonisolated(nonsending) func run(_ body: EffectBody) async { await work(body.grant.effect.index, body) }
+
+    func request(_ bytes: RequestBytes) -> (any Sendable)? { bytes.array.first }
+
+    func start(_ number: UInt32, _ gate: OutboxGate, on executor: (any TaskExecutor)? = nil) -> EffectBody {
+        let body = body(number, gate)
+        BodyRunner.start([body], on: executor)
+        return body
     }
 
-    func request(_ bytes: RequestBytes) -> (any Sendable)? { nil }
-
-    /// - Parameter number: stands where a grant has its failures.
-    func body(_ number: UInt32, _ gate: OutboxGate, _ pool: BodyPool) -> EffectBody {
+    func body(_ number: UInt32, _ gate: OutboxGate) -> EffectBody {
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: number), attempt: Attempt(epoch: 1, count: 1),
-            version: Seq(1), failures: number, isResumed: false, request: [])
-        return EffectBody(grant, Workshop(runner: self, history: History(1), gate: gate, pool: pool))
+            version: Seq(1), failures: 0, isResumed: false, request: [])
+        return EffectBody(grant, self, in: History(1), to: gate)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LoopCluster
 import LoopCore
 import LoopLock
 import LoopWire
@@ -6,95 +7,149 @@ import Testing
 
 @testable import LoopNode
 
-@Suite struct `A gate to the outbox` {
+@Suite(.timeLimit(.minutes(5))) struct `A gate to the outbox` {
     private let gate: OutboxGate
 
-    init() throws { gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20) }
+    init() throws { gate = try OutboxGate(countMax: 2, bytesMax: 1 << 20) }
 
-    @Test func `lets who ends with the only event push it, and wakes nobody`() throws {
-        let (gate, pushesCount) = (gate, Locked(0))
-        gate.letSenders(push: {
-            pushesCount.withLock { $0 += 1 }
-            take(outboxCount: 1)
-            return true
-        })
-        #expect(try offer())
-        #expect(pushesCount.withLock { $0 } == 1 && !isSignalled)
-
-        // The first is under way: the next ones are for the owning thread, which takes them together.
-        #expect(try offer())
-        #expect(try offer())
-        #expect(pushesCount.withLock { $0 } == 1 && isSignalled)
-        take(outboxCount: 3)
+    @Test func `wakes the owning thread once for all that is posted before it is taken`() async throws {
         #expect(!isSignalled)
-
-        take(outboxCount: 0)
-        #expect(try offer())
-        #expect(pushesCount.withLock { $0 } == 2 && !isSignalled)
-
-        gate.letSenders(push: nil)
-        take(outboxCount: 0)
-        #expect(try offer())
-        #expect(pushesCount.withLock { $0 } == 2 && isSignalled)
-    }
-
-    @Test func `lets who waits for the outcome of the only event push it`() async throws {
-        let gate = gate
-        gate.letSenders(push: {
-            var posted = PostedEntries()
-            gate.take(into: &posted, isSignalled: false)
-            for (_, waiter) in posted.waiters { gate.resolve(waiter.ticket, .success(Seq(7))) }
-            return true
-        })
-        #expect(try await gate.send([1], of: nil, confirmed: true) == Seq(7))
+        try await gate.send(event(1))
+        #expect(isSignalled)
+        try await gate.send(event(2))
+        gate.end(EffectID(feedback: 0, seq: Seq(1), index: 0), Attempt(epoch: 1, count: 1), nil)
+        #expect(take().run.map(\.kind) == [.event, .event, .completed])
         #expect(!isSignalled)
     }
 
-    @Test func `leaves the events of a sender that goes on to the owning thread`() throws {
-        gate.letSenders(push: { true })
-        #expect(try offer(isLast: false))
+    @Test func `G10 lets senders in when there is room, in the order in which they came`() async throws {
+        for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
+        let first = Task { try await gate.send(event(3)) }
+        await gate.waitForLine(1)
+        let second = Task { try await gate.send(event(4)) }
+        await gate.waitForLine(2)
+        #expect(take().run.map(\.payload) == [[1], [2]])
+
+        // One of the two is settled.
+        gate.report(outboxCount: 1, outboxBytes: 7)
+        #expect(try await first.value == .initial)
         #expect(isSignalled)
+        #expect(take().run.map(\.payload) == [[3]])
+        #expect(gate.lineCount == 1)
+
+        gate.report(outboxCount: 0, outboxBytes: 0)
+        #expect(try await second.value == .initial)
+        #expect(take().run.map(\.payload) == [[4]])
     }
 
-    @Test func `wakes the owning thread where a sender could not push`() throws {
-        gate.letSenders(push: { false })
-        #expect(try offer())
-        #expect(isSignalled)
+    @Test func `G10 lets nobody overtake those who wait`() async throws {
+        for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
+        let first = Task { try await gate.send(event(3)) }
+        await gate.waitForLine(1)
+        #expect(take().run.count == 2)
+        gate.report(outboxCount: 0, outboxBytes: 0)
+        try await gate.send(event(4))
+        _ = try await first.value
+        #expect(take().run.map(\.payload) == [[3], [4]])
     }
 
-    @Test func `that keeps events on disk leaves every push to the owning thread`() async throws {
-        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20, keeps: true)
-        let isPushed = Locked(false)
-        gate.letSenders(push: {
-            isPushed.withLock { $0 = true }
-            return true
-        })
-        let owner = try NodeThread("owner") {
-            var watched = pollfd(fd: gate.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&watched, 1, -1)
-            var posted = PostedEntries()
-            gate.take(into: &posted, isSignalled: true)
-            for (_, waiter) in posted.waiters { gate.resolve(waiter.ticket, .success(.initial)) }
+    @Test func `an end never waits`() async throws {
+        for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
+        gate.end(EffectID(feedback: 0, seq: Seq(1), index: 0), Attempt(epoch: 1, count: 1), Failure(message: "no"))
+        gate.close(SendRefusal(.ended), mayBeApplied: false)
+        gate.end(EffectID(feedback: 0, seq: Seq(1), index: 1), Attempt(epoch: 1, count: 2), nil)
+        #expect(take().run.map(\.kind) == [.event, .event, .failed, .completed])
+    }
+
+    @Test func `a sender that is cancelled while it waits for room leaves the line`() async throws {
+        for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
+        let sender = Task { try await gate.send(event(3)) }
+        await gate.waitForLine(1)
+        sender.cancel()
+        await #expect(throws: SendRefusal(.cancelled)) { try await sender.value }
+        #expect(gate.lineCount == 0)
+
+        // One that was cancelled before does not wait at all.
+        let late = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await gate.send(event(4))
         }
-        #expect(try await gate.send([1], of: nil, confirmed: true) == .initial)
-        await owner.join()
-        #expect(!isPushed.withLock { $0 })
+        await #expect(throws: SendRefusal(.cancelled)) { try await late.value }
+        #expect(take().run.map(\.payload) == [[1], [2]])
     }
 
-    private func offer(isLast: Bool = true) throws -> Bool {
-        let effect = (id: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1))
-        return try [UInt8](repeating: 1, count: 8).withUnsafeBytes { try gate.offer($0, of: effect, isLast: isLast) }
+    @Test func `a cancelled effect sends nothing, and a cancelled client does while there is room`() async throws {
+        let effect = event(1, of: EffectID(feedback: 0, seq: Seq(1), index: 0))
+        let sender = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await #expect(throws: SendRefusal(.cancelled)) { try await gate.send(effect) }
+            return try await gate.send(event(2))
+        }
+        #expect(try await sender.value == .initial)
+        #expect(take().run.map(\.payload) == [[2]])
     }
 
-    /// As the owning thread does, whose machine then has so many events under way.
-    private func take(outboxCount: Int) {
+    @Test func `tells a sender the outcome that it waits for`() async throws {
+        let sender = Task { try await gate.send(event(1, wantsSeq: true)) }
+        await watch()
+        let posted = take()
+        #expect(posted.waiters.map(\.index) == [0])
+        gate.resolve(posted.waiters.map { ($0.ticket, .success(Seq(7))) })
+        #expect(try await sender.value == Seq(7))
+    }
+
+    @Test func `that keeps events lets a sender go on when its event is on disk`() async throws {
+        let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20, keeps: true)
+        let sender = Task { try await gate.send(event(1)) }
+        await watch(gate)
         var posted = PostedEntries()
         gate.take(into: &posted, isSignalled: true)
-        gate.report(posted, outboxCount: outboxCount, outboxBytes: 8 * outboxCount)
+        #expect(posted.waiters.map(\.index) == [0])
+        gate.resolve(posted.waiters.map { ($0.ticket, .success(.initial)) })
+        #expect(try await sender.value == .initial)
+    }
+
+    @Test func `that is closed refuses what waits for room, and says of the rest that it may be applied`() async throws
+    {
+        let known = Task { try await gate.send(event(1, wantsSeq: true)) }
+        await watch()
+        try await gate.send(event(2))
+        let waiting = Task { try await gate.send(event(3)) }
+        await gate.waitForLine(1)
+        gate.close(SendRefusal(.ended, detail: "over"), mayBeApplied: true)
+        await #expect(throws: SendRefusal(.historyChanged, detail: "over")) { try await known.value }
+        await #expect(throws: SendRefusal(.ended, detail: "over")) { try await waiting.value }
+        await #expect(throws: SendRefusal(.ended, detail: "over")) { try await gate.send(event(4)) }
+        await #expect(throws: SendRefusal(.ended, detail: "over")) { try await gate.send(event(4, wantsSeq: true)) }
+    }
+
+    private func event(_ byte: UInt8, of effect: EffectID? = nil, wantsSeq: Bool = false) -> Entry {
+        Entry(
+            kind: .event, effect: effect, attempt: effect == nil ? .none : Attempt(epoch: 1, count: 1),
+            payload: [byte], wantsSeq: wantsSeq)
+    }
+
+    /// As the owning thread does.
+    private func take() -> PostedEntries {
+        var posted = PostedEntries()
+        gate.take(into: &posted, isSignalled: true)
+        return posted
     }
 
     private var isSignalled: Bool {
         var watched = pollfd(fd: gate.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) == 1
     }
+
+    /// Waits until the gate wakes the owning thread.
+    private func watch(_ other: OutboxGate? = nil) async {
+        let descriptor = (other ?? gate).descriptor
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&watched, 1, 0) != 1 { await Task.yield() }
+    }
+}
+
+extension OutboxGate {
+    /// Waits until so many senders stand in the line.
+    fileprivate func waitForLine(_ count: Int) async { while lineCount < count { await Task.yield() } }
 }

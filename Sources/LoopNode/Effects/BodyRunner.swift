@@ -1,0 +1,76 @@
+import LoopLock
+
+/// A task that runs bodies one after the other, until one of them waits for something or is cancelled: the task ends with that
+/// body. So bodies that never wait share a task, whose making would cost more than all else that is done for them.
+///
+///     starter ──▶ runner: body, body, body that waits …
+///        └──────▶ runner: body, body that is cancelled
+///        └──────▶ runner: body, body                           until the line is empty
+final class BodyRunner: Sendable {
+    /// Runs nothing.
+    static let none = BodyRunner()
+
+    private struct State {
+        var body: EffectBody?
+        /// The task, as it is known to itself while it runs for the first time.
+        var early: EarlyTask?
+        /// The task, once it has waited or ended.
+        var task: Task<Void, Never>?
+        /// Whether a body of this task was cancelled. Then the task is cancelled, and must not run another one.
+        var isSpoilt = false
+
+        var runsAnother: Bool { task == nil && !isSpoilt }
+    }
+
+    private let state = Locked(State())
+
+    private init() {}
+
+    /// Starts bodies in the order in which they were granted: as many at once as there are processors, and more while some wait.
+    /// - Parameter executor: where; nil: on Swift's pool.
+    static func start(_ bodies: [EffectBody], on executor: (any TaskExecutor)?) {
+        // The first one last: whoever begins a body takes it out, so that a body that waits keeps no other.
+        let line = Locked(Array(bodies.reversed()))
+        let startersCount = executor == nil ? min(SystemInfo.processorsCount, bodies.count) : 1
+        for _ in 0..<startersCount {
+            // Detached: an effect inherits nothing from the thread that heard of it.
+            Task.detached(executorPreference: executor) {
+                while !line.withLock({ $0.isEmpty }) {
+                    let runner = BodyRunner()
+                    // Returns when the task has ended, or waits for the first time.
+                    let task = Task.immediateDetached(executorPreference: executor) { await runner.run(line) }
+                    runner.state.withLock { $0.task = task }
+                }
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func run(_ line: Locked<[EffectBody]>) async {
+        let early = withUnsafeCurrentTask { $0.map(EarlyTask.init) }
+        state.withLock { $0.early = early }
+        while state.withLock({ $0.runsAnother }), let body = line.withLock({ $0.popLast() }) {
+            state.withLock { $0.body = body }
+            if !body.begins(in: self) { cancel(body) }
+            await body.run()
+            state.withLock { $0.body = nil }
+        }
+    }
+
+    /// Cancels the task if it runs this body.
+    func cancel(_ body: EffectBody) {
+        let (task, early) = state.withLock { state -> (Task<Void, Never>?, EarlyTask?) in
+            guard state.body === body else { return (nil, nil) }
+            state.isSpoilt = true
+            return (state.task, state.early)
+        }
+        if let task { task.cancel() } else { early?.task.cancel() }
+    }
+}
+
+/// A task before its maker has a handle of it.
+///
+/// Unchecked: any thread may cancel a task whose memory lives. The maker of an immediate task owns it until it gives the handle to
+/// the runner, and whoever cancels has the runner.
+private struct EarlyTask: @unchecked Sendable {
+    let task: UnsafeCurrentTask
+}

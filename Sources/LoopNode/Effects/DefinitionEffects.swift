@@ -1,0 +1,25 @@
+import LoopCore
+import LoopWire
+
+/// The effects of a definition, for a node that hears of them as grants.
+struct DefinitionEffects: Sendable {
+    /// By name, which is the same in every process; numbers are the journal's.
+    private let feedbacks: [String: any FeedbackEffects]
+    /// Where bodies run; nil: on Swift's pool.
+    private let executor: (any TaskExecutor)?
+
+    init<Definition: LoopDefinition>(
+        _ definition: Definition, coder: any ValueCoder, on executor: (any TaskExecutor)? = nil
+    ) {
+        self.executor = executor
+        feedbacks = Dictionary(
+            definition.allFeedbacks.map { ($0.name, CodableEffects($0, loop: Definition.name, coder: coder)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The effects of a feedback; nil: the definition has none of this name.
+    subscript(feedback: String?) -> (any FeedbackEffects)? { feedback.flatMap { feedbacks[$0] } }
+
+    /// Starts bodies in the order in which they were granted.
+    func start(_ bodies: [EffectBody]) { BodyRunner.start(bodies, on: executor) }
+}

@@ -1,0 +1,91 @@
+import LoopCore
+import LoopWire
+
+/// The effects of one feedback, whose types are known only to the conforming type.
+protocol FeedbackEffects: AnyObject, Sendable {
+    /// The loop's name.
+    var loop: String { get }
+
+    /// Runs a body in the present task, and tells its end.
+    nonisolated(nonsending) func run(_ body: EffectBody) async
+
+    /// A request from its bytes; nil: they are none.
+    func request(_ bytes: RequestBytes) -> (any Sendable)?
+}
+
+/// The effects of a feedback whose requests and events travel as bytes.
+final class CodableEffects<State: Sendable, Event: Codable & Sendable>: FeedbackEffects {
+    let loop: String
+    private let feedback: Feedback<State, Event>
+    private let coder: any ValueCoder
+
+    init(_ feedback: Feedback<State, Event>, loop: String, coder: any ValueCoder) {
+        self.feedback = feedback
+        self.loop = loop
+        self.coder = coder
+    }
+
+    func request(_ bytes: RequestBytes) -> (any Sendable)? { try? feedback.requestCoding?.decode(bytes, coder) }
+
+    nonisolated(nonsending) func run(_ body: EffectBody) async {
+        let (name, grant) = (feedback.name, body.grant)
+        guard let coding = feedback.requestCoding else {
+            let message = "the requests of \(name) are not Codable; they run in the loop's process"
+            return body.end(Failure(message: message))
+        }
+        let request: any Sendable
+        do {
+            request = try coding.decode(grant.request, coder)
+        } catch {
+            return body.end(Failure(message: "the request of \(name) could not be read: \(error)", isFinal: true))
+        }
+        let context = EffectContext(
+            id: grant.effect, failures: Int(grant.failures), isResumed: grant.isResumed, source: body)
+        do {
+            switch feedback.effect(request, context).body {
+            case .events(let events):
+                for event in events.dropLast() { try await body.send(encoded(event)) }
+                try await end(body, with: events.last)
+            case .task(let work): try await end(body, with: try await work())
+            case .run(let work):
+                try await work(
+                    Send { [self] (event, confirmed) async throws(SendRefusal) -> Seq in
+                        try await body.send(encoded(event), wantsSeq: confirmed)
+                    })
+                body.end(nil)
+            }
+        } catch {
+            await fail(body, request, error)
+        }
+    }
+
+    /// The body has ended, with its last event if it has one.
+    private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event?) async throws(SendRefusal) {
+        guard let event else { return body.end(nil) }
+        try await body.send(encoded(event), isLast: true)
+    }
+
+    /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported.
+    private nonisolated(nonsending) func fail(
+        _ body: EffectBody, _ request: any Sendable, _ error: any Error
+    ) async {
+        let advice = error as? any RetryAdvice
+        let isFinal = advice?.isTransient == false || Int(body.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
+        if isFinal, !Task.isCancelled, let event = feedback.failureEvent?(request, error) {
+            do {
+                return try await end(body, with: event)
+            } catch {
+                return body.end(Failure(message: "\(error)", isFinal: true))
+            }
+        }
+        body.end(Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))
+    }
+
+    private func encoded(_ event: Event) throws(SendRefusal) -> [UInt8] {
+        do {
+            return try coder.encode(event)
+        } catch {
+            throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
+        }
+    }
+}
