@@ -31,11 +31,14 @@ public struct Budget: Sendable {
             for turn in 0..<64 + count / 64 {
                 if turn == 64 { pair.meter.isRunning = true }
                 pair.withPeer { peer in
+                    // As senders leave them for the machine: written once, and taken at once.
+                    var run = EntryRun()
                     for _ in 0..<64 {
                         number += 1
                         guard let bytes = try? CBOR.encode(Event(number: number)) else { return }
-                        _ = peer.send(bytes[...], of: nil, wantsSeq: false)
+                        run.append(Entry(kind: .event, payload: bytes[...]))
                     }
+                    precondition(peer.accept(run).refused.isEmpty, "the machine has not accepted every entry")
                 }
                 pair.turn()
             }

@@ -7,7 +7,7 @@ import ZMQ
 /// Real processes, sockets, kills and freezes: the report stays the same.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `The link checker over processes` {
     @Test func `killing, freezing, stopping and adding workers changes nothing in the report`() async throws {
-        let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
+        let site = try CheckedSite(pages: 360, latency: .milliseconds(100))
 
         let calm = try ProcessCluster(site: site.url)
         for name in ["a", "b", "c"] { try calm.startWorker(name) }
@@ -16,10 +16,11 @@ import ZMQ
         #expect(expected.json.contains("missing0.html"))
         #expect(expected.json.contains("no such fragment"))
 
+        // Two pages at a time each: the check must not be over before all three have joined.
         let rough = try ProcessCluster(site: site.url)
-        let killed = try rough.startWorker("killed")
-        let frozen = try rough.startWorker("frozen")
-        let stopped = try rough.startWorker("stopped")
+        let killed = try rough.startWorker("killed", capacity: 2)
+        let frozen = try rough.startWorker("frozen", capacity: 2)
+        let stopped = try rough.startWorker("stopped", capacity: 2)
         _ = try await rough.status { status in
             ["killed", "frozen", "stopped"].allSatisfy { name in
                 status.peers.contains { $0.name == name && $0.leases > 0 && $0.completed > 0 }

@@ -127,8 +127,9 @@ package struct Disk: Sendable {
         try remove(path)
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
-        while status.st_size > Self.stepBytes {
-            status.st_size -= off_t(Self.stepBytes)
+        // Down to nothing: a child of this process that has not called exec yet may hold the file too, and with it the room.
+        while status.st_size > 0 {
+            status.st_size = max(0, status.st_size - off_t(Self.stepBytes))
             guard ftruncate(descriptor, status.st_size) == 0 else { return }
             BackgroundWork.giveWay()
         }

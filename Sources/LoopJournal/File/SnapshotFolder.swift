@@ -39,7 +39,7 @@ struct SnapshotFolder: Sendable {
             try disk.syncFolder(Disk.folder(of: path))
         } catch {
             // Room may be what is missing.
-            try? disk.remove(temporary)
+            try? disk.removeInSteps(temporary)
             throw error
         }
         return entry
