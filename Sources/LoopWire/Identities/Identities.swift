@@ -58,14 +58,6 @@ public struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     public static func < (a: SessionID, b: SessionID) -> Bool { a.value < b.value }
 
-    /// Reducers give these numbers out, so nobody can choose them to collide: one multiplication mixes them, where the
-    /// standard hash takes a hundred instructions for each look-up.
-    @inlinable
-    public func _rawHashValue(seed: Int) -> Int {
-        let mixed = (value ^ UInt64(truncatingIfNeeded: seed)) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: mixed ^ mixed >> 32)
-    }
-
     public var description: String { "\(value)" }
 }
 
