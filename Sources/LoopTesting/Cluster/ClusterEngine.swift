@@ -20,19 +20,19 @@ package final class ClusterEngine<Work: Workload> {
     package let scenario: Scenario
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
-    @exclusivity(unchecked) var work: Work
+    var work: Work
     let coder: any ValueCoder
     let limits: WorkloadLimits
     let happenings: [(time: UInt64, what: Happening)]
-    @exclusivity(unchecked) var random: SeededRandom
-    @exclusivity(unchecked) var agenda = Agenda()
+    var random: SeededRandom
+    var agenda = Agenda()
     /// Virtual nanoseconds since the beginning.
-    @exclusivity(unchecked) package internal(set) var now: UInt64 = 0
-    @exclusivity(unchecked) package internal(set) var stepCount = 0
+    package internal(set) var now: UInt64 = 0
+    package internal(set) var stepCount = 0
     private var stepsAtOnce = 0
-    @exclusivity(unchecked) var checkers: Checkers<Work>
+    var checkers: Checkers<Work>
     /// Kept only where somebody will read it: it costs more than the run.
-    @exclusivity(unchecked) package internal(set) var transcript: Transcript?
+    package internal(set) var transcript: Transcript?
     /// To ask the transcript itself would copy it.
     let isTranscribing: Bool
     /// How often each kind of fault took place.
@@ -41,7 +41,7 @@ package final class ClusterEngine<Work: Workload> {
     package internal(set) var faultsDrawn = 0
     package internal(set) var eventCount = 0
     /// How many messages were sent, in all directions.
-    @exclusivity(unchecked) var messageCount = 0
+    var messageCount = 0
     var ids: UInt32 = 0
     var entryCount = 0
     /// When the turn began whose records are on their way, or whose messages leave.
@@ -64,25 +64,25 @@ package final class ClusterEngine<Work: Workload> {
     let hasLocalEffects: Bool
 
     // The reducer's process.
-    @exclusivity(unchecked) var reducer: ReducerMachine<Ran>?
+    var reducer: ReducerMachine<Ran>?
     /// Told apart from `reducer != nil`, which copies the machine to find out.
-    @exclusivity(unchecked) var isReducerUp = false
+    var isReducerUp = false
     var reducerLife: UInt32 = 0
     var restCount = 0
-    @exclusivity(unchecked) var unsynced: Unsynced?
-    @exclusivity(unchecked) var isSyncing = false
-    @exclusivity(unchecked) var reducerWakesAt = UInt64.max
-    @exclusivity(unchecked) var reducerFrozenUntil: UInt64 = 0
+    var unsynced: Unsynced?
+    var isSyncing = false
+    var reducerWakesAt = UInt64.max
+    var reducerFrozenUntil: UInt64 = 0
     var reducerBeganAt: UInt64 = 0
-    @exclusivity(unchecked) var reducerClockOffset: UInt64 = 0
+    var reducerClockOffset: UInt64 = 0
     var wallOffset: Int64 = 0
     var isNextAppendSlow = false
     var isNextAppendFailing = false
     /// Until then the disk has no room.
     var diskFailsUntil: UInt64 = 0
     /// What the turn holds that is to be lost quietly, and whether the process ends once more after that; nil: none is.
-    @exclusivity(unchecked) var awaitedLoss: (of: QuietLoss, endsAgain: Bool)?
-    @exclusivity(unchecked) var endsAgainAt = UInt64.max
+    var awaitedLoss: (of: QuietLoss, endsAgain: Bool)?
+    var endsAgainAt = UInt64.max
     /// An older copy of the journal was put back, and nobody has noticed; an operator has been told, and goes on with it.
     var isRestored = false
     var goesOnWithoutLost = false
@@ -91,8 +91,8 @@ package final class ClusterEngine<Work: Workload> {
     /// The epoch of the process that serves.
     var servedEpoch = Epoch.none
     /// When the machine was last told the time, and when it had stood still before: leases are longer by that.
-    @exclusivity(unchecked) var advancedAt: UInt64 = 0
-    @exclusivity(unchecked) var standstills: [(at: UInt64, length: UInt64)] = []
+    var advancedAt: UInt64 = 0
+    var standstills: [(at: UInt64, length: UInt64)] = []
     var flushedAt: UInt64 = 0
     /// Where the newest snapshot was begun, and the one that is being written.
     var snapshotAt: UInt64 = 0
@@ -105,12 +105,12 @@ package final class ClusterEngine<Work: Workload> {
     /// What operators ask for in the next turn.
     var operatorRequests: [AdministrationRequest] = []
     /// This process's hold on the disk.
-    @exclusivity(unchecked) var journal: SimulatedJournal?
-    @exclusivity(unchecked) var disk: SimulatedDisk?
+    var journal: SimulatedJournal?
+    var disk: SimulatedDisk?
     /// The history of the newest record.
     var history = History.none
     /// How the loop has ended, as far as the journal knows.
-    @exclusivity(unchecked) package internal(set) var outcome: Outcome?
+    package internal(set) var outcome: Outcome?
     /// Whether the plan's fault behind the end has come, and those who come when all others have learned of the end.
     var hasFaultAtEnd = false
     var haveLatecomersCome = false
@@ -128,13 +128,13 @@ package final class ClusterEngine<Work: Workload> {
     var trapCount = 0
 
     // The other processes; nil: one that is gone, and nothing of it is under way.
-    @exclusivity(unchecked) var peers: [Peer?] = []
+    var peers: [Peer?] = []
     /// What each of them was, also those that are gone.
     var places: [(role: Peer.Role, slot: Int)] = []
     /// When those that are gone were killed.
     var goneAt: [PeerID: UInt64] = [:]
     /// Those that live, or whose sockets still hold something.
-    @exclusivity(unchecked) var present: [Peer] = []
+    var present: [Peer] = []
 
     /// What is lost quietly: some event, the record that took an attempt away from a silent worker, or what stands behind the
     /// first entry that is refused for its attempt.

@@ -20,7 +20,7 @@ final class SimulatedPeer<Script> {
     /// Another one where it has left a session that somebody else uses.
     var id: PeerID { machine.configuration.peer }
     let role: Role
-    @exclusivity(unchecked) var machine: PeerMachine
+    var machine: PeerMachine
     /// As nodes have it: beside the peer's machine, on the same sockets.
     var observer: ObserverMachine?
     /// What it watches.
@@ -35,10 +35,10 @@ final class SimulatedPeer<Script> {
     var topics: [Topic] = []
     /// This process's steady clock minus virtual time.
     let clockOffset: UInt64
-    @exclusivity(unchecked) var isAlive = true
+    var isAlive = true
     var isLeaving = false
     /// It has learned of the loop's end, or it was asked to go and has handed everything back: it goes.
-    @exclusivity(unchecked) var hasEnded = false
+    var hasEnded = false
     var hasFinished = false
     /// What it has read of the loop's end: the first word in each history.
     var heardEnds: [HeardEnd] = []
@@ -49,38 +49,38 @@ final class SimulatedPeer<Script> {
         var seq: Seq
         let at: UInt64
     }
-    @exclusivity(unchecked) var frozenUntil: UInt64 = 0
+    var frozenUntil: UInt64 = 0
     /// Its next event ends the reducer's process.
     var sendsPoison = false
-    @exclusivity(unchecked) var wakesAt = UInt64.max
+    var wakesAt = UInt64.max
 
     // Sockets.
-    @exclusivity(unchecked) var subscriber = Connections<PeerFrame>()
-    @exclusivity(unchecked) var pusher = Connections<Batch>()
-    @exclusivity(unchecked) var fromReducer = Pipe<PeerFrame>()
-    @exclusivity(unchecked) var toReducer = Pipe<ToReducer>()
-    @exclusivity(unchecked) var isConnected = false
+    var subscriber = Connections<PeerFrame>()
+    var pusher = Connections<Batch>()
+    var fromReducer = Pipe<PeerFrame>()
+    var toReducer = Pipe<ToReducer>()
+    var isConnected = false
     /// The publisher knows the subscription from here on.
-    @exclusivity(unchecked) var subscribedAt = UInt64.max
+    var subscribedAt = UInt64.max
     /// The reducer has not heard of the subscription yet.
-    @exclusivity(unchecked) var isSubscriptionNew = false
-    @exclusivity(unchecked) var isSubscriberDead = false
-    @exclusivity(unchecked) var isPusherDead = false
+    var isSubscriptionNew = false
+    var isSubscriberDead = false
+    var isPusherDead = false
     /// Until then a new PUSH delivers no more than the old one.
     var collectorLostUntil: UInt64 = 0
     /// Until then nothing comes through from the reducer, and nothing to it.
-    @exclusivity(unchecked) var cutFromReducerUntil: UInt64 = 0
-    @exclusivity(unchecked) var cutToReducerUntil: UInt64 = 0
+    var cutFromReducerUntil: UInt64 = 0
+    var cutToReducerUntil: UInt64 = 0
     /// When it last read a word of its history in its inbox.
-    @exclusivity(unchecked) var heardAt: UInt64 = 0
+    var heardAt: UInt64 = 0
     /// The newest messages in both directions, where the plan has them come again.
     var recentFrames = Recent<PeerFrame>()
     var recentBatches = Recent<Batch>()
     /// The session of the newest frame to it, and whether what was said in it comes once more when there is a newer one.
-    @exclusivity(unchecked) var addressedSession = SessionID.none
+    var addressedSession = SessionID.none
     var hearsEarlierSession = false
     /// It claims nothing in the next epoch, and which that was.
-    @exclusivity(unchecked) var forgetsClaims = false
+    var forgetsClaims = false
     var forgetfulEpoch: Epoch?
     /// A copy of its outbox file, at a time when everything was settled.
     var copiedStream: PeerStream?
@@ -89,18 +89,18 @@ final class SimulatedPeer<Script> {
     /// Up to where its entries have left in this session.
     var sentUpTo: (session: SessionID, number: UInt64) = (.none, 0)
     /// The newest tick of this epoch that it has read left the reducer at this time, or it was welcomed then.
-    @exclusivity(unchecked) var reachedAt: UInt64 = 0
+    var reachedAt: UInt64 = 0
     /// What `reachedAt` was when the reducer was last seen to have taken its effects, and when it was last looked at.
     var lapsedAt: (reached: UInt64, looked: UInt64) = (.max, 0)
     /// How many messages the publisher drops next.
-    @exclusivity(unchecked) var burst = 0
+    var burst = 0
     /// The routing id of the present DEALER connection.
-    @exclusivity(unchecked) var route: [UInt8]
+    var route: [UInt8]
     /// What a local peer has to say in the reducer's next turn.
     var said: [ToReducer] = []
 
     // What runs here.
-    @exclusivity(unchecked) var bodies = RunningBodies<Script>()
+    var bodies = RunningBodies<Script>()
 
     // What a client has still to send of what it began, and when it goes on; nil: nothing more comes.
     var unsent: [[UInt8]] = []
@@ -108,7 +108,7 @@ final class SimulatedPeer<Script> {
     var isWaitingForRoom = false
 
     // Accounts of the entries whose outcome is not known.
-    @exclusivity(unchecked) var accounts = OutboxAccounts()
+    var accounts = OutboxAccounts()
 
     init(
         index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, route: [UInt8]
