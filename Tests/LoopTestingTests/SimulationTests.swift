@@ -27,8 +27,8 @@ import Testing
             #expect(transcript.count > 200)
             #expect(transcript.hash == second.transcript?.hash)
             #expect(transcript.text == second.transcript?.text)
-            #expect(first.stepCount == second.stepCount)
-            #expect(first.stepCount == unread.stepCount)
+            #expect(first.tally.stepCount == second.tally.stepCount)
+            #expect(first.tally.stepCount == unread.tally.stepCount)
             #expect(unread.transcript == nil)
         }
     }
@@ -69,12 +69,12 @@ import Testing
         var scenario = Scenario(seed: 5, seconds: 8)
         let all = Simulation.slots(scenario)
         try all.run()
-        scenario.withoutFaults = Set(0..<all.faultsDrawn)
+        scenario.withoutFaults = Set(0..<all.tally.faultsDrawn)
         let none = Simulation.slots(scenario)
         try none.run()
-        #expect(all.faultCounts.values.reduce(0, +) > 0)
-        #expect(none.faultCounts == [:])
-        #expect(none.faultsDrawn == all.faultsDrawn)
+        #expect(all.tally.faultCounts.values.reduce(0, +) > 0)
+        #expect(none.tally.faultCounts == [:])
+        #expect(none.tally.faultsDrawn == all.tally.faultsDrawn)
     }
 }
 

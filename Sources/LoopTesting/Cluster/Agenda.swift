@@ -35,6 +35,10 @@ struct Agenda {
     /// A heap of which every node has four children: flat, for most appointments are for soon.
     private var heap: [Appointment] = []
     private var order: UInt32 = 0
+    /// Virtual nanoseconds since the beginning.
+    private(set) var now: UInt64 = 0
+    /// How many tasks have come in a row without time passing.
+    private(set) var tasksAtOnce = 0
 
     mutating func note(_ task: Task, at time: UInt64) {
         order += 1
@@ -50,10 +54,13 @@ struct Agenda {
         heap[place] = new
     }
 
-    mutating func next() -> (time: UInt64, task: Task)? {
+    /// Takes the next task, and lets time pass until then.
+    mutating func next() -> Task? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         if !heap.isEmpty { sink(last) }
-        return (first.time, first.task)
+        tasksAtOnce = first.time > now ? 0 : tasksAtOnce + 1
+        now = max(now, first.time)
+        return first.task
     }
 
     /// Puts an appointment into the place of the first, and lets it sink to where it belongs.

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A definition of somebody's own: effects do what the test answers, clients send what the test says, and every state is held
+/// A user's own definition: effects do what the test answers, clients send what the test says, and every state is held
 /// against the test's invariants. Values are encoded as in production.
 struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     typealias Event = Definition.Event

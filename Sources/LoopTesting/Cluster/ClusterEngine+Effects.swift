@@ -7,7 +7,7 @@ extension ClusterEngine {
     func begin(_ grant: Grant, on peer: Peer) throws(Violation) {
         try observe(.ran(peer: peer.index, peer.machine.history, grant))
         let body = Peer.Body(
-            grant: grant, run: nextID(), script: try script(for: grant, on: peer, isUpdate: false))
+            grant: grant, run: roster.nextID(), script: try script(for: grant, on: peer, isUpdate: false))
         peer.bodies[body.run] = body
         agenda.note(
             .effectStep(peer: Int32(peer.index), run: body.run), at: now + between(.milliseconds(1), .milliseconds(200))
@@ -18,9 +18,7 @@ extension ClusterEngine {
     func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
         // Where records were lost the state may come to ask for the same again.
-        if limits.requestsDiffer, tailsLost == 0, historiesBegun == 0, faultCounts[.restored] == nil,
-            body.grant.request == request
-        {
+        if loop.limits.requestsDiffer, !tally.hasLostRecords, body.grant.request == request {
             throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
         }
         body.grant.request = request
@@ -37,13 +35,9 @@ extension ClusterEngine {
         return try drawing { (work, draw) throws(Violation) in try work.script(for: job, &draw) }
     }
 
-    func endBody(_ run: UInt32, of peer: Peer) {
-        peer.bodies[run] = nil
-    }
-
     func effectStep(_ peer: Peer, _ run: UInt32) throws(Violation) {
         guard peer.isAlive, peer.bodies.contains(run) else { return }
-        let frozenUntil = peer.role == .local ? reducerFrozenUntil : peer.frozenUntil
+        let frozenUntil = peer.role == .local ? process.frozenUntil : peer.life.frozenUntil
         if frozenUntil > now {
             return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: frozenUntil)
         }
@@ -81,7 +75,7 @@ extension ClusterEngine {
             id: 0, peer: peer.index, kind: failure == nil ? .completed : .failed, effect: body.effect,
             attempt: body.attempt, index: body.next, payload: nil, wantsSeq: false)
         peer.machine.effectEnded(body.effect, body.attempt, failure: failure)
-        endBody(body.run, of: peer)
+        peer.bodies[body.run] = nil
         try settleAccounts(of: peer, entry)
         wake(peer, at: now + 10_000)
     }
@@ -97,7 +91,7 @@ extension ClusterEngine {
             payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld)
         switch result {
         case .accepted where body.endsWithHeld:
-            endBody(body.run, of: peer)
+            peer.bodies[body.run] = nil
             try settleAccounts(of: peer, entry)
             wake(peer, at: now + 10_000)
             return false
@@ -127,29 +121,31 @@ extension ClusterEngine {
 
     /// A client sends what it began, or, if it is time for it, something new, and notes when it goes on.
     func clientEvent(_ peer: Peer) throws(Violation) {
-        guard peer.isAlive, !peer.hasEnded, let pause = peer.pause else { return }
-        if peer.frozenUntil > now { return agenda.note(.clientEvent(Int32(peer.index)), at: peer.frozenUntil) }
-        if peer.unsent.isEmpty {
+        guard peer.isAlive, !peer.life.hasEnded, let pause = peer.client.pause else { return }
+        if peer.life.frozenUntil > now {
+            return agenda.note(.clientEvent(Int32(peer.index)), at: peer.life.frozenUntil)
+        }
+        if peer.client.unsent.isEmpty {
             if standsStill { return }
             let burst = try drawing(for: peer) { (work, draw) throws(Violation) in
                 try work.burst(of: peer.slot, &draw)
             }
-            peer.unsent = burst.events
-            peer.pause = burst.pause
+            peer.client.unsent = burst.events
+            peer.client.pause = burst.pause
         } else {
-            peer.pause = pause
+            peer.client.pause = pause
         }
-        while let payload = peer.unsent.first {
+        while let payload = peer.client.unsent.first {
             guard try send(payload, of: peer) else {
-                peer.isWaitingForRoom = true
-                // There is more to send, whatever comes behind it.
-                peer.pause = peer.pause ?? 0
+                peer.client.isWaitingForRoom = true
+                // There is more to send, whatever comes after it.
+                peer.client.pause = peer.client.pause ?? 0
                 return
             }
-            peer.unsent.removeFirst()
+            peer.client.unsent.removeFirst()
         }
         wake(peer, at: now + 10_000)
-        if let pause = peer.pause { agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
+        if let pause = peer.client.pause { agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
     }
 
     /// - Returns: whether the outbox had room.
@@ -161,7 +157,7 @@ extension ClusterEngine {
         switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq) {
         case .accepted: try settleAccounts(of: peer, entry)
         case .full: return false
-        // Its sender is told at once: nothing was accepted.
+        // The sender knows at once that nothing was accepted.
         case .refused(let refusal) where refusal.reason == .tooLarge: break
         case .refused(let refusal) where refusal.reason == .ended && !peer.heardEnds.isEmpty: break
         case .refused(let refusal): throw Violation(.nothingLost, "a client may not send: \(refusal)")
@@ -171,8 +167,8 @@ extension ClusterEngine {
 
     /// The outbox has room again.
     func resume(_ peer: Peer) throws(Violation) {
-        if peer.isWaitingForRoom {
-            peer.isWaitingForRoom = false
+        if peer.client.isWaitingForRoom {
+            peer.client.isWaitingForRoom = false
             agenda.note(.clientEvent(Int32(peer.index)), at: now)
         }
         for run in peer.bodies.takeWaiting() {

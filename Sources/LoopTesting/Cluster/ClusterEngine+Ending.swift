@@ -10,41 +10,29 @@ extension ClusterEngine {
         agenda.note(.endNears, at: end.at - min(end.at, between(.zero, .seconds(2))))
     }
 
-    /// The journal knows that the loop has ended; nobody else does.
+    /// The journal knows that the loop has ended; no peer does yet.
     func noteEnd(_ end: Outcome) throws(Violation) {
         say("the loop has ended: \(end.text.prefix(200))")
-        outcome = end
-        guard let fault = plan.end?.fault, isFaulty, !hasFaultAtEnd else { return }
-        hasFaultAtEnd = true
+        ending.outcome = end
+        guard let fault = plan.end?.fault, isFaulty, !ending.hasFaultAtEnd else { return }
+        ending.hasFaultAtEnd = true
         if fault.after == 0 { return try faultAtEnd() }
         agenda.note(.endFault, at: now + fault.after)
     }
 
     func faultAtEnd() throws(Violation) {
-        guard isFaulty, let kind = plan.end?.fault?.kind, let peer = present.first else { return }
+        guard isFaulty, let kind = plan.end?.fault?.kind, let peer = roster.present.first else { return }
         say("a fault behind the end: \(kind)")
         var dice = SeededRandom(seed: scenario.seed)
-        if try fault(kind, peer, &dice) { faultCounts[kind, default: 0] += 1 }
+        if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
     }
 
     /// The end that some have learned of is lost with a part of the journal: others come for those who have left.
     func replaceDeparted() throws(Violation) {
-        let places = departed
-        departed = []
-        for (role, slot) in places { try addPeer(role, slot) }
+        for (role, slot) in roster.takeDeparted() { try addPeer(role, slot) }
     }
 
     // MARK: Who learns of it
-
-    /// A process reads a frame, which may tell of an end.
-    func noteEnd(_ frame: PeerFrame, heardBy peer: Peer) {
-        guard case .ended(let seq, _, _) = frame.message else { return }
-        if let known = peer.heardEnds.firstIndex(where: { $0.history == frame.history }) {
-            peer.heardEnds[known].seq = min(peer.heardEnds[known].seq, seq)
-        } else {
-            peer.heardEnds.append(.init(history: frame.history, seq: seq, at: now))
-        }
-    }
 
     /// A process that has learned of the end has stopped what ran there, and leaves. One in the reducer's process stays there.
     func depart(_ peer: Peer) throws(Violation) {
@@ -54,13 +42,12 @@ extension ClusterEngine {
                 "\(peer.role) \(peer.index) has learned that the loop has ended, and \(body.effect) goes on")
         }
         guard peer.role != .local, peer.isAlive else { return }
-        peer.isAlive = false
-        departed.append((peer.role, peer.slot))
+        roster.depart(peer)
         try observe(.departed(peer: peer.index))
-        if let reducer, reducer.end == nil { try replaceDeparted() }
+        if let reducer = process.machine, reducer.end == nil { try replaceDeparted() }
     }
 
-    /// A process says that the loop has ended: somebody must have said so.
+    /// A process says that the loop has ended: it must have read so.
     func demandHeard(by peer: Peer) throws(Violation) {
         if peer.heardEnds.isEmpty {
             throw Violation(
@@ -72,27 +59,22 @@ extension ClusterEngine {
     /// An observer says that the loop has ended.
     func observeEnd(_ peer: Peer) throws(Violation) {
         try demandHeard(by: peer)
-        guard let history = peer.observer?.history, let heard = peer.heardEnds.first(where: { $0.history == history })
+        guard let history = peer.observing?.machine.history, let heard = peer.heardEnds[history]
         else { return }
         // It waits for the last state for a second, and does not know it from one of the same seq that is lost.
         let hadTime = now < heard.at + 1_000_000_000
-        let knowsWhatIsLost = peer.observer?.standing(isHeard: true).seq.map { checkers.isLost($0) } ?? false
+        let knowsWhatIsLost = peer.observing?.machine.standing(isHeard: true).seq.map { checkers.isLost($0) } ?? false
         try observe(
             .observedEnd(peer: peer.index, history, seq: heard.seq, mustBeThere: hadTime && !knowsWhatIsLost))
     }
 
     // MARK: When it is over
 
-    /// Who lives and does not know; nil: nobody.
-    func unlearned() -> String? {
-        present.first { $0.isAlive && !$0.hasEnded }.map { "\($0.role) \($0.index)" }
-    }
-
     /// Whether the loop has ended and everybody knows. Where that was planned, some more come then, and learn of it too.
     func isOver() throws(Violation) -> Bool {
-        guard outcome != nil, !isSyncing, unlearned() == nil else { return false }
-        guard plan.end != nil, !haveLatecomersCome else { return true }
-        haveLatecomersCome = true
+        guard outcome != nil, !process.isSyncing, roster.unaware == nil else { return false }
+        guard plan.end != nil, !ending.haveLatecomersCome else { return true }
+        ending.haveLatecomersCome = true
         say("everybody has learned of the end; others come late")
         try addPeer(.worker, 0)
         try addPeer(.client, 0)

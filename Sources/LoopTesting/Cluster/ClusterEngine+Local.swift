@@ -6,23 +6,19 @@ import LoopWire
 /// between. It comes and goes with the process. (The same order as `LocalPeer`.)
 extension ClusterEngine {
     func beginLocally() throws(Violation) {
-        guard hasLocalEffects else { return }
-        local = try addPeer(.local, 0)
+        guard loop.hasLocalEffects else { return }
+        try addPeer(.local, 0)
     }
 
     /// The process has ended, or has thrown away what it had.
     func endLocally() throws(Violation) {
-        guard let local else { return }
-        self.local = nil
-        local.isAlive = false
-        local.bodies.removeAll()
-        forget { $0 === local }
+        guard let local = roster.forgetLocal() else { return }
         try observe(.died(peer: local.index))
     }
 
     func hearLocally(_ peer: Peer, _ frame: PeerFrame, isReply: Bool) throws(Violation) {
         guard peer.isAlive else { return }
-        noteEnd(frame, heardBy: peer)
+        peer.heardEnds.note(frame, at: now)
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
         if isReply {
             peer.machine.receiveReply(frame, at: time(peer))
@@ -34,7 +30,7 @@ extension ClusterEngine {
 
     /// Hands the reducer what its own peer has to say.
     func drainLocal(_ intake: inout ReducerCore, at time: MonotonicTime) throws(Violation) {
-        guard let local else { return }
+        guard let local = roster.local else { return }
         local.machine.advance(to: time)
         try settleAccounts(of: local)
         for message in local.said {

@@ -2,15 +2,14 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Those who only watch: the shipped observer's machine beside a peer's, on the same sockets. (The same order as `PeerShell`.)
+/// Observers: the shipped observer's machine besides a peer's, on the same sockets. (The same order as `PeerShell`.)
 extension ClusterEngine {
     func watch(_ watched: SimulationPlan.Watched, _ peer: Peer) throws(Violation) {
         var machine = ObserverMachine(following(watched), at: time(peer))
         machine.brokenRules = brokenRules
-        peer.watched = watched
-        peer.observer = machine
-        if watched.includesStates { peer.follower = follower(watched) }
-        peer.topics = machine.topics(of: loop)
+        peer.sockets.subscriber.topics = machine.topics(of: loop.id)
+        peer.observing = Observing(
+            machine: machine, watched: watched, follower: watched.includesStates ? follower(watched) : nil)
         try observe(.watches(peer: peer.index, watched))
     }
 
@@ -20,7 +19,7 @@ extension ClusterEngine {
             switch watched.mode {
             case .full, .both: .updates(.full, of: name, interval: watched.interval)
             case .delta: .updates(.delta, of: name, interval: watched.interval)
-            case .events: Following(.events(fingerprint: fingerprint.value))
+            case .events: Following(.events(fingerprint: loop.fingerprint.value))
             case .transitions: .transitions
             }
         following.transitions = watched.includesTransitions
@@ -30,29 +29,27 @@ extension ClusterEngine {
     private func follower(_ watched: SimulationPlan.Watched) -> any SimulatedFollower {
         let initial = work.definition.initial
         if watched.mode == .events {
-            return TypedFollower(StateFollower(folding: work.definition, coder: coder), coder, initial, brokenRules)
+            return TypedFollower(
+                StateFollower(folding: work.definition, coder: loop.coder), loop.coder, initial, brokenRules)
         }
         guard let section = watched.section else {
-            return TypedFollower(StateFollower(State.self, coder: coder), coder, initial, brokenRules)
+            return TypedFollower(StateFollower(State.self, coder: loop.coder), loop.coder, initial, brokenRules)
         }
-        return work.definition.sections[section].reading.follower(initial, coder, brokenRules)
+        return work.definition.sections[section].reading.follower(initial, loop.coder, brokenRules)
     }
 
     /// What an observer knows becomes another state in its memory: the next hash is to show it.
     func damageObserver(_ slot: Int) throws(Violation) {
-        guard let peer = present.first(where: { $0.role == .observer && $0.slot == slot && $0.isAlive }),
-            peer.follower?.damage() == true
-        else { return }
+        guard let peer = roster.living(.observer, slot), peer.observing?.damage() == true else { return }
         say("what observer \(peer.index) knows is damaged")
-        peer.isDamaged = true
         try observe(.damaged(peer: peer.index))
     }
 
     /// The publisher knows who listens; it takes a while.
     func subscriptions() -> Subscriptions {
         var subscriptions = Subscriptions()
-        for peer in present where peer.isAlive && peer.isConnected && peer.subscribedAt <= now {
-            for topic in peer.topics {
+        for peer in roster.present where peer.isAlive && peer.sockets.subscriber.isSubscribed(at: now) {
+            for topic in peer.sockets.subscriber.topics {
                 switch topic {
                 case .updates(_, let stream):
                     if !subscriptions.streams.contains(stream) { subscriptions.streams.append(stream) }
@@ -67,35 +64,26 @@ extension ClusterEngine {
 
     func publish(_ frame: PeerFrame, on topic: Topic) {
         guard !plan.observers.isEmpty else { return }
-        for peer in present where peer.topics.contains(topic) {
+        for peer in roster.present where peer.sockets.subscriber.topics.contains(topic) {
             publish(frame, to: peer, on: topic)
         }
     }
 
     func observe(_ frame: PeerFrame, isReply: Bool, _ peer: Peer) throws(Violation) {
-        guard let (history, epoch) = peer.observer.map({ ($0.history, $0.epoch) }) else { return }
-        if isReply {
-            peer.observer?.receiveReply(frame, at: time(peer))
-        } else {
-            peer.observer?.receivePublished(frame, at: time(peer))
-        }
-        if let observer = peer.observer,
-            observer.history != history || observer.epoch.number < epoch.number
-        {
-            peer.shown = nil
+        if peer.observing?.receive(frame, isReply: isReply, at: time(peer)) == true {
             try observe(.beganAnew(peer: peer.index))
         }
         try takeWishes(of: peer, frame.history)
     }
 
     func advanceObserver(of peer: Peer) throws(Violation) {
-        peer.observer?.advance(to: time(peer))
+        peer.observing?.machine.advance(to: time(peer))
         try takeWishes(of: peer, .none)
     }
 
     private func takeWishes(of peer: Peer, _ history: History) throws(Violation) {
         var hasDoubted = false
-        for wish in peer.observer?.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
+        for wish in peer.observing?.machine.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
             switch wish {
             case .send(let message): try send(message, from: peer)
             case .ended: try observeEnd(peer)
@@ -103,7 +91,8 @@ extension ClusterEngine {
             case .standing: break
             case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
-            case .missed where peer.watched?.mode != .events: try observe(.shown(peer: peer.index, history, wish))
+            case .missed where peer.observing?.watched.mode != .events:
+                try observe(.shown(peer: peer.index, history, wish))
             case .state, .again, .piece, .assembled, .delta, .events, .hash, .missed:
                 if try follow(wish, history, peer) { hasDoubted = true }
             }
@@ -113,23 +102,20 @@ extension ClusterEngine {
     /// What comes of an action for who looks at the observer.
     /// - Returns: whether it did not fit.
     private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) -> Bool {
-        guard let steps = peer.follower?.take(action) else { return false }
+        guard let steps = peer.observing?.follower?.take(action) else { return false }
         var hasDoubted = false
         for step in steps {
             switch step {
             case .shows(let seq, let bytes):
-                let isAgain = peer.shown.map { $0 == (history, seq) } ?? false
-                peer.shown = (history, seq)
+                let isAgain = peer.observing?.show(seq, of: history) ?? false
                 let shown: ObserverAction = isAgain ? .again(seq, bytes) : .state(seq, bytes)
                 try observe(.shown(peer: peer.index, history, shown))
             case .misses(let seqs): try observe(.shown(peer: peer.index, history, .missed(seqs)))
             case .doubts(let doubt, let shown):
-                guard peer.isDamaged else {
+                guard peer.observing?.doubt(shown: shown) == true else {
                     throw Violation(.observersConverge, "observer \(peer.index) was told what does not fit: \(doubt)")
                 }
-                peer.isDamaged = false
                 try observe(.repaired(peer: peer.index))
-                peer.observer?.distrust(shown: shown)
                 hasDoubted = true
                 wake(peer, at: now)
             }
@@ -143,57 +129,6 @@ extension SectionReading {
         _ initial: State, _ coder: any ValueCoder, _ rules: BrokenRules
     ) -> any SimulatedFollower {
         TypedFollower(StateFollower(Value.self, coder: coder), coder, value(in: initial), rules)
-    }
-}
-
-/// Makes states of what an observer's machine hands out, as encoded values for the checkers.
-protocol SimulatedFollower: Sendable {
-    mutating func take(_ action: ObserverAction) -> [SimulatedStep]
-
-    /// - Returns: whether what it knows is another state now.
-    mutating func damage() -> Bool
-}
-
-/// What comes of an observer's action.
-enum SimulatedStep {
-    case shows(Seq, [UInt8])
-    case misses(ClosedRange<Seq>)
-    case doubts(StateDoubt, shown: Seq?)
-}
-
-struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
-    private var follower: StateFollower<Value>
-    private let coder: any ValueCoder
-    private let initial: Value
-
-    /// - Parameter initial: what a damaged state becomes.
-    init(_ follower: StateFollower<Value>, _ coder: any ValueCoder, _ initial: Value, _ rules: BrokenRules) {
-        self.follower = follower
-        self.follower.brokenRules = rules
-        self.coder = coder
-        self.initial = initial
-    }
-
-    mutating func take(_ action: ObserverAction) -> [SimulatedStep] {
-        var steps: [SimulatedStep] = []
-        var doubt: StateDoubt?
-        follower.take(action) { [coder] step in
-            switch step {
-            case .shows(let seq, let value): steps.append(.shows(seq, (try? coder.encode(value)) ?? []))
-            case .misses(let seqs): steps.append(.misses(seqs))
-            case .doubts(let new): doubt = new
-            }
-        }
-        if let doubt { steps.append(.doubts(doubt, shown: follower.current?.seq)) }
-        return steps
-    }
-
-    mutating func damage() -> Bool {
-        guard let current = follower.current, (try? coder.encode(current.value)) != (try? coder.encode(initial)) else {
-            return false
-        }
-        follower.damage(initial)
-        return true
     }
 }
 

@@ -9,97 +9,82 @@ extension ClusterEngine {
     func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
         var id = PeerID(high: random.next(), low: random.next())
         if role == .local { id = .local }
-        let offset = role == .local ? reducerClockOffset : between(0, 1_000_000_000_000)
+        let offset = role == .local ? process.clock.offset : between(0, 1_000_000_000_000)
         let (capacity, groups) =
             switch role {
-            case .worker: (plan.capacity, groups)
+            case .worker: (plan.capacity, loop.workerGroups)
             case .client, .observer: (0, [])
-            case .local: (limits.localCapacity, [localGroup])
+            case .local: (loop.limits.localCapacity, [localGroup])
             }
         var configuration = PeerConfiguration(
             peer: id, loop: Work.Definition.name, schema: UInt64(Work.Definition.schema),
-            fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks, groups: groups, capacity: capacity,
-            name: "\(role) \(peers.count)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
-            outboxBytesMax: limits.outboxBytesMax)
+            fingerprint: loop.fingerprint.value, feedbacks: loop.fingerprint.feedbacks, groups: groups,
+            capacity: capacity,
+            name: "\(role) \(roster.nextIndex)", outboxEntriesMax: plan.outboxEntriesMax, outboxEntriesReserved: 8,
+            outboxBytesMax: loop.limits.outboxBytesMax)
         if role == .local { configuration.outboxEntriesMax += 2 * capacity }
         if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
         let time = MonotonicTime(nanoseconds: now + offset)
-        let earlier = role == .local ? reducer?.localStream : nil
+        let earlier = role == .local ? process.machine?.localStream : nil
         var machine =
             earlier.map { PeerMachine(configuration: configuration, continuing: $0, at: time) }
             ?? PeerMachine(configuration: configuration, at: time)
         machine.brokenRules = brokenRules
         let peer = Peer(
-            index: peers.count, slot: slot, role: role, machine: machine, clockOffset: offset, route: [])
-        peer.heardAt = now
+            index: roster.nextIndex, slot: slot, role: role, machine: machine, clockOffset: offset, at: now)
         if let earlier {
             peer.accounts = OutboxAccounts(settled: earlier.settled)
             try observe(.goesOn(earlier.history, earlier.session, after: earlier.settled))
         }
-        peers.append(peer)
-        places.append((role, slot))
-        present.append(peer)
+        roster.add(peer)
         if role == .local { return peer }
         if role == .observer { try watch(plan.observers[slot], peer) }
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {
-            peer.pause = 0
+            peer.client.pause = 0
             agenda.note(.clientEvent(Int32(peer.index)), at: now + latency())
         }
         return peer
     }
 
-    /// A DEALER connection is made anew: ROUTER gives it another routing id, and what was under way is gone.
+    /// DEALER has another connection, and ROUTER gives it another routing id.
     func renewRoute(of peer: Peer) {
-        let number = UInt64(nextID())
-        peer.route = withUnsafeBytes(of: number.littleEndian) { [UInt8]($0) }
-        peer.toReducer.removeAll()
-        peer.fromReducer.removeAll()
+        let number = roster.nextID()
+        peer.sockets.dealer.reconnect(as: number)
     }
 
-    /// A SUB connection is made anew; the publisher hears of the subscription a little later.
+    /// SUB has another connection. The publisher hears of the subscription a little later.
     func renewSubscription(of peer: Peer) {
-        peer.subscriber.pipes.append(Pipe())
-        subscribe(peer)
+        peer.sockets.subscriber.reconnect(knownFrom: now + 2 * latency())
+        wakeReducer(at: peer.sockets.subscriber.knownFrom)
     }
 
-    private func subscribe(_ peer: Peer) {
-        peer.subscribedAt = now + 2 * latency()
-        peer.isSubscriptionNew = true
-        wakeReducer(at: peer.subscribedAt)
-    }
-
-    func time(_ peer: Peer) -> MonotonicTime { MonotonicTime(nanoseconds: now + peer.clockOffset) }
+    func time(_ peer: Peer) -> MonotonicTime { peer.clock(at: now) }
 
     func wake(_ peer: Peer, at time: UInt64) {
         if peer.role == .local { return wakeReducer(at: time) }
-        let time = max(time, peer.frozenUntil)
-        guard peer.isAlive, time < peer.wakesAt else { return }
-        peer.wakesAt = time
+        let time = max(time, peer.life.frozenUntil)
+        guard peer.isAlive, time < peer.life.wakesAt else { return }
+        peer.life.wakesAt = time
         agenda.note(.peerTurn(Int32(peer.index)), at: time)
     }
 
     func peerTurn(_ peer: Peer) throws(Violation) {
-        guard now >= peer.wakesAt else { return }
-        peer.wakesAt = .max
+        guard now >= peer.life.wakesAt else { return }
+        peer.life.wakesAt = .max
         guard peer.isAlive else { return }
-        if peer.frozenUntil > now { return wake(peer, at: peer.frozenUntil) }
+        if peer.life.frozenUntil > now { return wake(peer, at: peer.life.frozenUntil) }
         try readAll(peer)
         guard peer.isAlive else { return }
-        peer.observer?.share(with: &peer.machine, at: time(peer))
+        peer.observing?.machine.share(with: &peer.machine, at: time(peer))
         peer.machine.advance(to: time(peer))
         try settleAccounts(of: peer)
         guard peer.isAlive else { return }
         if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
-        let due = peer.observer.map { peer.machine.deadline(with: $0) } ?? peer.machine.deadline
-        let deadline = max(due.nanoseconds, peer.clockOffset) - peer.clockOffset
-        var next = max(deadline, now + 100_000)
-        for pipe in peer.subscriber.pipes { next = min(next, max(pipe.readableAt, now)) }
-        next = min(next, max(peer.fromReducer.readableAt, now))
-        wake(peer, at: next)
+        wake(peer, at: min(max(peer.deadline, now + 100_000), max(peer.sockets.readableAt, now)))
         try observe(
             .measured(
                 entries: Int(peer.machine.lastNumber - peer.machine.settledNumber),
@@ -111,32 +96,27 @@ extension ClusterEngine {
     private func readAll(_ peer: Peer) throws(Violation) {
         let time = time(peer)
         while peer.isAlive {
-            let fromReducer = peer.fromReducer.readableAt <= now
-            var count = fromReducer ? 1 : 0
-            for pipe in peer.subscriber.pipes where pipe.readableAt <= now { count += 1 }
+            let fromReducer = peer.sockets.dealer.fromReducer.readableAt <= now
+            let published = peer.sockets.subscriber.connections.readableCount(at: now)
+            let count = published + (fromReducer ? 1 : 0)
             if count == 0 { return }
-            var choice = pick(count)
-            if fromReducer, choice == count - 1 {
-                guard let frame = peer.fromReducer.popFirst() else { return }
-                noteEnd(frame, heardBy: peer)
+            let choice = pick(count)
+            if choice == published {
+                guard let frame = peer.sockets.dealer.fromReducer.popFirst() else { return }
+                peer.heardEnds.note(frame, at: now)
                 if peer.role == .observer { try observe(frame, isReply: true, peer) }
                 peer.machine.receiveReply(frame, at: time)
             } else {
-                let pipe = peer.subscriber.pipes.firstIndex {
-                    guard $0.readableAt <= now else { return false }
-                    choice -= 1
-                    return choice < 0
-                }
-                guard let pipe, let frame = peer.subscriber.pipes[pipe].popFirst() else { return }
-                if !frame.isForObservers, frame.history == peer.machine.history { peer.heardAt = now }
-                noteEnd(frame, heardBy: peer)
+                guard let frame = peer.sockets.subscriber.connections.popFirst(choice, at: now) else { return }
+                if !frame.isForObservers, frame.history == peer.machine.history { peer.lease.heardAt = now }
+                peer.heardEnds.note(frame, at: now)
                 if case .tick(let tick) = frame.message { noteTick(tick, frame.epoch, at: peer) }
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
                 } else {
                     peer.machine.receivePublished(frame, at: time)
                 }
-                if peer.subscriber.pipes.count > 1 { peer.subscriber.dropEmpty() }
+                peer.sockets.subscriber.connections.dropEmpty()
             }
             try settleAccounts(of: peer)
         }
@@ -144,14 +124,14 @@ extension ClusterEngine {
 
     /// Pushes what is ready, as far as the socket takes it.
     func push(_ peer: Peer) throws(Violation) {
-        guard !peer.pusher.pipes.isEmpty else { return }
+        guard peer.sockets.pusher.connections.hasPresent else { return }
         while peer.isAlive, let batch = peer.machine.nextBatch() {
             try noteSent(batch, by: peer)
-            if peer.pusher.pipes[peer.pusher.pipes.count - 1].count >= plan.pipeMax {
+            if peer.sockets.pusher.connections.isFull(plan.pipeMax) {
                 peer.machine.couldNotPush(batch)
                 return
             }
-            if !peer.isPusherDead { send(batch, from: peer) }
+            if !peer.sockets.pusher.isDead { send(batch, from: peer) }
         }
     }
 
@@ -161,7 +141,7 @@ extension ClusterEngine {
         guard ids.count == batch.entries.count, !ids.contains(0) else {
             throw Violation(.nothingLost, "peer \(peer.index) sends an entry again after its outcome: \(batch)")
         }
-        countSent(batch, by: peer)
+        tally.countSent(batch.entries.count, again: peer.accounts.send(batch))
         try observe(.sent(batch.history, batch.session, first: batch.first, ids: ids))
     }
 
@@ -178,18 +158,18 @@ extension ClusterEngine {
             guard peer.isAlive else { return }
             try noteNewEntries(of: peer, nil)
         }
-        if peer.isResumed { peer.machine.kept(settled: peer.machine.outbox.settled) }
+        if peer.faults.isResumed { peer.machine.kept(settled: peer.machine.outbox.settled) }
         let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
             for id in peer.accounts.settle(upTo: settled) {
                 try observe(.told(id: id, .applied(.initial), isUnheard: false))
             }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
-            // The session was lost, and everything under way was told so: numbers begin anew.
-            peer.accounts = OutboxAccounts(settled: settled)
+            // The session was lost, and everything under way was reported so: numbers begin again.
+            peer.accounts.restart(settled: settled)
         }
-        if peer.hasEnded { try depart(peer) }
-        if peer.hasFinished { try leave(peer) }
+        if peer.life.hasEnded { try depart(peer) }
+        if peer.life.hasFinished { try leave(peer) }
     }
 
     private func noteNewEntries(of peer: Peer, _ made: SentEntry?) throws(Violation) {
@@ -197,8 +177,7 @@ extension ClusterEngine {
         while peer.accounts.last < last {
             var sent: SentEntry
             if let made { sent = made } else { sent = try sentEntry(peer.accounts.last + 1, of: peer) }
-            entryCount += 1
-            sent.id = entryCount
+            sent.id = tally.nextEntry()
             peer.accounts.accept(sent.id)
             try observe(.accepted(sent))
         }
@@ -222,52 +201,38 @@ extension ClusterEngine {
         case .send(let message): try send(message, from: peer)
         case .connect where peer.role == .local: wakeReducer(at: now)
         case .connect:
-            peer.isConnected = true
-            peer.isSubscriberDead = false
-            peer.subscriber = .init(pipes: [Pipe()])
-            subscribe(peer)
-            rebuildPusher(peer)
-        case .rebuildPush: if peer.role != .local { rebuildPusher(peer) }
+            peer.sockets.subscriber.connect(knownFrom: now + 2 * latency())
+            wakeReducer(at: peer.sockets.subscriber.knownFrom)
+            peer.sockets.pusher.rebuild(at: now, &random)
+        case .rebuildPush: if peer.role != .local { peer.sockets.pusher.rebuild(at: now, &random) }
         case .run(let grant): try begin(grant, on: peer)
         case .update(let effect, let attempt, let request):
             guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             try renew(run, of: peer, request)
         case .stop(let effect, let attempt):
             guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
-            endBody(run, of: peer)
+            peer.bodies[run] = nil
         case .settled(let number, let outcome):
             guard let id = peer.accounts.tell(number) else {
                 throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
             }
-            let isUnheard = now > peer.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
+            let isUnheard = now > peer.lease.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
             try observe(.told(id: id, outcome, isUnheard: isUnheard))
         case .hasRoom: try resume(peer)
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:
             try demandHeard(by: peer)
-            peer.hasEnded = true
-        case .finished: peer.hasFinished = true
+            peer.life.hasEnded = true
+        case .finished: peer.life.hasFinished = true
         }
-    }
-
-    private func rebuildPusher(_ peer: Peer) {
-        peer.isPusherDead = now < peer.collectorLostUntil
-        // The old socket is closed: what it had not handed over is gone.
-        if let old = peer.pusher.pipes.indices.last { _ = peer.pusher.pipes[old].cut(&random) }
-        peer.pusher.pipes.append(Pipe())
-        peer.pusher.dropEmpty()
     }
 
     /// A worker that was asked to go has handed everything back.
     private func leave(_ peer: Peer) throws(Violation) {
         say("peer \(peer.index) has left")
-        peer.isAlive = false
+        peer.life.stage = .gone
         try observe(.departed(peer: peer.index))
         try addPeer(peer.role, peer.slot)
-    }
-
-    func say(_ text: @autoclosure () -> String) {
-        if isTranscribing { transcript?.note(.word(text()), at: now) }
     }
 }

@@ -4,99 +4,88 @@ import LoopWire
 
 /// The reducer's turns, as its shell takes them.
 extension ClusterEngine {
-    var reducerMoment: Moment {
-        Moment(
-            monotonic: MonotonicTime(nanoseconds: now + reducerClockOffset),
-            wall: WallTime(milliseconds: 1_700_000_000_000 + wallOffset + Int64(now / 1_000_000)))
-    }
+    var reducerMoment: Moment { process.clock.moment(at: now) }
 
     func wakeReducer(at time: UInt64) {
-        guard time < reducerWakesAt else { return }
-        reducerWakesAt = time
+        guard time < process.wakesAt else { return }
+        process.wakesAt = time
         agenda.note(.reducerTurn, at: time)
     }
 
     /// Drain ROUTER wholly, then batches, let time pass, and hand the records to the disk.
     func reducerTurn() throws(Violation) {
-        guard now >= reducerWakesAt else { return }
-        reducerWakesAt = .max
-        guard isReducerUp, !isSyncing else { return }
-        if reducerFrozenUntil > now { return wakeReducer(at: reducerFrozenUntil) }
-        if endsAgainAt <= now {
-            endsAgainAt = .max
+        guard now >= process.wakesAt else { return }
+        process.wakesAt = .max
+        guard process.isUp, !process.isSyncing else { return }
+        if process.frozenUntil > now { return wakeReducer(at: process.frozenUntil) }
+        if process.endsAgainAt <= now {
+            process.endsAgainAt = .max
             return try crashReducer()
         }
         let moment = reducerMoment
-        turnAt = now
-        turnWall = moment.wall
-        guard var machine = reducer.take() else { return }
-        beginReadAccount(machine)
+        guard var machine = process.beginTurn(at: now) else { return }
+        reads.begin(machine)
         let ready = try machine.turn(at: moment) { (intake) throws(Violation) in
-            handIn(&intake)
+            while let result = process.errands.takeNext(at: now) { intake.receive(result) }
             try drainRouter(&intake)
             drainSubscriptions(&intake)
             drainCollector(&intake)
             try drainLocal(&intake, at: moment.monotonic)
         }
-        reducer = machine
-        if trap.hasSprung { return try endInReduction() }
-        try demandEverythingRead()
+        process.machine = consume machine
+        if process.trap.hasSprung { return try endInReduction() }
+        if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
         try watchLeases()
         if brokenRules.contains(.nothingLeavesEarly) { try deliver(ready.messagesWithoutReceipt) }
-        let records = Array(ready.records)
-        unsynced = Unsynced(ready: ready, records: records)
-        isSyncing = true
-        if awaitedLoss != nil, let length = lengthWhereTorn(records) {
-            awaitedLoss = nil
-            return try crashReducer(tearingAt: length)
-        }
-        if records.isEmpty { return try reducerSynced(reducerLife) }
-        let duration =
-            isNextAppendSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
-        isNextAppendSlow = false
-        agenda.note(.reducerSynced(life: reducerLife), at: now + duration)
+        try append(ready)
     }
 
-    /// What other threads have come to since the last turn. What a life before has wished for is handed over too: a machine
-    /// tells it apart.
-    private func handIn(_ intake: inout ReducerCore) {
-        while let first = errands.first, first.doneAt <= now {
-            errands.removeFirst()
-            intake.receive(first.result)
+    /// Hands a turn's records to the disk, which takes its time.
+    private func append(_ ready: consuming Ready) throws(Violation) {
+        let records = Array(ready.records)
+        process.underWay = TurnUnderWay(ready: ready, records: records)
+        if let length = storage.awaitedLoss?.lengthWhereTorn(records) {
+            storage.awaitedLoss = nil
+            return try crashReducer(tearingAt: length)
         }
+        if records.isEmpty { return try reducerSynced() }
+        let isSlow = storage.faults.isNextSlow
+        storage.faults.isNextSlow = false
+        let duration =
+            isSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
+        agenda.note(.reducerSynced(life: process.life), at: now + duration)
     }
 
     /// The disk has answered: with a receipt the messages leave.
-    func reducerSynced(_ life: UInt32) throws(Violation) {
-        guard life == reducerLife, let done = unsynced.take() else { return }
-        isSyncing = false
-        if !done.records.isEmpty { guard try append(done) else { return } }
+    func reducerSynced() throws(Violation) {
+        guard let done = process.underWay.take() else { return }
+        if !done.records.isEmpty { guard try store(done) else { return } }
         let (records, end, lost) = (done.records, done.ready.outcome, done.ready.historyLost)
-        let (position, deadline) = (done.ready.position, done.ready.deadline.nanoseconds)
-        guard let released = reducer?.release(done.ready, JournalReceipt(through: position)) else { return }
+        let (position, deadline) = (done.ready.position, done.ready.deadline)
+        guard let released = process.machine?.release(done.ready, JournalReceipt(through: position)) else { return }
         if !records.isEmpty {
             try demandSurvivorsStruck()
             try observeReducer()
-            if isToBeLost(records) { return try loseQuietly(records, through: position, released.messages) }
+            if let loss = storage.awaitedLoss, loss.covers(records) {
+                return try loseQuietly(loss, records, through: position, released.messages)
+            }
         }
         if let end, outcome == nil {
             try noteEnd(end)
-            guard isReducerUp else { return }
+            guard process.isUp else { return }
         }
         if !brokenRules.contains(.nothingLeavesEarly) { try deliver(released.messages) }
         if let lost { try goOn(without: lost) }
-        guard isReducerUp else { return }
+        guard process.isUp else { return }
         keepUp(released)
-        let time = deadline == .max ? .max : max(deadline, reducerClockOffset) - reducerClockOffset
-        wakeReducer(at: max(now, min(time, nextArrivalAtReducer())))
+        wakeReducer(at: max(now, min(process.clock.virtual(deadline), nextArrivalAtReducer())))
     }
 
     /// - Returns: whether there is a receipt.
-    private func append(_ turn: borrowing Unsynced) throws(Violation) -> Bool {
-        journal?.failure = now < diskFailsUntil ? .full : isNextAppendFailing ? .failedDisk : nil
-        isNextAppendFailing = false
+    private func store(_ turn: borrowing TurnUnderWay) throws(Violation) -> Bool {
+        process.journal?.failure = storage.faults.takeFailure(at: now)
         do {
-            _ = try journal?.append(turn.records, through: turn.ready.position)
+            _ = try process.journal?.append(turn.records, through: turn.ready.position)
         } catch  where error.kind == .misuse {
             throw Violation(.oneOrder, "another process has written into the journal: \(error)")
         } catch {
@@ -109,26 +98,22 @@ extension ClusterEngine {
 
     /// Looks at a few turns closely, and at the others only where most differences would show.
     private func observeReducer() throws(Violation) {
-        restCount += 1
-        guard restCount % limits.restInterval == 0 else { return }
-        guard let reducer else { return }
+        process.releaseCount += 1
+        guard process.releaseCount % loop.limits.restInterval == 0 else { return }
+        guard let reducer = process.machine else { return }
         try measureQueues()
-        try checkers.rest(reducer.core, wholly: restCount % (8 * limits.restInterval) == 0)
-        guard restCount % 64 == 0 else { return }
+        try checkers.rest(reducer.core, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
+        guard process.releaseCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }
     }
 
     func noteDurable(_ record: Record) throws(Violation) {
-        if case .event = record { eventCount += 1 }
-        noteRetry(record)
-        try checkers.journal(history, record)
-        if case .historyBegun(let begun, _) = record {
-            history = begun
-            isRestored = false
-            goesOnWithoutLost = false
-        }
+        if case .event = record { tally.eventCount += 1 }
+        retries.note(record, of: process.turnMoment)
+        try checkers.journal(storage.history, record)
+        storage.note(record)
     }
 
     /// Peers know of records that the journal does not have.
@@ -136,62 +121,57 @@ extension ClusterEngine {
         checkers.count(.nothingLost)
         say("\(lost)")
         if plan.keeping == .fsync {
-            guard isRestored else { throw Violation(.nothingLost, "\(lost)") }
-            if !goesOnWithoutLost {
+            guard storage.isRestored else { throw Violation(.nothingLost, "\(lost)") }
+            if !storage.goesOnWithoutLost {
                 say("the reducer stops; an operator starts it without what is missing")
-                goesOnWithoutLost = true
+                storage.goesOnWithoutLost = true
                 return try crashReducer()
             }
         }
-        reducer?.beginHistory(History(random.next() | 1), at: reducerMoment)
-        servedEpoch = reducer?.epoch ?? .none
-        historiesBegun += 1
+        let (history, moment) = (History(random.next() | 1), reducerMoment)
+        process.machine?.beginHistory(history, at: moment)
+        leases.epoch = process.machine?.epoch ?? .none
+        tally.historiesBegun += 1
     }
 
     /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
     private func keepUp(_ released: Released) {
-        if plan.keeping == .none, now - flushedAt >= 200_000_000 {
-            journal?.flush()
-            flushedAt = now
+        if plan.keeping == .none, now - process.flushedAt >= 200_000_000 {
+            process.journal?.flush()
+            process.flushedAt = now
         }
         for request in released.journalRequests {
             guard case .trim(let before) = request.question else { continue }
-            _ = journal?.trim(before: before)
+            _ = process.journal?.trim(before: before)
         }
         snapshotIfDue()
-        begin(released.errands)
-    }
-
-    /// Other threads work on copies of the state, and are ready some time later.
-    private func begin(_ errands: [Errand]) {
-        for errand in errands {
+        for errand in released.errands {
             // Of no generator, on whose numbers everything else depends.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
-            self.errands.append((time, errand.run()))
+            process.errands.begin(errand, doneAt: time)
             agenda.note(.errandDone, at: time)
         }
     }
 
     /// An ordinary snapshot: taken between two turns, written while the loop goes on, and there once its row is.
     private func snapshotIfDue() {
-        guard plan.keeping != .memory, writing == nil, let disk, disk.position >= snapshotAt + plan.snapshotInterval
+        guard plan.keeping != .memory, let disk = storage.disk,
+            process.snapshots.isDue(at: disk.position, interval: plan.snapshotInterval)
         else { return }
-        snapshotAt = disk.position
-        writing = snapshot()
-        agenda.note(.snapshotWritten(life: reducerLife), at: now + between(1_000_000, 500_000_000))
+        process.snapshots.newestAt = disk.position
+        process.snapshots.writing = snapshot()
+        agenda.note(.snapshotWritten(life: process.life), at: now + between(1_000_000, 500_000_000))
     }
 
     func snapshot() -> SimulatedDisk.Snapshot? {
-        guard let core = reducer?.core, let bytes = try? core.snapshot() else { return nil }
+        guard let core = process.machine?.core, let bytes = try? core.snapshot() else { return nil }
         let entry = SnapshotEntry(
             position: core.position, seq: core.seq, fingerprint: core.fingerprint.value, byteCount: bytes.count)
         return SimulatedDisk.Snapshot(entry: entry, bytes: bytes)
     }
 
-    func snapshotWritten(_ life: UInt32) {
-        guard life == reducerLife, let written = writing else { return }
-        writing = nil
-        disk?.add(written, breaking: brokenRules)
-        snapshotsWritten += 1
+    func snapshotWritten() {
+        guard let written = process.snapshots.writing.take() else { return }
+        storage.disk?.add(written, breaking: brokenRules)
     }
 }

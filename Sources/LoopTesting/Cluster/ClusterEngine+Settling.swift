@@ -6,9 +6,12 @@ import LoopWire
 extension ClusterEngine {
     /// What is still in motion or wrong; nil: nothing.
     func unsettled() -> String? {
-        guard let reducer, !isSyncing else { return "the reducer is busy" }
-        if reducer.end != nil { return "\(unlearned() ?? "somebody late") has not learned that the loop has ended" }
-        for peer in present where peer.isAlive {
+        guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
+        if reducer.end != nil {
+            let unaware = roster.unaware.map { "\($0.role) \($0.index)" } ?? "somebody late"
+            return "\(unaware) has not learned that the loop has ended"
+        }
+        for peer in roster.present where peer.isAlive {
             let name = "\(peer.role) \(peer.index)"
             if !peer.machine.isJoined {
                 return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
@@ -17,14 +20,14 @@ extension ClusterEngine {
             if peer.role == .observer, let lack = checkers.lacks(observer: peer.index) {
                 return "\(name) \(lack)"
             }
-            if peer.role == .observer, peer.watched?.section != nil,
-                let standing = peer.observer?.standing(isHeard: true), !standing.isCurrent,
+            if peer.role == .observer, peer.observing?.watched.section != nil,
+                let standing = peer.observing?.machine.standing(isHeard: true), !standing.isCurrent,
                 !(standing.seq.map { checkers.isLost($0) } ?? false)
             {
                 return "\(name), at \(standing.seq.map { "\($0)" } ?? "no state"), does not know that it is current"
             }
-            if peer.frozenUntil > now { return "\(name) stands still" }
-            if !standsStill, peer.pause != nil { return "\(name) has more to send" }
+            if peer.life.frozenUntil > now { return "\(name) stands still" }
+            if !standsStill, peer.client.pause != nil { return "\(name) has more to send" }
         }
         if let session = keptInVain(reducer) { return "session \(session) of a process that is gone is kept" }
         return unsettledEffects(reducer)
@@ -34,12 +37,12 @@ extension ClusterEngine {
     private func keptInVain(_ reducer: ReducerMachine<Ran>) -> SessionID? {
         guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
         return reducer.core.sessions.keys.sorted().first { session in
-            !present.contains { $0.isAlive && $0.machine.session == session }
+            !roster.present.contains { $0.isAlive && $0.machine.session == session }
         }
     }
 
     private func unsettledEffects(_ reducer: ReducerMachine<Ran>) -> String? {
-        let bodies = present.filter(\.isAlive).flatMap(\.bodies.all)
+        let bodies = roster.bodies
         for body in bodies {
             guard let effect = reducer.core.effects[body.effect] else {
                 return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"
@@ -66,6 +69,6 @@ extension ClusterEngine {
         let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()
         if policy.concurrency != nil || policy.concurrencyPerGroup != nil { return true }
         if policy.rate != nil || policy.ratePerGroup != nil { return true }
-        return running >= present.reduce(0) { $0 + ($1.isAlive ? $1.machine.configuration.capacity : 0) }
+        return running >= roster.present.reduce(0) { $0 + ($1.isAlive ? $1.machine.configuration.capacity : 0) }
     }
 }

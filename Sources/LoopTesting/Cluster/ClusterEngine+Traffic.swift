@@ -4,54 +4,42 @@ import LoopCore
 import LoopWire
 
 /// What travels between the reducer and its peers.
-///
-/// Messages travel as values. One in sixteen goes through its bytes on the way: enough to see that bytes and values say the
-/// same, which the tests of the wire check for every message, and cheap enough for millions of them.
 extension ClusterEngine {
-    private func goesThroughBytes() -> Bool {
-        messageCount += 1
-        return messageCount % 16 == 0
-    }
-
     // MARK: Arrivals at the reducer
 
     func nextArrivalAtReducer() -> UInt64 {
         var earliest = UInt64.max
-        for peer in present {
-            earliest = min(earliest, peer.toReducer.readableAt)
-            for pipe in peer.pusher.pipes { earliest = min(earliest, pipe.readableAt) }
-        }
+        for peer in roster.present { earliest = min(earliest, peer.sockets.readableAtReducer) }
         return earliest
     }
 
     /// All control messages, in any order among the peers.
     func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
-        for request in operatorRequests {
+        for request in process.operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
             intake.receive(.administration(request: 0, document[...]), from: .router([0]))
         }
-        operatorRequests.removeAll()
-        var waiting = present.filter { $0.toReducer.readableAt <= now }
+        process.operatorRequests.removeAll()
+        var waiting = roster.present.filter { $0.sockets.dealer.toReducer.readableAt <= now }
         while !waiting.isEmpty {
             let position = pick(waiting.count)
             let peer = waiting[position]
-            if let message = peer.toReducer.popFirst() {
-                noteRead(of: peer)
+            if let message = peer.sockets.dealer.toReducer.popFirst() {
+                roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
-                intake.receive(message, from: .router(peer.route))
+                intake.receive(message, from: .router(peer.sockets.dealer.route))
             }
-            if peer.toReducer.readableAt > now { waiting.remove(at: position) }
+            if peer.sockets.dealer.toReducer.readableAt > now { waiting.remove(at: position) }
         }
     }
 
-    /// What operators ask, and what the publisher hears of subscriptions.
+    /// What the publisher hears of subscriptions.
     func drainSubscriptions(_ intake: inout ReducerCore) {
         var begun: [UpdateStream] = []
-        for peer in present where peer.isSubscriptionNew && peer.subscribedAt <= now {
-            peer.isSubscriptionNew = false
+        for peer in roster.present where peer.sockets.subscriber.takeNews(at: now) {
             intake.noticeSubscription(of: peer.id)
-            for case .updates(_, let stream) in peer.topics { begun.append(stream) }
+            for case .updates(_, let stream) in peer.sockets.subscriber.topics { begun.append(stream) }
         }
         if !plan.observers.isEmpty { intake.follow(subscriptions()) }
         for stream in begun { intake.publishAgain(stream) }
@@ -60,8 +48,9 @@ extension ClusterEngine {
     /// Some batches, in any order among the connections.
     func drainCollector(_ intake: inout ReducerCore) {
         var waiting: [(peer: Peer, pipe: Int)] = []
-        for peer in present {
-            for pipe in peer.pusher.pipes.indices where peer.pusher.pipes[pipe].readableAt <= now {
+        for peer in roster.present {
+            for pipe in peer.sockets.pusher.connections.pipes.indices
+            where peer.sockets.pusher.connections.pipes[pipe].readableAt <= now {
                 waiting.append((peer, pipe))
             }
         }
@@ -69,35 +58,17 @@ extension ClusterEngine {
         while count < plan.drainMax, !waiting.isEmpty {
             let position = pick(waiting.count)
             let (peer, pipe) = waiting[position]
-            if let batch = peer.pusher.pipes[pipe].popFirst() {
+            if let batch = peer.sockets.pusher.connections.pipes[pipe].popFirst() {
                 count += 1
-                noteRead(of: peer)
+                roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
-                noteRead(batch, after: intake.read(of: batch.session))
+                if batch.history == storage.history { reads.note(batch, after: intake.read(of: batch.session)) }
                 intake.receive(batch)
             }
-            if peer.pusher.pipes[pipe].readableAt > now { waiting.remove(at: position) }
+            if peer.sockets.pusher.connections.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }
         intake.hasUnreadBatches = !waiting.isEmpty
-        if count > 0 { forgetTheGone() }
-    }
-
-    /// What a process said before it ended may arrive long after, and may open a session: that is idle from then on.
-    private func noteRead(of peer: Peer) {
-        if goneAt[peer.id] != nil { goneAt[peer.id] = now }
-    }
-
-    func pick(_ count: Int) -> Int { count == 1 ? 0 : Int.random(in: 0..<count, using: &random) }
-
-    /// A dead peer is looked at until the last of its messages was read.
-    private func forgetTheGone() {
-        guard present.contains(where: { !$0.isAlive }) else { return }
-        forget { !$0.isAlive && $0.toReducer.isEmpty && $0.pusher.isEmpty }
-    }
-
-    func forget(_ isGone: (Peer) -> Bool) {
-        for peer in present where isGone(peer) { peers[peer.index] = nil }
-        present.removeAll { peers[$0.index] == nil }
+        if count > 0 { roster.forgetTheGone() }
     }
 
     // MARK: Departures
@@ -106,23 +77,25 @@ extension ClusterEngine {
         for message in messages {
             try demandFit(of: message)
             try observe(.left(message))
-            try demandRetriesWait(message)
+            try retries.check(message, of: process.turnMoment) { checkers.count(.bounded) }
             switch message {
             case .inbox(let id, let frame):
-                guard let peer = present.last(where: { $0.id == id }) else { continue }
+                guard let peer = roster.present.last(where: { $0.id == id }) else { continue }
                 if peer.role == .local {
                     try hearLocally(peer, frame, isReply: false)
                 } else {
                     publish(frame, to: peer)
                 }
             case .reply(.router(let route), let frame):
-                guard let peer = present.first(where: { $0.isAlive && $0.route == route }) else { continue }
+                guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }) else {
+                    continue
+                }
                 if case .busy(_, let reason) = frame.message, !reason.isEmpty { try demandNoRoom(for: peer) }
-                let arrival = max(now + latency(), peer.cutFromReducerUntil)
-                peer.fromReducer.append(carried(frame, nil), arrival: arrival)
+                let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
+                peer.sockets.dealer.fromReducer.append(network.carry(frame, on: nil), arrival: arrival)
                 if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 wake(peer, at: arrival)
-            case .reply(.local, let frame): if let local { try hearLocally(local, frame, isReply: true) }
+            case .reply(.local, let frame): if let local = roster.local { try hearLocally(local, frame, isReply: true) }
             case .publish(let topic, let frame): publish(frame, on: topic)
             }
         }
@@ -147,33 +120,16 @@ extension ClusterEngine {
     }
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
-        if case .welcome = frame.message { noteWelcome(of: peer) }
-        var isLost = !peer.isAlive || !peer.isConnected || peer.isSubscriberDead || now < peer.subscribedAt
-        if peer.burst > 0 {
-            peer.burst -= 1
-            isLost = true
-        }
-        let last = peer.subscriber.pipes.count - 1
-        if last >= 0, peer.subscriber.pipes[last].count >= plan.pipeMax { isLost = true }
+        if case .welcome = frame.message { peer.lease.reach(at: now) }
+        let isLost = peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
-        guard !isLost, last >= 0 else { return }
-        if plan.hasReplays { noteSaid(frame, to: peer) }
-        let arrival = max(now + latency(), peer.cutFromReducerUntil)
-        peer.subscriber.pipes[last].append(carried(frame, topic ?? .inbox(loop, peer.id)), arrival: arrival)
-        wake(peer, at: max(arrival, peer.subscriber.pipes[last].stalledUntil))
-    }
-
-    private func carried(_ frame: PeerFrame, _ topic: Topic?) -> PeerFrame {
-        guard goesThroughBytes() else { return frame }
-        let bytes = frame.bytes(topic: topic)
-        do {
-            guard let topic else { return try PeerFrame(bytes: bytes[...]) }
-            let (read, frame) = try PeerFrame.published(bytes[...])
-            precondition(read == topic, "a frame went to \(read), not to \(topic)")
-            return frame
-        } catch {
-            preconditionFailure("the bytes of a reducer's frame cannot be read: \(error)")
-        }
+        guard !isLost, let connection = peer.sockets.subscriber.connections.present else { return }
+        // Where words of an earlier session come again over a connection of their own, all connections move up, and this
+        // frame comes over an earlier one too.
+        if plan.hasReplays { keep(frame, saidTo: peer) }
+        let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
+        let carried = network.carry(frame, on: topic ?? .inbox(loop.id, peer.id))
+        wake(peer, at: peer.sockets.subscriber.connections.append(carried, arrival: arrival, over: connection))
     }
 
     func send(_ message: ToReducer, from peer: Peer) throws(Violation) {
@@ -187,33 +143,16 @@ extension ClusterEngine {
             // whose numbers everything else depends.
             if part.parts > 1, isFaulty, (now &+ UInt64(part.part)) &* 0x9E37_79B9 % 8 == 0 { return }
         }
-        var message = message
-        if peer.forgetsClaims { message = try forgetful(message, peer) }
-        if goesThroughBytes() {
-            let bytes = message.bytes(loop: loop)
-            guard let read = try? ToReducer(bytes: bytes[...], loop: loop) else {
-                preconditionFailure("the bytes of a peer's message cannot be read: \(bytes)")
-            }
-            message = read
-        }
-        let arrival = max(now + latency(), peer.cutToReducerUntil)
-        peer.toReducer.append(message, arrival: arrival)
+        let said = network.carry(try forgetful(message, peer))
+        let arrival = max(now + latency(), peer.sockets.cutToReducerUntil)
+        peer.sockets.dealer.toReducer.append(said, arrival: arrival)
         wakeReducer(at: arrival)
     }
 
     func send(_ batch: Batch, from peer: Peer) {
-        var batch = batch
-        if goesThroughBytes() {
-            let bytes = batch.bytes
-            guard let read = try? Batch(bytes: bytes) else {
-                preconditionFailure("the bytes of a peer's batch cannot be read: \(bytes)")
-            }
-            batch = read
-        }
-        if plan.hasReplays { peer.recentBatches.note(batch) }
-        let arrival = max(now + latency(), peer.cutToReducerUntil)
-        let last = peer.pusher.pipes.count - 1
-        peer.pusher.pipes[last].append(batch, arrival: arrival)
-        wakeReducer(at: max(arrival, peer.pusher.pipes[last].stalledUntil))
+        let carried = network.carry(batch)
+        if plan.hasReplays { peer.sockets.pusher.recent.note(carried) }
+        let arrival = max(now + latency(), peer.sockets.cutToReducerUntil)
+        if let time = peer.sockets.pusher.connections.append(carried, arrival: arrival) { wakeReducer(at: time) }
     }
 }

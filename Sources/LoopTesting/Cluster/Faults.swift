@@ -15,7 +15,7 @@ public struct Faults: Equatable, Sendable {
     /// Everything works; messages still take their time, and arrive in any order among the processes.
     public static let none = Faults([], rate: 0)
 
-    /// Connections that lose the middle of what they carry, fall silent, or are made anew; partitions, in one direction or
+    /// Connections that lose the middle of what they carry, fall silent, or are made again; partitions, in one direction or
     /// both; messages that come again, late; bursts that the publisher drops for a reader that is too slow, as ZeroMQ does it.
     public static let network = Faults([
         .burst, .push, .subscription, .dealer, .deadSubscription, .deadPush, .lostCollector, .partition, .replay,
@@ -34,7 +34,7 @@ public struct Faults: Equatable, Sendable {
     /// All of these.
     public static let all = network + processes + disk
 
-    /// What the simulator's own loop meets beside: events that no build can take, and operators.
+    /// What the simulator's own loop meets besides: events that no build can take, and operators.
     package static let own = Faults(
         SimulationPlan.Fault.allCases.filter { !SimulationPlan.Fault.impostors.contains($0) })
 

@@ -94,43 +94,28 @@ extension ClusterEngine {
     func perform(_ happening: Happening) throws(Violation) {
         say("happening: \(ValueText.of(happening))")
         switch happening {
-        case .join: try addPeer(.worker, Set(places.filter { $0.role == .worker }.map(\.slot)).count)
+        case .join: try addPeer(.worker, roster.workerSlotCount)
         case .kill(let name): if let peer = peer(name) { try kill(peer) }
         case .stop(let name): if let peer = peer(name) { try stop(peer) }
-        case .freeze(let name, let nanoseconds): peer(name)?.frozenUntil = now + nanoseconds
+        case .freeze(let name, let nanoseconds): peer(name)?.life.frozenUntil = now + nanoseconds
         case .cut(let name, let direction, let nanoseconds):
-            if let peer = peer(name) { cut(peer, direction, until: now + nanoseconds) }
-        case .dropInbox(let name, let count): peer(name)?.burst = count
+            peer(name)?.sockets.cut(direction, until: now + nanoseconds)
+        case .dropInbox(let name, let count): peer(name)?.sockets.subscriber.dropCount = count
         case .losePushes(let name):
             var dice = random
             if let peer = peer(name) { _ = cutPush(of: peer, &dice) }
             random = dice
         case .crashReducer(let losesPower): try crashReducer(losesPower: losesPower)
         case .restartReducer: try stopReducer()
-        case .freezeReducer(let nanoseconds): reducerFrozenUntil = now + nanoseconds
-        case .failDisk(let nanoseconds): diskFailsUntil = now + nanoseconds
+        case .freezeReducer(let nanoseconds): process.frozenUntil = now + nanoseconds
+        case .failDisk(let nanoseconds): storage.faults.fullUntil = now + nanoseconds
         }
     }
 
     private func peer(_ name: SimulatedPeerName) -> Peer? {
-        present.first { peer in
-            switch name {
-            case .worker(let slot): peer.isAlive && peer.role == .worker && peer.slot == slot
-            case .client(let slot): peer.isAlive && peer.role == .client && peer.slot == slot
-            }
-        }
-    }
-
-    func cut(_ peer: Peer, _ direction: Happenings.Direction, until time: UInt64) {
-        if direction != .toReducer {
-            peer.cutFromReducerUntil = time
-            peer.fromReducer.stalledUntil = time
-            for pipe in peer.subscriber.pipes.indices { peer.subscriber.pipes[pipe].stalledUntil = time }
-        }
-        if direction != .fromReducer {
-            peer.cutToReducerUntil = time
-            peer.toReducer.stalledUntil = time
-            for pipe in peer.pusher.pipes.indices { peer.pusher.pipes[pipe].stalledUntil = time }
+        switch name {
+        case .worker(let slot): roster.living(.worker, slot)
+        case .client(let slot): roster.living(.client, slot)
         }
     }
 }

@@ -237,12 +237,12 @@ public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
         state = engine.checkers.state
         seq = engine.checkers.seq
         outcome = engine.outcome
-        let coder = engine.coder
-        events = (engine.disk?.records ?? []).compactMap { record in
+        let coder = engine.loop.coder
+        events = (engine.storage.disk?.records ?? []).compactMap { record in
             guard case .event(let event) = record else { return nil }
             return try? coder.decode(Definition.Event.self, from: Array(event.bytes))
         }
-        faults = Dictionary(uniqueKeysWithValues: engine.faultCounts.map { ($0.key.rawValue, $0.value) })
+        faults = Dictionary(uniqueKeysWithValues: engine.tally.faultCounts.map { ($0.key.rawValue, $0.value) })
         checks = Dictionary(uniqueKeysWithValues: engine.checkCounts.map { ($0.key.rawValue, $0.value) })
         duration = .nanoseconds(Int64(clamping: engine.now))
     }

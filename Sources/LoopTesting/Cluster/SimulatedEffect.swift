@@ -2,7 +2,7 @@ public import LoopCore
 
 /// What the body of a simulated effect does, said in advance: an answer fills it in, and the cluster lets it come to pass.
 ///
-/// Steps follow each other in order. An effect that is killed with its worker begins anew elsewhere, with another answer and
+/// Steps follow each other in order. An effect that is killed with its worker begins again elsewhere, with another answer and
 /// other random numbers; what it has sent until then counts.
 public struct SimulatedEffect<Event: Sendable> {
     /// The effect's name in the loop.
@@ -47,7 +47,7 @@ public struct SimulatedEffect<Event: Sendable> {
     /// Sends an event.
     public mutating func send(_ event: Event) { steps.append(.send(event)) }
 
-    /// The body throws. What follows is the feedback's policy; steps behind this one do not come to pass.
+    /// The body throws. What follows is the feedback's policy; steps after this one do not come to pass.
     public mutating func fail(_ error: any Error) { steps.append(.fail(error)) }
 
     /// The body throws an error that says this.

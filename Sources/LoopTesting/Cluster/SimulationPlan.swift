@@ -13,11 +13,11 @@ package struct SimulationPlan: Sendable {
         case subscription
         /// A DEALER connection is lost: both directions are cleared, and it comes back under another routing id.
         case dealer
-        /// A SUB that receives nothing until it is made anew.
+        /// A SUB that receives nothing until it is made again.
         case deadSubscription
-        /// A PUSH that delivers nothing until it is made anew.
+        /// A PUSH that delivers nothing until it is made again.
         case deadPush
-        /// A PUSH whose messages get lost for a while, also when it is made anew.
+        /// A PUSH whose messages get lost for a while, also when it is made again.
         case lostCollector
         /// Nothing comes through between a process and the reducer for a while, in one direction or both.
         case partition
@@ -55,7 +55,7 @@ package struct SimulationPlan: Sendable {
         case administration
         /// When a process next gets a new session, what was said to it in the one before comes once more.
         case earlierSession
-        /// The reducer's machine loses power behind a turn of which nobody has heard who could show that it is lost.
+        /// The reducer's machine loses power after a turn. No peer has heard of that turn that could show the loss.
         case quietLoss
         /// The reducer's process ends, and a worker does not claim what it has when it comes again; it does the next time.
         case forgetfulClaim
@@ -63,7 +63,7 @@ package struct SimulationPlan: Sendable {
         case copy
         /// An operator puts the copy back.
         case restored
-        /// A batch that somebody else has made has the next number of a session.
+        /// A batch that another process has made has the next number of a session.
         case forgedBatch
         /// A client's outbox file is copied, or such a copy is put back.
         case copiedOutbox
@@ -180,7 +180,7 @@ package struct SimulationPlan: Sendable {
     }
 
     /// What a seed draws of these faults.
-    /// - Returns: with the generator as it is behind it.
+    /// - Returns: with the generator as it is after it.
     package static func drawn(_ scenario: Scenario, _ faults: Faults) -> (SimulationPlan, SeededRandom) {
         var random = SeededRandom(seed: scenario.seed)
         let plan = SimulationPlan(&random, scenario, faults)

@@ -2,7 +2,7 @@ import LoopCluster
 package import LoopCore
 package import LoopWire
 
-/// What a simulated cluster runs beside the shipped machines: a definition, the bodies of its effects, and what its clients
+/// What a simulated cluster runs besides the shipped machines: a definition, the bodies of its effects, and what its clients
 /// send. The engine asks for one step after the other and decides when it comes to pass; whatever a workload draws, it draws
 /// from the run's generator.
 package protocol Workload: Sendable {
@@ -100,13 +100,11 @@ package struct Draw: Sendable {
 
     package var isFaulty: Bool { now < faultsEnd }
 
-    package mutating func chance(_ share: Double) -> Bool { random.fraction() < share }
+    package mutating func chance(_ share: Double) -> Bool { random.chance(share) }
 
-    package mutating func between(_ least: UInt64, _ most: UInt64) -> UInt64 {
-        most <= least ? least : UInt64.random(in: least...most, using: &random)
-    }
+    package mutating func between(_ least: UInt64, _ most: UInt64) -> UInt64 { random.between(least, most) }
 
-    package mutating func pick(_ count: Int) -> Int { count == 1 ? 0 : Int.random(in: 0..<count, using: &random) }
+    package mutating func pick(_ count: Int) -> Int { random.pick(count) }
 }
 
 /// What a body does next.

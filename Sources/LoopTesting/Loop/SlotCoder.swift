@@ -23,8 +23,8 @@ package struct SlotCoder: ValueCoder {
     }
 
     package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-        if type == SlotEvent.self { return try unsafeBitCast(SlotEvent.read(bytes), to: Value.self) }
-        if type == SlotState.self { return try unsafeBitCast(SlotState.read(bytes), to: Value.self) }
+        if type == SlotEvent.self, let event = try SlotEvent.read(bytes) as? Value { return event }
+        if type == SlotState.self, let state = try SlotState.read(bytes) as? Value { return state }
         guard let codable = type as? any SlotCodable.Type else { return try CBOR.decode(type, from: bytes) }
         guard let value = try codable.read(bytes) as? Value else {
             throw WireError.refused(path: "", why: "not a \(Value.self)")

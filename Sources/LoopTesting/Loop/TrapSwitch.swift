@@ -5,7 +5,8 @@ import LoopWire
 /// Where the simulated process ends in the middle of a reduction. Nothing can stop the machine there, so the moment is kept:
 /// the crash note as it stands then, while whatever the machine does afterwards is thrown away with it.
 ///
-/// Belongs to one cluster and is used on its thread only.
+/// It is unchecked because a definition, which holds it, must be sendable. It belongs to one cluster, and only the thread that
+/// runs this cluster uses it.
 final class TrapSwitch<Event>: @unchecked Sendable {
     /// Whether this build of the loop cannot take poison.
     var isArmed = true
@@ -18,20 +19,17 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     private let isPoison: (Event) -> Bool
     /// Whether no event ends the process by chance while there are suspects: an event in which that happens twice is set aside.
     private let sparesSuspects: Bool
-    private let memory: UnsafeMutableRawBufferPointer
+    private let page = CrashPage()
+    /// The page as it was at the moment of the end.
     private var kept: [UInt8] = []
 
     init(sparesSuspects: Bool, isPoison: @escaping (Event) -> Bool) {
         self.sparesSuspects = sparesSuspects
         self.isPoison = isPoison
-        memory = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
-        memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    deinit { memory.deallocate() }
-
     /// The note of this cluster's reducer, as one process leaves it to the next.
-    var note: CrashNote { CrashNote(memory) }
+    var note: CrashNote { page.note }
 
     func reduces(_ event: Event) {
         guard !hasSprung, isArmed || endsAtNext else { return }
@@ -39,30 +37,54 @@ final class TrapSwitch<Event>: @unchecked Sendable {
         guard isItsFault || endsAtNext else { return }
         if !isItsFault, sparesSuspects, !note.suspects.isEmpty { return }
         sprung = (event, isItsFault)
-        kept = Array(memory)
+        kept = page.bytes
     }
 
     /// What the note says of the moment at which it sprang.
     func finding(_ history: History) -> CrashFinding {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: CrashNote.byteCount, alignment: 8)
-        defer { copy.deallocate() }
-        copy.copyBytes(from: kept)
-        return CrashNote(copy).begin(history: history, executable: 0, thread: 1)
+        let copy = CrashPage()
+        copy.bytes = kept
+        return copy.note.begin(history: history, executable: 0, thread: 1)
     }
 
     /// The process has ended: the note says what it said at that moment.
     /// - Parameter signal: what a signal handler leaves in the note; 0: nothing.
     func end(signal: UInt64) {
         if hasSprung {
-            memory.copyBytes(from: kept)
-            memory.storeBytes(of: signal << 32 | 1, toByteOffset: CrashNote.faultOffset, as: UInt64.self)
+            page.bytes = kept
+            page.leave(signal: signal)
         }
         sprung = nil
         endsAtNext = false
     }
 
     /// A new journal: an old note says nothing.
-    func clear() { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+    func clear() { page.bytes = [UInt8](repeating: 0, count: CrashNote.byteCount) }
+}
+
+/// The memory of a crash note. A note is a view of memory that outlives a process, so it takes a pointer; the page owns what
+/// that points to, and its user keeps the page for as long as a note of it.
+private struct CrashPage: ~Copyable {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init() {
+        memory = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit { memory.deallocate() }
+
+    var note: CrashNote { CrashNote(memory) }
+
+    var bytes: [UInt8] {
+        get { Array(memory) }
+        nonmutating set { memory.copyBytes(from: newValue) }
+    }
+
+    /// What a signal handler writes.
+    func leave(signal: UInt64) {
+        memory.storeBytes(of: signal << 32 | 1, toByteOffset: CrashNote.faultOffset, as: UInt64.self)
+    }
 }
 
 /// A definition as the simulated reducer runs it: each of its reductions may be the process's last.

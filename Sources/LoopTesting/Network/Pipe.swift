@@ -54,18 +54,3 @@ struct Pipe<Message> {
         return new
     }
 }
-
-/// One socket with its present connection last; earlier ones may still hold messages.
-struct Connections<Message> {
-    var pipes: [Pipe<Message>] = []
-
-    /// Forgets earlier connections that hold nothing any more.
-    mutating func dropEmpty() {
-        guard pipes.count > 1 else { return }
-        let last = pipes.removeLast()
-        pipes.removeAll(where: \.isEmpty)
-        pipes.append(last)
-    }
-
-    var isEmpty: Bool { pipes.allSatisfy(\.isEmpty) }
-}

@@ -17,7 +17,7 @@ struct Conversation<Work: Workload> {
         feedbacks = engine.work.definition.allFeedbacks
         var counts: [String: Int] = [:]
         var names: [Int: String] = [:]
-        for (index, place) in engine.places.enumerated() {
+        for (index, place) in engine.roster.places.enumerated() {
             let name = "\(place.role) \(place.slot)"
             counts[name, default: 0] += 1
             names[index] = name + String(repeating: "′", count: (counts[name] ?? 1) - 1)
@@ -138,14 +138,14 @@ struct Conversation<Work: Workload> {
     }
 
     private func event(_ bytes: ArraySlice<UInt8>) -> String {
-        (try? engine.coder.decode(Work.Definition.Event.self, from: Array(bytes))).map { ValueText.of($0) }
+        (try? engine.loop.coder.decode(Work.Definition.Event.self, from: Array(bytes))).map { ValueText.of($0) }
             ?? "no event"
     }
 
     private func request(_ effect: EffectID, _ bytes: RequestBytes) -> String {
         let position = Int(effect.feedback)
         guard position < feedbacks.count, let coding = feedbacks[position].requestCoding,
-            let request = try? coding.decode(bytes, engine.coder)
+            let request = try? coding.decode(bytes, engine.loop.coder)
         else { return "a request" }
         return ValueText.of(request)
     }

@@ -68,8 +68,8 @@ public enum Simulation {
         } catch {
             if recording, cluster.transcript == nil, let seen = again.run(cluster.scenario, true) { return seen }
             return SimulationFailure(
-                scenario: cluster.scenario, step: cluster.stepCount, time: Transcript.seconds(cluster.now),
-                violation: error, transcript: cluster.transcript?.text ?? [], faultCount: cluster.faultsDrawn,
+                scenario: cluster.scenario, step: cluster.tally.stepCount, time: Transcript.seconds(cluster.now),
+                violation: error, transcript: cluster.transcript?.text ?? [], faultCount: cluster.tally.faultsDrawn,
                 again: again)
         }
     }

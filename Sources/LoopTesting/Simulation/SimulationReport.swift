@@ -15,10 +15,10 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 
     mutating func note<Work>(_ cluster: ClusterEngine<Work>, _ failure: SimulationFailure?) {
         seedCount += 1
-        eventCount += cluster.eventCount
+        eventCount += cluster.tally.eventCount
         simulatedSeconds += Double(cluster.now) / 1e9
         if cluster.outcome != nil { endCount += 1 }
-        for (fault, count) in cluster.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
+        for (fault, count) in cluster.tally.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
         for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
         if let failure { failures.append(failure) }
     }

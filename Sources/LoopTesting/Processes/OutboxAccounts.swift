@@ -1,4 +1,6 @@
-/// Which entries of a peer's outbox stand under which numbers, kept beside the machine: what the machine says of a number
+import LoopWire
+
+/// Which entries of a peer's outbox stand under which numbers, kept besides the machine: what the machine says of a number
 /// is compared with it.
 struct OutboxAccounts {
     /// The ids of the entries whose outcome is not known, the oldest first; 0: the peer has been told.
@@ -6,6 +8,9 @@ struct OutboxAccounts {
     private var head = 0
     /// Every outcome up to this number is known.
     private(set) var settled: UInt64
+
+    /// Up to where entries have left in a session.
+    private var sentUpTo: (session: SessionID, number: UInt64) = (.none, 0)
 
     /// - Parameter settled: where a stream goes on that another process has begun.
     init(settled: UInt64 = 0) { self.settled = settled }
@@ -26,6 +31,22 @@ struct OutboxAccounts {
     func ids(from first: UInt64, count: Int) -> ArraySlice<Int> {
         guard first > settled, first <= last else { return [] }
         return ids[(head + Int(first - settled) - 1)...].prefix(count)
+    }
+
+    /// A batch is handed to a socket.
+    /// - Returns: how many of its entries had left before.
+    mutating func send(_ batch: Batch) -> Int {
+        if batch.session != sentUpTo.session { sentUpTo = (batch.session, 0) }
+        let last = batch.first + UInt64(batch.entries.count) - 1
+        defer { sentUpTo.number = max(sentUpTo.number, last) }
+        return batch.first <= sentUpTo.number ? Int(min(last, sentUpTo.number) - batch.first) + 1 : 0
+    }
+
+    /// Numbers begin again, after this one.
+    mutating func restart(settled: UInt64) {
+        ids = []
+        head = 0
+        self.settled = settled
     }
 
     /// The peer hears what became of a number.

@@ -11,9 +11,9 @@ final class SimulatedDisk {
     private(set) var snapshots: [Snapshot] = []
     /// Records up to this position were trimmed.
     private(set) var trimmed: UInt64 = 0
-    /// Records up to this position are safe from a loss of power; those behind it are in somebody's memory.
+    /// Records up to this position are safe from a loss of power; those after it are in memory only.
     private(set) var synced: UInt64 = 0
-    /// Who has it open; 0: nobody.
+    /// The process that has it open; 0: none.
     private(set) var owner = 0
     private var owners = 0
 
@@ -90,7 +90,7 @@ final class SimulatedDisk {
         losePower(behind: synced + UInt64(Double(position - synced) * kept))
     }
 
-    /// What was written behind a position is lost, but for what was synced.
+    /// What was written after a position is lost, but for what was synced.
     func losePower(behind last: UInt64) -> [Record] {
         let lost = Array(records[Int(max(last, synced))...])
         records.removeLast(lost.count)
@@ -128,94 +128,4 @@ final class SimulatedDisk {
         trimmed = max(trimmed, min(limit, UInt64(asked ?? records.count)))
         sync()
     }
-}
-
-/// One process's hold on a disk.
-struct SimulatedJournal: Journal {
-    let disk: SimulatedDisk
-    let durability: Durability
-    private let owner: Int
-    /// What the next append meets.
-    var failure: JournalError.Kind?
-    /// Once an append has failed, nothing that this hold says can be trusted.
-    private var hasFailed = false
-    private let rules: BrokenRules
-
-    /// - Throws: of kind `.locked`.
-    init(_ disk: SimulatedDisk, durability: Durability, rules: BrokenRules) throws(JournalError) {
-        self.disk = disk
-        self.durability = durability
-        self.rules = rules
-        owner = try disk.open()
-    }
-
-    var history: History { disk.history }
-    var position: UInt64 { disk.position }
-
-    mutating func append(_ more: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
-        try append(Array(more), through: position)
-    }
-
-    mutating func append(_ more: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
-        if more.isEmpty { return JournalReceipt(through: position) }
-        if let failure { throw fail(failure, "append \(more.count) records") }
-        if hasFailed { throw fail(.failedDisk, "append to a journal that has failed") }
-        guard disk.position + UInt64(more.count) == position else {
-            throw JournalError(
-                .misuse, operation: "append records through \(position)",
-                reason: "\(disk.position) + \(more.count) records do not reach there",
-                remedy: "append every turn's records, in order")
-        }
-        let outlivesPower = more.contains(where: \.outlivesPower) && !rules.contains(.numbersOutlivePower)
-        disk.append(more, isSynced: durability == .fsync || outlivesPower)
-        return JournalReceipt(through: position)
-    }
-
-    private mutating func fail(_ kind: JournalError.Kind, _ operation: String) -> JournalError {
-        hasFailed = true
-        return JournalError(kind, operation: operation, reason: "the disk failed", remedy: "open it again")
-    }
-
-    mutating func flush() { disk.sync() }
-
-    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
-        if rules.contains(.recordsFollowTheSnapshot), position > 0 { return [] }
-        guard position >= disk.trimmed else {
-            throw JournalError(
-                .misuse, operation: "read the records after \(position)", reason: "they were trimmed",
-                remedy: "begin at a snapshot")
-        }
-        return Array(disk.records.dropFirst(Int(position)))
-    }
-
-    func firstSeq() -> Seq? {
-        for case .event(let event) in disk.records.dropFirst(Int(disk.trimmed)) { return event.seq }
-        return nil
-    }
-
-    func position(before seq: Seq) -> UInt64 { disk.trimmed }
-
-    func snapshots() -> [SnapshotEntry] { disk.snapshots.map(\.entry) }
-
-    func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
-        guard let found = disk.snapshots.first(where: { $0.entry == snapshot }), !found.isDamaged else {
-            throw JournalError(
-                .corrupt, operation: "read the snapshot at seq \(snapshot.seq)", reason: "its checksum is another",
-                remedy: "take the one before")
-        }
-        return found.bytes
-    }
-
-    var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
-
-    mutating func add(_ snapshot: SnapshotEntry) {}
-
-    mutating func trim(before seq: Seq) -> Seq {
-        disk.trim(before: seq)
-        return firstSeq() ?? .initial
-    }
-
-    mutating func markEnded() {}
-
-    mutating func close() { if disk.owner == owner { disk.release() } }
 }

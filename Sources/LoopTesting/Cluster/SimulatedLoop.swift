@@ -1,0 +1,25 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What a run knows of the loop that it runs, whatever the loop's types.
+struct SimulatedLoop {
+    let id: LoopID
+    let fingerprint: DefinitionFingerprint
+    /// The groups of workers that effects are placed in.
+    let workerGroups: [String]
+    /// Whether some effects run in the reducer's process.
+    let hasLocalEffects: Bool
+    let coder: any ValueCoder
+    let limits: WorkloadLimits
+
+    init<Work: Workload>(_ work: Work) {
+        let feedbacks = work.definition.allFeedbacks
+        id = LoopID(name: Work.Definition.name)
+        fingerprint = DefinitionFingerprint(of: work.definition)
+        workerGroups = Set(feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
+        hasLocalEffects = feedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
+        coder = work.coder
+        limits = work.limits
+    }
+}

@@ -1,0 +1,86 @@
+import LoopCore
+
+/// The connections of one socket, the present one last. Earlier ones may still hold messages.
+struct Connections<Message> {
+    var pipes: [Pipe<Message>] = []
+
+    /// Whether no message is under way.
+    var isEmpty: Bool { pipes.allSatisfy(\.isEmpty) }
+
+    /// When the next message can be read; never: `.max`.
+    var readableAt: UInt64 {
+        var earliest = UInt64.max
+        for pipe in pipes { earliest = min(earliest, pipe.readableAt) }
+        return earliest
+    }
+
+    /// How many connections have a message that can be read.
+    func readableCount(at now: UInt64) -> Int {
+        var count = 0
+        for pipe in pipes where pipe.readableAt <= now { count += 1 }
+        return count
+    }
+
+    /// Takes a message from one of the connections that have one.
+    /// - Parameter choice: which of these connections, from 0.
+    mutating func popFirst(_ choice: Int, at now: UInt64) -> Message? {
+        var choice = choice
+        let index = pipes.firstIndex { pipe in
+            guard pipe.readableAt <= now else { return false }
+            choice -= 1
+            return choice < 0
+        }
+        return index.flatMap { pipes[$0].popFirst() }
+    }
+
+    /// The position of the present connection; nil: there is none.
+    var present: Int? { pipes.indices.last }
+
+    /// Sends a message over one connection.
+    /// - Returns: when it can be read.
+    mutating func append(_ message: Message, arrival: UInt64, over connection: Int) -> UInt64 {
+        pipes[connection].append(message, arrival: arrival)
+        return max(arrival, pipes[connection].stalledUntil)
+    }
+
+    /// Sends a message over the present connection.
+    /// - Returns: when it can be read; nil: there is no connection.
+    @discardableResult
+    mutating func append(_ message: Message, arrival: UInt64) -> UInt64? {
+        present.map { append(message, arrival: arrival, over: $0) }
+    }
+
+    var hasPresent: Bool { !pipes.isEmpty }
+
+    /// Whether the present connection holds this many messages, or there is none.
+    func isFull(_ countMax: Int) -> Bool { pipes.last.map { $0.count >= countMax } ?? true }
+
+    /// The present connection is lost: what was at its front stays readable, the middle is gone.
+    /// - Returns: a connection with the rest; nil: there was none to be lost.
+    mutating func cutPresent(_ random: inout SeededRandom) -> Pipe<Message>? {
+        present.map { pipes[$0].cut(&random) }
+    }
+
+    /// Nothing can be read over the present connection before this time.
+    mutating func stallPresent(until time: UInt64) {
+        if let present { pipes[present].stalledUntil = time }
+    }
+
+    /// Messages arrive over an earlier connection, if there is a present one.
+    mutating func insertEarlier(_ pipe: Pipe<Message>) {
+        if !pipe.isEmpty, !pipes.isEmpty { pipes.insert(pipe, at: 0) }
+    }
+
+    /// Nothing can be read before this time.
+    mutating func stall(until time: UInt64) {
+        for index in pipes.indices { pipes[index].stalledUntil = time }
+    }
+
+    /// Forgets earlier connections that hold nothing any more.
+    mutating func dropEmpty() {
+        guard pipes.count > 1 else { return }
+        let last = pipes.removeLast()
+        pipes.removeAll(where: \.isEmpty)
+        pipes.append(last)
+    }
+}

@@ -1,0 +1,108 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What an observer has besides a peer's machine, on the same sockets. (As nodes have it.)
+struct Observing {
+    var machine: ObserverMachine
+    let watched: SimulationPlan.Watched
+    /// Makes states of what the machine hands out; nil: it follows none.
+    var follower: (any SimulatedFollower)?
+    /// The newest seq that it has shown in the history that it follows.
+    private var shown: (history: History, seq: Seq)?
+    /// What it knows was damaged, and it has not noticed yet.
+    private var isDamaged = false
+
+    init(machine: ObserverMachine, watched: SimulationPlan.Watched, follower: (any SimulatedFollower)?) {
+        self.machine = machine
+        self.watched = watched
+        self.follower = follower
+    }
+
+    /// - Returns: whether it follows another history from here on, or an older epoch of this one.
+    mutating func receive(_ frame: PeerFrame, isReply: Bool, at time: MonotonicTime) -> Bool {
+        let (history, epoch) = (machine.history, machine.epoch)
+        if isReply {
+            machine.receiveReply(frame, at: time)
+        } else {
+            machine.receivePublished(frame, at: time)
+        }
+        guard machine.history != history || machine.epoch.number < epoch.number else { return false }
+        shown = nil
+        return true
+    }
+
+    /// - Returns: whether it has shown this state last.
+    mutating func show(_ seq: Seq, of history: History) -> Bool {
+        defer { shown = (history, seq) }
+        return shown.map { $0 == (history, seq) } ?? false
+    }
+
+    /// What it knows becomes another state in its memory.
+    /// - Returns: whether it does.
+    mutating func damage() -> Bool {
+        guard follower?.damage() == true else { return false }
+        isDamaged = true
+        return true
+    }
+
+    /// It has noticed that something does not fit, and fetches the state again.
+    /// - Returns: whether there was anything to notice.
+    mutating func doubt(shown: Seq?) -> Bool {
+        guard isDamaged else { return false }
+        isDamaged = false
+        machine.distrust(shown: shown)
+        return true
+    }
+}
+
+/// Makes states of what an observer's machine hands out, as encoded values for the checkers.
+protocol SimulatedFollower: Sendable {
+    mutating func take(_ action: ObserverAction) -> [SimulatedStep]
+
+    /// - Returns: whether what it knows is another state now.
+    mutating func damage() -> Bool
+}
+
+/// What comes of an observer's action.
+enum SimulatedStep {
+    case shows(Seq, [UInt8])
+    case misses(ClosedRange<Seq>)
+    case doubts(StateDoubt, shown: Seq?)
+}
+
+struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
+    private var follower: StateFollower<Value>
+    private let coder: any ValueCoder
+    private let initial: Value
+
+    /// - Parameter initial: what a damaged state becomes.
+    init(_ follower: StateFollower<Value>, _ coder: any ValueCoder, _ initial: Value, _ rules: BrokenRules) {
+        self.follower = follower
+        self.follower.brokenRules = rules
+        self.coder = coder
+        self.initial = initial
+    }
+
+    mutating func take(_ action: ObserverAction) -> [SimulatedStep] {
+        var steps: [SimulatedStep] = []
+        var doubt: StateDoubt?
+        follower.take(action) { [coder] step in
+            switch step {
+            case .shows(let seq, let value): steps.append(.shows(seq, (try? coder.encode(value)) ?? []))
+            case .misses(let seqs): steps.append(.misses(seqs))
+            case .doubts(let new): doubt = new
+            }
+        }
+        if let doubt { steps.append(.doubts(doubt, shown: follower.current?.seq)) }
+        return steps
+    }
+
+    mutating func damage() -> Bool {
+        guard let current = follower.current, (try? coder.encode(current.value)) != (try? coder.encode(initial)) else {
+            return false
+        }
+        follower.damage(initial)
+        return true
+    }
+}

@@ -1,0 +1,49 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// When effects that have failed may be tried again, as far as the present process has seen them fail. The record of a failure
+/// says when the next try is. The wall clock may be set meanwhile; the wait stays as long.
+struct RetryWatch {
+    private var due: [EffectID: UInt64] = [:]
+    /// The newest time in the journal.
+    private var journaledTime = WallTime(milliseconds: 0)
+
+    /// A process begins, and its journal ends at this time.
+    mutating func begin(at time: WallTime) {
+        due = [:]
+        journaledTime = time
+    }
+
+    /// A record is durable.
+    mutating func note(_ record: Record, of turn: TurnMoment) {
+        switch record {
+        case .event(let event): journaledTime = max(journaledTime, event.time)
+        case .epochBegun(_, let time), .historyBegun(_, let time): journaledTime = max(journaledTime, time)
+        case .operatorAction(let action):
+            if case .retryParked(let effect) = action.what { due[effect] = nil }
+        case .attemptEnded(let end):
+            due[end.effect] = nil
+            guard case .retry(let time) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
+            let delay = time.milliseconds - max(turn.wall, journaledTime).milliseconds
+            if delay > 0 { due[end.effect] = turn.at + UInt64(delay) * 1_000_000 }
+        default: break
+        }
+    }
+
+    /// A message leaves the reducer.
+    /// - Parameter count: called for each try that is compared.
+    mutating func check(_ message: Outbound, of turn: TurnMoment, _ count: () -> Void) throws(Violation) {
+        guard !due.isEmpty, case .inbox(_, let frame) = message, case .commands(_, let commands) = frame.message
+        else { return }
+        for case .start(let grant) in commands {
+            guard let due = due.removeValue(forKey: grant.effect) else { continue }
+            count()
+            if turn.at + 3_000_000 < due {
+                throw Violation(
+                    .bounded,
+                    "\(grant.effect) is tried again \((due - turn.at) / 1_000_000) ms before its delay is over")
+            }
+        }
+    }
+}
