@@ -53,14 +53,23 @@ extension ChildProcess {
     }
 }
 
-/// What the reducer says about itself, once that fits.
+/// The last report of a reducer that answers, but whose report never fits.
+struct ReportNeverFits: Error {
+    let last: StatusReport
+}
+
+/// What the reducer reports about itself, once that fits.
 func status(
     of endpoint: String, until fits: (StatusReport) -> Bool = { _ in true }
 ) async throws -> StatusReport {
     let deadline = SystemClock.monotonic + .seconds(20)
     while true {
-        if let report = try? StatusProbe.ask(endpoint, within: .seconds(1)), fits(report) { return report }
-        guard SystemClock.monotonic < deadline else { throw NodeError.noAnswer(endpoint, after: .seconds(20)) }
+        let report = try? StatusProbe.ask(endpoint, within: .seconds(1))
+        if let report, fits(report) { return report }
+        guard SystemClock.monotonic < deadline else {
+            if let report { throw ReportNeverFits(last: report) }
+            throw NodeError.noAnswer(endpoint, after: .seconds(20))
+        }
         try await Task.sleep(for: .milliseconds(20))
     }
 }
