@@ -52,6 +52,9 @@ private struct Tally: LoopDefinition {
             try start()
         }
 
+        /// What the processes wrote to standard error: shown where one ends otherwise than it should.
+        let errors = Locked<[String]>([])
+
         /// A process that sends, and what it printed.
         func sender(_ words: [String]) throws -> (process: ChildProcess, lines: Locked<[String]>) {
             let lines = Locked<[String]>([])
@@ -60,8 +63,9 @@ private struct Tally: LoopDefinition {
                     Executables.path("loopctl"),
                     ["send", "--reducer", relay.endpoint, "--outbox", "\(folder.path)/outbox", "--timeout", "60s"]
                         + words,
-                    output: .lines { channel, line in
-                        if channel == .output { lines.withLock { $0.append(line) } }
+                    output: .lines { [errors] channel, line in
+                        let kept = channel == .output ? lines : errors
+                        kept.withLock { $0.append(line) }
                     }))
             return (process, lines)
         }
@@ -136,8 +140,8 @@ private struct Tally: LoopDefinition {
             if await sender.wait() == .exited(0) { confirmed.insert(number) } else { killed += 1 }
             death.cancel()
         }
-        let (flush, _) = try stage.sender(["--flush"])
-        #expect(await flush.wait() == .exited(0))
+        let (flush, left) = try stage.sender(["--flush"])
+        #expect(await flush.wait() == .exited(0), "\(left.withLock { $0 }) \(stage.errors.withLock { $0 })")
         let counts = try await stage.counts()
         #expect(killed > 0)
         #expect(counts.values.allSatisfy { $0 == 1 })

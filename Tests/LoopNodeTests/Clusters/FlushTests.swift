@@ -42,6 +42,8 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
 /// What `send` has accepted leaves also when its process or its handle goes at once.
 @Suite(.timeLimit(.minutes(2))) struct `What a handle has accepted` {
     private let endpoint = ipcEndpoint()
+    /// Long enough for a machine that does much else: the limit itself is tested by what meets it.
+    private static let ample = Duration.seconds(60)
 
     /// Runs the body beside a reducer.
     /// - Returns: how many events were applied at the end.
@@ -61,7 +63,7 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
         let endpoint = endpoint
         let count = try await applied {
             await #expect(processExitsWith: .exitCode(0)) { [endpoint = endpoint as String] in
-                try await program(endpoint, 50)
+                try await program(endpoint, 50, stopLimit: Self.ample)
             }
         }
         #expect(count == 50)
@@ -71,7 +73,7 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
         let endpoint = endpoint
         let count = try await applied {
             await #expect(processExitsWith: .exitCode(3)) { [endpoint = endpoint as String] in
-                let loop = try RemoteLoop(Puts.self, reducer: endpoint)
+                let loop = try RemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample)
                 for number in 0..<50 { try await loop.send(.put(number)) }
                 withExtendedLifetime(loop) { exit(3) }
             }
@@ -108,19 +110,19 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
         let endpoint = endpoint
         struct Stop: Error {}
         let count = try await applied {
-            let result = try await withRemoteLoop(Puts.self, reducer: endpoint) { loop in
+            let result = try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
                 for number in 0..<50 { try await loop.send(.put(number)) }
                 return "done"
             }
             #expect(result == "done")
             await #expect(throws: Stop.self) {
-                try await withRemoteLoop(Puts.self, reducer: endpoint) { loop in
+                try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
                     for number in 0..<50 { try await loop.send(.put(number)) }
                     throw Stop()
                 }
             }
             let cancelled = Task {
-                try await withRemoteLoop(Puts.self, reducer: endpoint) { loop in
+                try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
                     withUnsafeCurrentTask { $0?.cancel() }
                     for number in 0..<50 { try await loop.send(.put(number)) }
                     try Task.checkCancellation()
