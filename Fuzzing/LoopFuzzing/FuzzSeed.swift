@@ -28,7 +28,7 @@ extension FuzzTarget {
             [FuzzSeed("batch", Samples.batch.bytes), FuzzSeed("failure", Samples.failure.bytes)]
         case "deltas":
             try Shelf.later.map { FuzzSeed($0.name, try Delta.encode(from: Shelf.sample, to: $0.shelf)) }
-        case "pieces": try Self.pieceSeeds()
+        case "pieces": try Self.chunkSeeds()
         case "pages": Self.pageSeeds()
         case "records": Samples.records.map { FuzzSeed($0.name, Samples.bytes([$0.record])) }
         case "replay": try Self.history().map { FuzzSeed($0.name, Samples.bytes($0.records)) }
@@ -129,9 +129,9 @@ extension FuzzTarget {
         let (worker, sender) = (PeerID(high: 0, low: 1), PeerID(high: 0, low: 2))
         let epoch = Epoch(number: 1, nonce: 7)
         say(.hello(name: Allotment.name, schema: 2))
-        say(.greet(ReducerRun.greeting(worker, capacity: 4)))
+        say(.join(ReducerRun.joinRequest(worker, capacity: 4)))
         say(.claim(SessionID(1), epoch, []))
-        say(.greet(ReducerRun.greeting(sender, capacity: 0)), route: 2)
+        say(.join(ReducerRun.joinRequest(sender, capacity: 0)), route: 2)
         say(.claim(SessionID(2), epoch, []), route: 2)
         let joined = script
         for (number, events) in [
@@ -238,7 +238,7 @@ extension FuzzTarget {
         }
         hear(.published, .update(Seq(8), state: encoded[0]), &whole)
         hear(.published, .transitions(Samples.notes), &whole)
-        hear(.published, .commonTick(Seq(12)), &whole)
+        hear(.published, .serverHeartbeat(Seq(12)), &whole)
         whole.byte(ObserverRun.Step.wait.rawValue)
         whole.byte(10)
         hear(.reply, .busy(retryAfter: .seconds(1)), &whole)
@@ -261,7 +261,7 @@ extension FuzzTarget {
                 .reply,
                 .statePart(
                     StatePart(
-                        transfer: 2, seq: Seq(11), part: part, end: part == 0 ? .piece : .state,
+                        transfer: 2, seq: Seq(11), part: part, end: part == 0 ? .chunk : .state,
                         bytes: part == 0 ? encoded[0] : [0x80])), &differences)
         }
         hear(.published, .unchanged(Seq(8)...Seq(12)), &differences)

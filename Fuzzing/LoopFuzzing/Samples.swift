@@ -18,7 +18,7 @@ enum Samples {
         Introduction(
             name: Allotment.name, schema: 2, fingerprint: 0xfeed, publisher: "7711", collector: "7712",
             eventBytesMax: 1024))
-    static let welcome = ToPeer.welcome(
+    static let welcome = ToPeer.joinAccepted(
         watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["beds", "weather"])
     static let commands: CommandRun = [
         .start(grant), .update(effect, attempt, version: Seq(9), request: [4]), .cancel(effect, attempt),
@@ -62,10 +62,10 @@ enum Samples {
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
         ("goodbye heard", .goodbyeHeard),
-        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .piece, bytes: [1, 2]))),
+        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
         ("status", .status([0xa0])), ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),
-        ("transitions", .transitions(notes)), ("common tick", .commonTick(Seq(7))),
+        ("transitions", .transitions(notes)), ("server heartbeat", .serverHeartbeat(Seq(7))),
         ("answer", .answer(AnswerPart(request: 9, part: 0, parts: 1, bytes: [0xa0]))),
         ("delta", .delta(StateDelta(base: Seq(5)...Seq(7), seq: Seq(9), hash: 0xbeef, bytes: [0xa0]))),
         ("unchanged", .unchanged(Seq(7)...Seq(9))), ("state hash", .stateHash(Seq(7), 0xbeef)),
@@ -75,8 +75,8 @@ enum Samples {
         ("hello", .hello(name: Allotment.name, schema: 2)),
         (
             "greet",
-            .greet(
-                Greeting(
+            .join(
+                JoinRequest(
                     peer: peer, session: session, history: history, epoch: epoch, watermark: 5, schema: 2,
                     fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1",
                     feedbacks: ["beds@workers(default)"]))
@@ -89,7 +89,7 @@ enum Samples {
         ("assignments request", .assignmentsRequest(session, epoch)),
         ("outcomes request", .outcomesRequest(session, after: 5)),
         ("state request", .stateRequest(transfer: 1, part: 8)), ("goodbye", .goodbye(session, peer, history)),
-        ("section request", .stateRequest(transfer: 1, part: 8, form: .pieces, section: "beds", differences: 0)),
+        ("section request", .stateRequest(transfer: 1, part: 8, form: .chunks, section: "beds", deltas: 0)),
         ("transitions request", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("status request", .statusRequest), ("administration", .administration(request: 9, [0xa0])),
     ]

@@ -14,7 +14,7 @@ public final class SiteServer: Sendable {
     /// The port that the server listens on; where zero was asked for, the one that the system chose.
     public let port: UInt16
 
-    private let desk: FrontDesk
+    private let handler: CountingHandler
     private let daemon: Locked<WebDaemon?>
 
     /// Starts to serve. Requests are answered on threads of the server until `stop` is called.
@@ -29,11 +29,11 @@ public final class SiteServer: Sendable {
     ) throws(SiteServerError) {
         let site = try SiteFolder(
             folder, listsFolders: options.listsFolders, followsLinksOut: options.followsLinksOut)
-        desk = FrontDesk(site: site, options: options)
+        handler = CountingHandler(site: site, options: options)
         let settings = WebDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)
-        let started = try WebDaemon(settings, desk: desk)
+        let started = try WebDaemon(settings, handler: handler)
         self.port = started.port
         daemon = Locked(started)
     }
@@ -47,11 +47,11 @@ public final class SiteServer: Sendable {
     }
 
     /// Requests so far, those included that have no answer yet.
-    public var requestCount: Int { desk.counts.withLock { $0.total } }
+    public var requestCount: Int { handler.counts.withLock { $0.total } }
 
     /// How often each path was asked for, by the path as it was sent (percent-encoded, without the query).
-    public var requests: [String: Int] { desk.counts.withLock { $0.byPath } }
+    public var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
 
     /// The largest number of requests that were waiting for their answers at the same time.
-    public var concurrencyMax: Int { desk.counts.withLock { $0.underWayMax } }
+    public var concurrencyMax: Int { handler.counts.withLock { $0.underWayMax } }
 }

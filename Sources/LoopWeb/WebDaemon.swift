@@ -2,7 +2,7 @@ internal import CHTTPD
 internal import Glibc
 
 /// Who answers the requests of a daemon. Called on the daemon's threads, several at a time.
-protocol WebDesk: AnyObject, Sendable {
+protocol RequestHandler: AnyObject, Sendable {
     /// Called for a request again and again: with its headers, with each piece of its body, and when it is complete.
     ///
     /// - Parameters:
@@ -34,7 +34,7 @@ struct WebDaemon: Sendable {
     private let loops: [WebLoop]
     private let listener: Int32
 
-    init(_ settings: Settings, desk: any WebDesk) throws(SiteServerError) {
+    init(_ settings: Settings, handler: any RequestHandler) throws(SiteServerError) {
         let (host, port) = (settings.host, settings.port)
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -63,7 +63,7 @@ struct WebDaemon: Sendable {
                 flags: flags, address: address, listener: listener,
                 connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
                 idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
-            guard loops.isEmpty || listener >= 0, let loop = WebLoop(settings, desk: desk) else {
+            guard loops.isEmpty || listener >= 0, let loop = WebLoop(settings, handler: handler) else {
                 if listener >= 0 { Glibc.close(listener) }
                 throw Self.unavailable(host, port)
             }

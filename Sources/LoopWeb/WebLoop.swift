@@ -39,7 +39,7 @@ final class WebLoop: @unchecked Sendable {
         var idleSeconds: UInt32
     }
 
-    private let desk: any WebDesk
+    private let handler: any RequestHandler
     private let words = Locked(Words())
     private let bell: Int32
     private var daemon: OpaquePointer?
@@ -51,8 +51,8 @@ final class WebLoop: @unchecked Sendable {
     private var due: [Due] = []
 
     /// Opens the daemon; nothing is answered before `start`. Nil: it could not be, and errno may say why.
-    init?(_ settings: Settings, desk: any WebDesk) {
-        self.desk = desk
+    init?(_ settings: Settings, handler: any RequestHandler) {
+        self.handler = handler
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard bell >= 0 else { return nil }
         daemon = loop_httpd_start(
@@ -61,10 +61,10 @@ final class WebLoop: @unchecked Sendable {
                 // Only a part of a body may be missing.
                 guard let connection, let url, let method, let pieceBytes, let slot else { return .NO }
                 let loop = WebLoop.of(loop)
-                return loop.desk.answer(
+                return loop.handler.answer(
                     WebConnection(pointer: connection, loop: loop), url, method, piece, pieceBytes, slot)
             },
-            { loop, _, slot, _ in if let slot { WebLoop.of(loop).desk.finish(slot) } },
+            { loop, _, slot, _ in if let slot { WebLoop.of(loop).handler.finish(slot) } },
             { _, _, text in text.map { strlen($0) } ?? 0 },
             Unmanaged.passUnretained(self).toOpaque())
         if daemon == nil { return nil }
@@ -149,9 +149,9 @@ final class WebLoop: @unchecked Sendable {
             pollfd(fd: loop_httpd_epoll(daemon), events: Int16(POLLIN), revents: 0),
             pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
         ]
-        var hasNewRoom = false
+        var hasNewSpace = false
         while true {
-            poll(&watched, 2, hasNewRoom ? 0 : millisecondsToWait())
+            poll(&watched, 2, hasNewSpace ? 0 : millisecondsToWait())
             if watched[1].revents != 0 {
                 var count: eventfd_t = 0
                 while eventfd_read(bell, &count) < 0 && errno == EINTR {}
@@ -166,7 +166,7 @@ final class WebLoop: @unchecked Sendable {
             // A full daemon does not look at its listening socket, and begins to again with its next turn.
             let connections = loop_httpd_connections(daemon)
             MHD_run(daemon)
-            hasNewRoom = loop_httpd_connections(daemon) < connections
+            hasNewSpace = loop_httpd_connections(daemon) < connections
         }
     }
 

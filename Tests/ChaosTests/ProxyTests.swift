@@ -26,11 +26,11 @@ import Testing
     @Test func `is full at its limit, and done when the last byte after the end has left`() {
         var pipe = ProxyPipe()
         pipe.take([UInt8](repeating: 0, count: ProxyPipe.bytesMax)[...], at: time(0), delay: .zero)
-        #expect(!pipe.hasRoom)
+        #expect(!pipe.hasSpace)
         pipe.sent(1)
-        #expect(pipe.hasRoom)
+        #expect(pipe.hasSpace)
         pipe.end()
-        #expect(!pipe.hasRoom && !pipe.isDone)
+        #expect(!pipe.hasSpace && !pipe.isDone)
         pipe.sent(ProxyPipe.bytesMax - 1)
         #expect(pipe.isDone)
     }

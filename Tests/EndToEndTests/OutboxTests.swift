@@ -115,10 +115,10 @@ private struct Tally: LoopDefinition {
 
         let (second, left) = try stage.sender(["--flush"])
         #expect(await second.wait() == .exited(0))
-        #expect(left.withLock { $0 } == [#"left over, number 1, applied at seq 1: {"put":{"_0":7}}"#])
+        #expect(left.withLock { $0 } == [#"recovered event 1, applied at seq 1: {"put":{"_0":7}}"#])
         let (third, nothing) = try stage.sender(["--flush"])
         #expect(await third.wait() == .exited(0))
-        #expect(nothing.withLock { $0 } == ["nothing was left over"])
+        #expect(nothing.withLock { $0 } == ["nothing to recover"])
         let (fourth, seq) = try stage.put(8)
         #expect(await fourth.wait() == .exited(0))
         #expect(seq.withLock { $0 } == ["2"])

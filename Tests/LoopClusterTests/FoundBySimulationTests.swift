@@ -33,14 +33,14 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(client, capacity: 0)
         var restarted = try ReducerBench(replaying: bench.records, at: 20_000)
-        _ = restarted.say(.greet(ReducerBench.greeting(client, capacity: 0)), from: client)
-        var greeting = ReducerBench.greeting(client, capacity: 0)
-        (greeting.session, greeting.history) = (SessionID(8), History(99))
-        _ = restarted.say(.greet(greeting), from: client)
+        _ = restarted.say(.join(ReducerBench.joinRequest(client, capacity: 0)), from: client)
+        var joinRequest = ReducerBench.joinRequest(client, capacity: 0)
+        (joinRequest.session, joinRequest.history) = (SessionID(8), History(99))
+        _ = restarted.say(.join(joinRequest), from: client)
         let next = try #require(restarted.machine.core.sessionByPeer[client])
         #expect(next > session)
-        // The greeting is repeated until its welcome arrives.
-        _ = restarted.say(.greet(greeting), from: client)
+        // The join request is repeated until its join acceptance arrives.
+        _ = restarted.say(.join(joinRequest), from: client)
         #expect(restarted.machine.core.sessionByPeer[client] == next)
     }
 
@@ -139,7 +139,7 @@ import Testing
         grant.version = Seq(9)
         #expect(bench.publish(.commands(number: 1, [.start(grant)])) == [.run(grant)])
         bench.epoch = Epoch(number: 2, nonce: 6)
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         grant.version = Seq(7)
         grant.request = [4]
         #expect(
@@ -153,8 +153,8 @@ import Testing
     @Test func `a lease that begins behind a standstill of the reducer is no longer than others`() throws {
         var bench = try ReducerBench()
         bench.turn()
-        // Nobody was served for ten seconds; then the first greeting comes.
-        _ = bench.say(.greet(ReducerBench.greeting(alice)), from: alice, after: 10_000)
+        // Nobody was served for ten seconds; then the first join request comes.
+        _ = bench.say(.join(ReducerBench.joinRequest(alice)), from: alice, after: 10_000)
         #expect(bench.machine.status().peers.map(\.leaseMilliseconds) == [3000])
     }
 
@@ -205,8 +205,8 @@ import Testing
         #expect(machine.turn(at: now).deadline > now.monotonic)
     }
 
-    /// The journal has lost what was acknowledged, and the acknowledgement came behind the greeting.
-    @Test func `a peer greets again when what it is assigned knows less than it does`() {
+    /// The journal has lost what was acknowledged, and the acknowledgement came behind the join request.
+    @Test func `a peer asks to join again when what it is assigned knows less than it does`() {
         var bench = PeerBench()
         bench.join()
         for _ in 0..<2 { _ = bench.send() }
@@ -216,13 +216,13 @@ import Testing
         // Another reducer process goes on.
         bench.epoch = Epoch(number: 2, nonce: 6)
         _ = bench.publish(.tick(Tick(number: 0, watermark: 1, received: 1, stamp: 0, resend: false)))
-        #expect(bench.greetings(in: bench.wait()) == [0])
+        #expect(bench.joinRequests(in: bench.wait()) == [0])
         bench.machine.receivePublished(last, at: bench.now)
-        _ = bench.publish(.welcome(watermark: 1, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 1, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         _ = bench.wait()
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 1, grants: [])))
         #expect(!bench.machine.isJoined)
-        #expect(bench.greetings(in: bench.wait()) == [2])
+        #expect(bench.joinRequests(in: bench.wait()) == [2])
     }
 
     /// A loop that has ended, a worker that ran an effect of it, and that effect.
@@ -235,12 +235,12 @@ import Testing
         return (bench, worker, grant)
     }
 
-    /// A worker greets again and claims what it runs.
+    /// A worker asks to join again and claims what it runs.
     /// - Returns: the attempts that it may go on with.
     private func claim(
         _ grant: Grant, of peer: PeerID, _ session: SessionID, at bench: inout ReducerBench
     ) -> [Attempt]? {
-        _ = bench.say(.greet(ReducerBench.greeting(peer)), from: peer)
+        _ = bench.say(.join(ReducerBench.joinRequest(peer)), from: peer)
         let claim = ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)
         for case .assignments(let assignments) in bench.say(.claim(session, bench.machine.epoch, [claim]), from: peer)
             .messages(to: peer)

@@ -27,7 +27,7 @@ import Testing
     @Test func `hears the answer also from a reducer that was restarted since`() {
         var bench = leaving()
         bench.epoch = Epoch(number: 2, nonce: 6)
-        #expect(bench.publish(.commonTick(Seq(1))) == [])
+        #expect(bench.publish(.serverHeartbeat(Seq(1))) == [])
         #expect(bench.reply(.goodbyeHeard) == [.finished])
     }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(bench.machine.core.sessions[session] == nil)
     }
 
-    @Test func `ends a session that has not greeted since it was restarted`() throws {
+    @Test func `ends a session that has not been admitted since it was restarted`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)
         var again = try ReducerBench(replaying: bench.records, at: 20_000)

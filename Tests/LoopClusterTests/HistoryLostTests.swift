@@ -4,73 +4,73 @@ import LoopWire
 import Testing
 
 @Suite struct `A journal that has lost acknowledged records` {
-    /// A bench, and a peer's greeting that knows as much as it does.
-    private func served() throws -> (bench: ReducerBench, greeting: Greeting) {
+    /// A bench, and a peer's join request that knows as much as it does.
+    private func served() throws -> (bench: ReducerBench, joinRequest: JoinRequest) {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
         _ = try bench.send(sender, from: 1, .note, .light("a", 1))
         #expect(worker == SessionID(1))
-        var greeting = ReducerBench.greeting(client, capacity: 0)
-        greeting.history = bench.machine.history
-        greeting.epoch = bench.machine.epoch
-        greeting.session = sender
-        greeting.watermark = 2
-        return (bench, greeting)
+        var joinRequest = ReducerBench.joinRequest(client, capacity: 0)
+        joinRequest.history = bench.machine.history
+        joinRequest.epoch = bench.machine.epoch
+        joinRequest.session = sender
+        joinRequest.watermark = 2
+        return (bench, joinRequest)
     }
 
     @Test func `is not suspected where a peer knows as much or less`() throws {
-        var (bench, greeting) = try served()
-        _ = bench.say(.greet(greeting), from: client)
+        var (bench, joinRequest) = try served()
+        _ = bench.say(.join(joinRequest), from: client)
         #expect(bench.lost == nil)
-        greeting.watermark = 1
-        greeting.epoch = .none
-        _ = bench.say(.greet(greeting), from: client)
+        joinRequest.watermark = 1
+        joinRequest.epoch = .none
+        _ = bench.say(.join(joinRequest), from: client)
         // What a peer knows of another history says nothing.
-        greeting.history = History(9)
-        greeting.watermark = 99
-        greeting.epoch = Epoch(number: 7, nonce: 7)
-        _ = bench.say(.greet(greeting), from: client)
+        joinRequest.history = History(9)
+        joinRequest.watermark = 99
+        joinRequest.epoch = Epoch(number: 7, nonce: 7)
+        _ = bench.say(.join(joinRequest), from: client)
         // Nor does what it says of a session that is retired.
         _ = bench.say(.goodbye(SessionID(1), alice, bench.machine.history), from: alice)
-        greeting = ReducerBench.greeting(bob)
-        greeting.history = bench.machine.history
-        greeting.session = SessionID(1)
-        greeting.watermark = 99
-        _ = bench.say(.greet(greeting), from: bob)
+        joinRequest = ReducerBench.joinRequest(bob)
+        joinRequest.history = bench.machine.history
+        joinRequest.session = SessionID(1)
+        joinRequest.watermark = 99
+        _ = bench.say(.join(joinRequest), from: bob)
         #expect(bench.lost == nil)
     }
 
     @Test(arguments: ["epoch", "copy", "session", "other", "entries"])
     func `is found by what a peer was told, and serves nobody`(known: String) throws {
-        var (bench, greeting) = try served()
+        var (bench, joinRequest) = try served()
         let expected: HistoryLost.Missing
         let epoch = bench.machine.epoch
         switch known {
         case "epoch":
-            greeting.epoch = Epoch(number: 2, nonce: 3)
-            expected = .epoch(greeting.epoch, newest: epoch)
+            joinRequest.epoch = Epoch(number: 2, nonce: 3)
+            expected = .epoch(joinRequest.epoch, newest: epoch)
         case "copy":
-            greeting.epoch.nonce = 99
-            expected = .epoch(greeting.epoch, newest: epoch)
+            joinRequest.epoch.nonce = 99
+            expected = .epoch(joinRequest.epoch, newest: epoch)
         case "session":
-            greeting.session = SessionID(3)
+            joinRequest.session = SessionID(3)
             expected = .session(SessionID(3), next: SessionID(3))
         case "other":
-            greeting.session = SessionID(1)
+            joinRequest.session = SessionID(1)
             expected = .otherSession(SessionID(1), of: alice)
         default:
-            greeting.watermark = 3
+            joinRequest.watermark = 3
             expected = .entries(SessionID(2), acknowledged: 3, watermark: 2)
         }
-        let out = bench.say(.greet(greeting), from: client)
+        let out = bench.say(.join(joinRequest), from: client)
         let expectedLoss = HistoryLost(missing: expected, peer: client, name: "peer 9")
         #expect(bench.lost == expectedLoss)
         #expect(out.messages(to: client) == [.busy(retryAfter: .seconds(1), reason: "\(expectedLoss)")])
         let count = bench.records.count
         #expect(try bench.send(SessionID(2), from: 3, .note) == [])
         #expect(bench.say(bench.heartbeat(SessionID(1)), from: alice, after: 600) == [])
-        #expect(bench.say(.greet(ReducerBench.greeting(bob)), from: bob).messages(to: bob).count == 1)
+        #expect(bench.say(.join(ReducerBench.joinRequest(bob)), from: bob).messages(to: bob).count == 1)
         #expect(bench.say(.goodbye(SessionID(1), alice, bench.machine.history), from: alice) == [])
         #expect(bench.records.count == count)
         let status = bench.machine.status()
@@ -82,9 +82,9 @@ import Testing
     }
 
     @Test func `goes on under another history, with its state, and grants everything anew`() throws {
-        var (bench, greeting) = try served()
-        greeting.watermark = 3
-        _ = bench.say(.greet(greeting), from: client)
+        var (bench, joinRequest) = try served()
+        joinRequest.watermark = 3
+        _ = bench.say(.join(joinRequest), from: client)
         let before = bench.records.count
         bench.machine.beginHistory(History(0x99), at: ReducerBench.moment(bench.time))
         let out = bench.turn()
@@ -100,11 +100,11 @@ import Testing
         #expect(bench.machine.status().peers == [])
         #expect(bench.machine.state.notes == 1)
         // A peer of the old history gets a session of its own, and the effect.
-        var again = ReducerBench.greeting(alice)
+        var again = ReducerBench.joinRequest(alice)
         again.history = ReducerBench.history
         again.session = SessionID(1)
-        let welcome = bench.say(.greet(again), from: alice)
-        #expect(welcome.welcomed(alice) == SessionID(3))
+        let acceptance = bench.say(.join(again), from: alice)
+        #expect(acceptance.welcomed(alice) == SessionID(3))
         let granted = bench.say(.claim(SessionID(3), bench.machine.epoch, []), from: alice)
         #expect(granted.grants.map(\.effect) == [EffectID(feedback: 0, seq: Seq(2), index: 0)])
         #expect(granted.grants.map(\.isResumed) == [true])
@@ -124,10 +124,10 @@ import Testing
 }
 
 extension [Outbound] {
-    /// The session that a peer is welcomed with.
+    /// The session that a peer is admitted with.
     func welcomed(_ peer: PeerID) -> SessionID? {
         compactMap { outbound -> SessionID? in
-            guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+            guard case .inbox(peer, let frame) = outbound, case .joinAccepted = frame.message else { return nil }
             return frame.session
         }.first
     }

@@ -36,7 +36,7 @@ import Testing
         #expect(grants.count == 3)
         let claim = grants.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) }
         var bench = try ReducerBench(replaying: first.records, at: 20_000)
-        let session = bench.greet(alice, capacity: 9)
+        let session = bench.requestJoin(alice, capacity: 9)
         let epoch = bench.machine.epoch
         func parts(_ number: UInt64) -> [ToReducer] {
             ClaimPart.parts(of: claim, number: number, bytesMax: 32).map { .claim(session, epoch, $0) }

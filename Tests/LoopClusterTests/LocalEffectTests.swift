@@ -96,10 +96,10 @@ private struct ChoresProcess {
     }
 
     mutating func join(_ id: PeerID) -> SessionID {
-        let greeting = Greeting(
+        let joinRequest = JoinRequest(
             peer: id, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
             fingerprint: machine.fingerprintValue, capacity: 0, groups: [], name: "")
-        turn { $0.receive(.greet(greeting), from: ReducerBench.route(id)) }
+        turn { $0.receive(.join(joinRequest), from: ReducerBench.route(id)) }
         let (session, epoch) = (machine.core.sessionByPeer[id] ?? .none, machine.epoch)
         turn { $0.receive(.claim(session, epoch, []), from: ReducerBench.route(id)) }
         return session

@@ -11,14 +11,14 @@ import Testing
         return try ReducerBench(configuration: configuration, replaying: records)
     }
 
-    /// A bench with a small hash at seq 16, which tells how large the state is, and a mark at a later seq; and the errand.
-    private static func marked(_ bench: inout ReducerBench) throws -> (sender: SessionID, next: UInt64, Errand) {
+    /// A bench with a small hash at seq 16, which tells how large the state is, and a mark at a later seq; and the background job.
+    private static func marked(_ bench: inout ReducerBench) throws -> (sender: SessionID, next: UInt64, BackgroundJob) {
         let sender = bench.join(client, capacity: 0)
         var next = UInt64(1)
         while true {
             _ = try bench.send(sender, from: next, .light("lamp \(next)", 1))
             next += 1
-            if let errand = bench.takeErrands().first { return (sender, next, errand) }
+            if let job = bench.takeBackgroundJobs().first { return (sender, next, job) }
             try #require(next < 1000, "the state was never marked")
         }
     }
@@ -32,15 +32,15 @@ import Testing
         }
     }
 
-    @Test func `are made by an errand while events go on, and come behind them`() throws {
+    @Test func `are made by a background job while events go on, and come behind them`() throws {
         var bench = try Self.bench()
-        let (sender, next, errand) = try Self.marked(&bench)
+        let (sender, next, job) = try Self.marked(&bench)
         let seq = bench.machine.seq
         #expect(bench.records.last == .stateMarked(seq))
         let digest = bench.machine.core.digest().hash
         for number in next..<next + 5 { _ = try bench.send(sender, from: number, .light("another \(number)", 1)) }
         #expect(bench.machine.core.digest().hash != digest)
-        let result = errand.run()
+        let result = job.run()
         bench.turn { $0.receive(result) }
         #expect(Self.marks(bench.records) == [.stateMarked(seq), .markHash(seq, digest)])
         // Once is enough.
@@ -50,10 +50,10 @@ import Testing
 
     @Test func `are compared by a replay with what was there at the mark`() throws {
         var bench = try Self.bench()
-        let (sender, next, errand) = try Self.marked(&bench)
+        let (sender, next, job) = try Self.marked(&bench)
         let seq = bench.machine.seq
         for number in next..<next + 5 { _ = try bench.send(sender, from: number, .light("another \(number)", 1)) }
-        bench.turn { $0.receive(errand.run()) }
+        bench.turn { $0.receive(job.run()) }
         _ = try Self.bench(replaying: bench.records)
         let altered = bench.records.map { record -> Record in
             guard case .event(var event) = record, event.seq == seq else { return record }
@@ -66,23 +66,23 @@ import Testing
 
     @Test func `are passed over by a replay that began behind the mark`() throws {
         var bench = try Self.bench()
-        let (sender, next, errand) = try Self.marked(&bench)
+        let (sender, next, job) = try Self.marked(&bench)
         _ = try bench.send(sender, from: next, .note)
         let snapshot = try bench.machine.core.snapshot()
         let count = bench.records.count
-        bench.turn { $0.receive(errand.run()) }
+        bench.turn { $0.receive(job.run()) }
         var restored = try JournaledState(restoring: snapshot, definition: Lamps(), coder: CBORCoder())
         for record in bench.records[count...] { try restored.apply(record) }
         #expect(try restored.differences(from: bench.machine.core).isEmpty)
     }
 
-    @Test func `of an errand of an earlier machine are no hashes of this one`() throws {
+    @Test func `of a background job of an earlier machine are no hashes of this one`() throws {
         var bench = try Self.bench()
-        let (_, _, errand) = try Self.marked(&bench)
+        let (_, _, job) = try Self.marked(&bench)
         var again = try Self.bench(replaying: bench.records)
         let (_, _, own) = try Self.marked(&again)
         let count = Self.marks(again.records).count
-        again.turn { $0.receive(errand.run()) }
+        again.turn { $0.receive(job.run()) }
         #expect(Self.marks(again.records).count == count)
         again.turn { $0.receive(own.run()) }
         #expect(Self.marks(again.records).count == count + 1)

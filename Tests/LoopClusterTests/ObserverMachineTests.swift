@@ -64,12 +64,12 @@ import Testing
 
     @Test mutating func `what an epoch has announced is not waited for where the next one has lost it`() {
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(5), state: [1])), at: time(1))
-        observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(9))), at: time(1))
+        observer.receivePublished(frame(first, epoch: 1, .serverHeartbeat(Seq(9))), at: time(1))
         observer.advance(to: time(2))
         #expect(observer.takeActions() == [.state(Seq(5), [1]), .send(.stateRequest(transfer: 0, part: 0))])
         #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: false))
         // The journal ends at 5: what came behind it was lost with the process.
-        observer.receivePublished(frame(first, epoch: 2, .commonTick(Seq(5))), at: time(3))
+        observer.receivePublished(frame(first, epoch: 2, .serverHeartbeat(Seq(5))), at: time(3))
         observer.advance(to: time(4))
         #expect(observer.takeActions() == [])
         #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
@@ -119,7 +119,7 @@ import Testing
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(1), state: [1])), at: time(1))
         observer.receivePublished(frame(first, epoch: 1, .ended(at: Seq(3), exitCode: 0, text: "")), at: time(1))
         #expect(observer.takeActions().first == .state(Seq(1), [1]))
-        observer.receivePublished(frame(first, epoch: 2, .commonTick(Seq(1))), at: time(1))
+        observer.receivePublished(frame(first, epoch: 2, .serverHeartbeat(Seq(1))), at: time(1))
         #expect(observer.takeActions() == [])
         observer.advance(to: time(3))
         #expect(observer.takeActions() == [])
@@ -143,7 +143,7 @@ import Testing
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(34), state: [1])), at: time(1))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(2))
         #expect(observer.takeActions() == [.state(Seq(34), [1]), .state(Seq(34), [2])])
-        observer.receivePublished(frame(first, epoch: 1, .commonTick(Seq(34))), at: time(3))
+        observer.receivePublished(frame(first, epoch: 1, .serverHeartbeat(Seq(34))), at: time(3))
         observer.receivePublished(frame(first, epoch: 1, .update(Seq(35), state: [1])), at: time(3))
         observer.receivePublished(frame(second, epoch: 2, .update(Seq(34), state: [2])), at: time(3))
         #expect(observer.takeActions() == [])

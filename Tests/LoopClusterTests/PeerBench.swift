@@ -54,7 +54,7 @@ struct PeerBench {
     /// All the way in, with these grants.
     mutating func join(_ grants: [Grant] = []) {
         _ = reply(.introduction(PeerBench.introduction))
-        _ = publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         _ = reply(.assignments(Assignments(number: 0, watermark: 0, grants: grants)))
     }
 
@@ -70,11 +70,11 @@ struct PeerBench {
         publish(.acknowledgement(Acknowledgement(base: base, watermark: watermark, notable: notable)))
     }
 
-    /// Up to which entry the outcomes are known, as it says in greetings.
-    func greetings(in actions: [PeerAction]) -> [UInt64] {
+    /// Up to which entry the outcomes are known, as it says in join requests.
+    func joinRequests(in actions: [PeerAction]) -> [UInt64] {
         actions.compactMap { action in
-            guard case .send(.greet(let greeting)) = action else { return nil }
-            return greeting.watermark
+            guard case .send(.join(let joinRequest)) = action else { return nil }
+            return joinRequest.watermark
         }
     }
 

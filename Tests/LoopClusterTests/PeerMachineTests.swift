@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@Suite struct `A peer greets` {
+@Suite struct `A peer asks to join` {
     @Test func `step by step, and repeats each step until the next is seen`() {
         var bench = PeerBench()
         let hello = PeerAction.send(.hello(name: "lamps", schema: 2))
@@ -11,13 +11,14 @@ import Testing
         #expect(bench.wait(199) == [])
         #expect(bench.wait(1) == [hello])
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
-        let greeting = Greeting(
+        let joinRequest = JoinRequest(
             peer: alice, session: .none, history: .none, epoch: .none, watermark: 0, schema: 2, fingerprint: 1,
             capacity: 4, groups: ["default"], name: "worker")
-        #expect(bench.wait() == [.send(.greet(greeting))])
-        #expect(bench.wait(200) == [.send(.greet(greeting))])
+        #expect(bench.wait() == [.send(.join(joinRequest))])
+        #expect(bench.wait(200) == [.send(.join(joinRequest))])
         #expect(
-            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [])
+            bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+                == [])
         #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
         #expect(!bench.machine.isJoined)
         #expect(
@@ -44,20 +45,20 @@ import Testing
         #expect(isHeard)
     }
 
-    @Test func `and claims once, however often it is welcomed`() {
+    @Test func `and claims once, however often it is admitted`() {
         var bench = PeerBench()
-        let welcome = ToPeer.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
+        let acceptance = ToPeer.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
         _ = bench.wait()
         _ = bench.reply(.introduction(PeerBench.introduction))
         _ = bench.wait()
-        _ = bench.publish(welcome)
+        _ = bench.publish(acceptance)
         #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
-        #expect(bench.publish(welcome) == [])
+        #expect(bench.publish(acceptance) == [])
         #expect(bench.wait() == [])
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [])))
         #expect(bench.send() == .accepted(number: 1))
         #expect(bench.machine.nextBatch()?.first == 1)
-        #expect(bench.publish(welcome) == [])
+        #expect(bench.publish(acceptance) == [])
         #expect(bench.machine.isJoined)
         #expect(bench.machine.nextBatch() == nil)
     }
@@ -78,8 +79,8 @@ import Testing
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
     }
 
-    /// Found by simulation: seed 4902. It had said goodbye to its session, the welcome to the next one was lost, and an old
-    /// welcome to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
+    /// Found by simulation: seed 4902. It had said goodbye to its session, the join acceptance to the next one was lost, and an old
+    /// join acceptance to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
     @Test func `anew when it hears of a later session than it knows of`() {
         var bench = PeerBench()
         bench.join()
@@ -87,11 +88,12 @@ import Testing
         bench.session = SessionID(15)
         #expect(bench.tick(0) == [])
         let greets = bench.wait().contains {
-            if case .send(.greet(let greeting)) = $0 { greeting.session == old } else { false }
+            if case .send(.join(let joinRequest)) = $0 { joinRequest.session == old } else { false }
         }
         #expect(greets)
         #expect(
-            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [])
+            bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+                == [])
         #expect(bench.wait() == [.send(.claim(bench.session, bench.epoch, []))])
     }
 
@@ -110,7 +112,7 @@ import Testing
         bench.join([bench.grant, other])
         bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
         bench.epoch = Epoch(number: 2, nonce: 6)
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         let claims = [
             ClaimedAttempt(effect: bench.grant.effect, attempt: bench.grant.attempt),
             ClaimedAttempt(effect: other.effect, attempt: other.attempt),
@@ -125,14 +127,14 @@ import Testing
         bench.history = History(0x88)
         bench.session = SessionID(1)
         #expect(
-            bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [
+            bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))) == [
                 .settled(number: 1, .refused(.historyChanged)), .stop(bench.grant.effect, bench.grant.attempt),
             ])
         #expect(bench.send() == .accepted(number: 1))
         // A late word of the history it left does not bring it back.
         bench.history = History(0x77)
         bench.session = SessionID(3)
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         #expect(bench.machine.history == History(0x88))
     }
 }
@@ -223,7 +225,7 @@ import Testing
         bench.machine.effectEnded(bench.grant.effect, bench.grant.attempt, failure: nil)
         #expect(bench.machine.nextBatch()?.entries.map(\.kind) == [.event, .event, .completed])
         #expect(bench.acknowledge(0, 1) == [])
-        #expect(bench.acknowledge(1, 2) == [.hasRoom])
+        #expect(bench.acknowledge(1, 2) == [.hasSpace])
     }
 
     @Test func `refuses an event that is too large, before it has a number`() {
@@ -462,7 +464,7 @@ import Testing
         _ = bench.send(wantsSeq: true)
         _ = bench.publish(.ended(at: Seq(9), exitCode: 0, text: ""))
         bench.epoch = Epoch(number: 2, nonce: 6)
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         #expect(
             bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [bench.grant]))) == [
                 .run(bench.grant)

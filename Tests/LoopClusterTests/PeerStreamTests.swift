@@ -29,29 +29,29 @@ import Testing
 
     private func payloads(_ batch: Batch?) -> [[UInt8]]? { batch?.entries.map { Array($0.payload) } }
 
-    private func welcome(_ watermark: UInt64) -> ToPeer {
-        .welcome(watermark: watermark, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
+    private func acceptance(_ watermark: UInt64) -> ToPeer {
+        .joinAccepted(watermark: watermark, silenceLimit: .seconds(3), tickInterval: .milliseconds(500))
     }
 
     /// All the way in, at a reducer that knows what is settled.
     private func join(_ bench: inout PeerBench) {
         _ = bench.reply(.introduction(PeerBench.introduction))
-        _ = bench.publish(welcome(2))
+        _ = bench.publish(acceptance(2))
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 2, grants: [])))
     }
 
-    @Test func `greets as the same peer in the same session, and claims nothing`() {
+    @Test func `asks to join as the same peer in the same session, and claims nothing`() {
         var bench = bench(left)
         _ = bench.reply(.introduction(PeerBench.introduction))
         #expect(
             bench.wait() == [
                 .send(
-                    .greet(
-                        Greeting(
+                    .join(
+                        JoinRequest(
                             peer: alice, session: Self.session, history: bench.history, epoch: bench.epoch,
                             watermark: 2, schema: 2, fingerprint: 0, capacity: 0, groups: [], name: "sender")))
             ])
-        _ = bench.publish(welcome(2))
+        _ = bench.publish(acceptance(2))
         #expect(bench.wait() == [.send(.claim(Self.session, bench.epoch, []))])
     }
 
@@ -68,7 +68,7 @@ import Testing
     @Test func `asks for the outcomes of what was consumed before it died`() {
         var bench = bench(left)
         _ = bench.reply(.introduction(PeerBench.introduction))
-        _ = bench.publish(welcome(4))
+        _ = bench.publish(acceptance(4))
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 4, grants: [])))
         #expect(bench.wait().contains(.send(.outcomesRequest(Self.session, after: 2))))
         let seq = NotableOutcome(number: 4, outcome: .applied(Seq(9)))
@@ -106,7 +106,7 @@ import Testing
         bench.session = SessionID(1)
         _ = bench.reply(.introduction(PeerBench.introduction))
         #expect(
-            bench.publish(welcome(0)) == [
+            bench.publish(acceptance(0)) == [
                 .settled(number: 3, .refused(.historyChanged)), .settled(number: 4, .refused(.historyChanged)),
             ])
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [])))

@@ -174,7 +174,7 @@ import Testing
         var first = try MinedReducer()
         let sender = first.bench.join(client, capacity: 0)
         _ = try first.bench.send(sender, from: 1, .light("a", 1))
-        let worker = first.bench.greet(alice)
+        let worker = first.bench.requestJoin(alice)
         let claim = ToReducer.claim(worker, first.bench.machine.epoch, [])
         let grant = try #require(first.bench.say(claim, from: alice).grants.first)
         let ofEffect = first.bench.batch(
@@ -201,7 +201,7 @@ import Testing
         // The effect is in the copy, and the session of its worker is not.
         _ = try first.bench.send(sender, from: 1, .light("a", 1))
         let copy = first.bench.records
-        let worker = first.bench.greet(alice)
+        let worker = first.bench.requestJoin(alice)
         let claim = ToReducer.claim(worker, first.bench.machine.epoch, [])
         let grant = try #require(first.bench.say(claim, from: alice).grants.first)
         let mine = try first.bench.event(.mine(7), of: (grant.effect, grant.attempt))

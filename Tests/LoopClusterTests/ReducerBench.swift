@@ -13,7 +13,7 @@ struct ReducerBench {
     /// Who listens besides the workers.
     var subscriptions = Subscriptions()
     /// What turns have released besides messages.
-    var errands: [Errand] = []
+    var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
     var alarms: [String] = []
     /// Milliseconds on both clocks.
@@ -62,15 +62,15 @@ struct ReducerBench {
         let position = ready.position
         #expect(replayed.position == position && replayed.digest() == machine.core.digest())
         let released = machine.release(ready, JournalReceipt(through: position))
-        errands += released.errands
+        backgroundJobs += released.backgroundJobs
         journalRequests += released.journalRequests
         alarms += released.alarms
         return released.messages
     }
 
-    mutating func takeErrands() -> [Errand] {
-        defer { errands = [] }
-        return errands
+    mutating func takeBackgroundJobs() -> [BackgroundJob] {
+        defer { backgroundJobs = [] }
+        return backgroundJobs
     }
 
     /// Every conversation's records give the machine's state again. (G8.)
@@ -90,8 +90,8 @@ struct ReducerBench {
 
     static func route(_ peer: PeerID) -> Route { .router([UInt8(peer.low)]) }
 
-    static func greeting(_ peer: PeerID, capacity: UInt32 = 4) -> Greeting {
-        Greeting(
+    static func joinRequest(_ peer: PeerID, capacity: UInt32 = 4) -> JoinRequest {
+        JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 2,
             fingerprint: DefinitionFingerprint(of: Lamps()).value, capacity: capacity,
             groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)")
@@ -100,16 +100,16 @@ struct ReducerBench {
     /// A peer goes all the way in.
     @discardableResult
     mutating func join(_ peer: PeerID, capacity: UInt32 = 4, claiming claims: [ClaimedAttempt] = []) -> SessionID {
-        let session = greet(peer, capacity: capacity)
+        let session = requestJoin(peer, capacity: capacity)
         _ = say(.claim(session, machine.epoch, ClaimPart(claims)), from: peer)
         return session
     }
 
-    /// A peer is welcomed; it is given nothing before it has claimed.
-    mutating func greet(_ peer: PeerID, capacity: UInt32 = 4) -> SessionID {
-        let welcome = say(.greet(ReducerBench.greeting(peer, capacity: capacity)), from: peer)
-        return welcome.compactMap { outbound -> SessionID? in
-            guard case .inbox(peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+    /// A peer is admitted; it is given nothing before it has claimed.
+    mutating func requestJoin(_ peer: PeerID, capacity: UInt32 = 4) -> SessionID {
+        let acceptance = say(.join(ReducerBench.joinRequest(peer, capacity: capacity)), from: peer)
+        return acceptance.compactMap { outbound -> SessionID? in
+            guard case .inbox(peer, let frame) = outbound, case .joinAccepted = frame.message else { return nil }
             return frame.session
         }.first ?? .none
     }

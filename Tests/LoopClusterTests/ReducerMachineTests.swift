@@ -4,7 +4,7 @@ import LoopWire
 import Testing
 
 @Suite struct `A reducer lets peers in` {
-    @Test func `introduced, welcomed through the inbox, assigned after the claim`() throws {
+    @Test func `introduced, admitted through the inbox, assigned after the claim`() throws {
         var bench = try ReducerBench()
         let hello = bench.say(.hello(name: "lamps", schema: 2), from: alice)
         let fingerprint = DefinitionFingerprint(of: Lamps()).value
@@ -15,30 +15,31 @@ import Testing
                         name: "lamps", schema: 2, fingerprint: fingerprint, publisher: "", collector: "",
                         eventBytesMax: 512 << 10))
             ])
-        let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
+        let acceptance = bench.say(.join(ReducerBench.joinRequest(alice)), from: alice)
         let frame = PeerFrame(
             history: ReducerBench.history, epoch: Epoch(number: 1, nonce: 7), session: SessionID(1),
-            message: .welcome(
+            message: .joinAccepted(
                 watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["lamps"]))
-        #expect(welcome == [.inbox(alice, frame)])
+        #expect(acceptance == [.inbox(alice, frame)])
         #expect(bench.records.last == .sessionOpened(SessionID(1), alice))
         let assigned = bench.say(.claim(SessionID(1), bench.machine.epoch, []), from: alice)
         #expect(assigned.messages(to: alice) == [.assignments(Assignments(number: 0, watermark: 0, grants: []))])
     }
 
-    /// What is published before a subscription has come is gone: a peer whose welcome was faster waited until it greeted again.
-    @Test func `welcomed again when they listen later than they greet, and once where both come together`() throws {
+    /// What is published before a subscription has come is gone: a peer whose join acceptance was faster waited until it asked to join again.
+    @Test func `admitted again when they listen later than they ask to join, and once where both come together`() throws
+    {
         var bench = try ReducerBench()
         // The first turn has its ticks.
         bench.turn()
-        let welcome = bench.say(.greet(ReducerBench.greeting(alice)), from: alice)
-        #expect(welcome.count == 1)
-        #expect(bench.turn { $0.noticeSubscription(of: alice) } == welcome)
+        let acceptance = bench.say(.join(ReducerBench.joinRequest(alice)), from: alice)
+        #expect(acceptance.count == 1)
+        #expect(bench.turn { $0.noticeSubscription(of: alice) } == acceptance)
         let session = try #require(bench.machine.core.sessionByPeer[alice])
         _ = bench.say(.claim(session, bench.machine.epoch, []), from: alice)
         #expect(bench.turn { $0.noticeSubscription(of: alice) } == [])
         let both = bench.turn { intake in
-            intake.receive(.greet(ReducerBench.greeting(bob)), from: ReducerBench.route(bob))
+            intake.receive(.join(ReducerBench.joinRequest(bob)), from: ReducerBench.route(bob))
             intake.noticeSubscription(of: bob)
         }
         #expect(both.messages(to: bob).count == 1)
@@ -49,27 +50,27 @@ import Testing
         var bench = try ReducerBench()
         let loop = bench.say(.hello(name: "links", schema: 1), from: alice)
         #expect(loop.messages(to: alice) == [.refused(Refused(.loop, reducer: "lamps", peer: "links"))])
-        var greeting = ReducerBench.greeting(alice)
-        greeting.schema = 3
-        let schema = bench.say(.greet(greeting), from: alice)
+        var joinRequest = ReducerBench.joinRequest(alice)
+        joinRequest.schema = 3
+        let schema = bench.say(.join(joinRequest), from: alice)
         #expect(schema.messages(to: alice) == [.refused(Refused(.schema, reducer: "2", peer: "3"))])
-        greeting.schema = 2
-        greeting.fingerprint = 0xbad
-        let definition = bench.say(.greet(greeting), from: alice)
+        joinRequest.schema = 2
+        joinRequest.fingerprint = 0xbad
+        let definition = bench.say(.join(joinRequest), from: alice)
         let own = hexadecimal(DefinitionFingerprint(of: Lamps()).value)
         #expect(
             definition.messages(to: alice) == [
                 .refused(Refused(.definition, reducer: own, peer: "0000000000000bad"))
             ])
-        #expect(bench.machine.counters[.greetingRefused] == 3)
+        #expect(bench.machine.counters[.joinRefused] == 3)
     }
 
-    @Test func `who repeat their greeting get one session`() throws {
+    @Test func `who repeat their join request get one session`() throws {
         var bench = try ReducerBench()
-        var greeting = ReducerBench.greeting(alice)
-        greeting.session = SessionID(40)
-        greeting.history = History(0x9999)
-        for _ in 0..<3 { _ = bench.say(.greet(greeting), from: alice) }
+        var joinRequest = ReducerBench.joinRequest(alice)
+        joinRequest.session = SessionID(40)
+        joinRequest.history = History(0x9999)
+        for _ in 0..<3 { _ = bench.say(.join(joinRequest), from: alice) }
         let opened = bench.records.filter { if case .sessionOpened = $0 { true } else { false } }
         #expect(opened == [.sessionOpened(SessionID(1), alice)])
     }
@@ -78,10 +79,10 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(client, capacity: 0)
         _ = try bench.send(session, from: 1, .note)
-        var greeting = ReducerBench.greeting(client, capacity: 0)
-        greeting.session = SessionID(40)
-        greeting.history = History(0x9999)
-        _ = bench.say(.greet(greeting), from: client)
+        var joinRequest = ReducerBench.joinRequest(client, capacity: 0)
+        joinRequest.session = SessionID(40)
+        joinRequest.history = History(0x9999)
+        _ = bench.say(.join(joinRequest), from: client)
         #expect(bench.records.last == .sessionOpened(SessionID(2), client))
     }
 }
@@ -192,7 +193,7 @@ import Testing
 
     @Test func `a batch before the claim is dropped`() throws {
         var bench = try ReducerBench()
-        _ = bench.say(.greet(ReducerBench.greeting(client, capacity: 0)), from: client)
+        _ = bench.say(.join(ReducerBench.joinRequest(client, capacity: 0)), from: client)
         #expect(try bench.send(SessionID(1), from: 1, .note) == [])
         #expect(bench.machine.counters[.beforeClaim] == 1)
     }
@@ -342,7 +343,7 @@ import Testing
         bench.join(carol, capacity: 0)
         for _ in 0..<3 { bench.turn() }
         #expect(ends(bench.records).isEmpty)
-        _ = bench.greet(carol, capacity: 4)
+        _ = bench.requestJoin(carol, capacity: 4)
         let expected = [first, second].sorted().flatMap { owners[$0, default: []].map(\.effect).sorted() }
         #expect(ends(bench.records).map(\.effect) == expected)
         #expect(ends(bench.records).allSatisfy { $0.cause == .unresponsive })

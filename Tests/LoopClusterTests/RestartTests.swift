@@ -69,10 +69,10 @@ import Testing
         let epoch = again.machine.epoch
         #expect(epoch.number == 2)
         let word = PeerFrame(
-            history: ReducerBench.history, epoch: epoch, session: worker, message: .commonTick(again.machine.seq))
+            history: ReducerBench.history, epoch: epoch, session: worker, message: .serverHeartbeat(again.machine.seq))
         #expect(listened(alice) == [.inbox(alice, word)])
         #expect(listened(bob) == [])
-        // Who has greeted in this epoch knows it.
+        // Who has been admitted in this epoch knows it.
         again.join(alice)
         #expect(
             listened(alice).allSatisfy {
@@ -106,12 +106,14 @@ import Testing
         // The acknowledgement is lost with the process.
         _ = bench.push(bench.batch(sender, from: 1, entries))
         var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
-        var greeting = ReducerBench.greeting(client, capacity: 0)
-        (greeting.session, greeting.history, greeting.epoch) = (sender, bench.machine.history, bench.machine.epoch)
-        let welcome = again.say(.greet(greeting), from: client)
+        var joinRequest = ReducerBench.joinRequest(client, capacity: 0)
+        (joinRequest.session, joinRequest.history, joinRequest.epoch) = (
+            sender, bench.machine.history, bench.machine.epoch
+        )
+        let acceptance = again.say(.join(joinRequest), from: client)
         #expect(
-            welcome.messages(to: client) == [
-                .welcome(
+            acceptance.messages(to: client) == [
+                .joinAccepted(
                     watermark: 3, silenceLimit: .seconds(3), tickInterval: .milliseconds(500), feedbacks: ["lamps"])
             ])
         _ = again.say(.claim(sender, again.machine.epoch, []), from: client)

@@ -41,10 +41,10 @@ import Testing
     /// What a reducer on a restored copy makes of a peer that saw the epoch which the copy lacks.
     private func lossShownByCopy(breaking rules: [Rule] = []) throws -> HistoryLost? {
         var bench = try ReducerBench(breaking: rules)
-        var greeting = ReducerBench.greeting(alice)
-        greeting.history = bench.machine.history
-        greeting.epoch = Epoch(number: 1, nonce: 99)
-        _ = bench.say(.greet(greeting), from: alice)
+        var joinRequest = ReducerBench.joinRequest(alice)
+        joinRequest.history = bench.machine.history
+        joinRequest.epoch = Epoch(number: 1, nonce: 99)
+        _ = bench.say(.join(joinRequest), from: alice)
         return bench.lost
     }
 }
@@ -53,9 +53,9 @@ import Testing
     @Test func `finds back when a hello is answered`() {
         var bench = PeerBench()
         bench.join()
-        // The welcome of a reducer that is gone comes late, from a connection that stood still.
+        // The join acceptance of a reducer that is gone comes late, from a connection that stood still.
         bench.history = History(0x78)
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         // The one that is there is no longer listened to, and is no sign of life.
         bench.history = History(0x77)
         _ = bench.wait(2000)
@@ -64,7 +64,7 @@ import Testing
         #expect(hello.contains(.send(.hello(name: "lamps", schema: 2))))
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
         _ = bench.wait()
-        _ = bench.publish(.welcome(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         _ = bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [])))
         #expect(bench.machine.isJoined)
         #expect(bench.machine.history == History(0x77))
@@ -72,15 +72,15 @@ import Testing
 }
 
 extension ReducerBench {
-    /// A peer that was here before the restart greets with its session.
+    /// A peer that was here before the restart asks to join with its session.
     @discardableResult
     fileprivate mutating func comeBack(
         _ peer: PeerID, _ session: SessionID, claiming claims: [ClaimedAttempt]
     ) -> [Outbound] {
-        var greeting = ReducerBench.greeting(peer)
-        greeting.history = machine.history
-        greeting.session = session
-        _ = say(.greet(greeting), from: peer)
+        var joinRequest = ReducerBench.joinRequest(peer)
+        joinRequest.history = machine.history
+        joinRequest.session = session
+        _ = say(.join(joinRequest), from: peer)
         return say(.claim(session, machine.epoch, ClaimPart(claims)), from: peer)
     }
 }

@@ -32,11 +32,11 @@ import Testing
         #expect(bench.machine.core.sessions.keys.sorted() == [second, third])
         #expect(bench.machine.counters[.sessionEvicted] == 1)
         // It is told apart from one that was never granted, and gets another.
-        var greeting = ReducerBench.greeting(alice)
-        (greeting.session, greeting.history) = (first, bench.machine.history)
-        greeting.epoch = bench.machine.epoch
+        var joinRequest = ReducerBench.joinRequest(alice)
+        (joinRequest.session, joinRequest.history) = (first, bench.machine.history)
+        joinRequest.epoch = bench.machine.epoch
         wait(&bench, for: 4000, hearing: [(third, Self.carol)])
-        _ = bench.say(.greet(greeting), from: alice)
+        _ = bench.say(.join(joinRequest), from: alice)
         #expect(bench.lost == nil)
         #expect(bench.machine.core.sessionByPeer[alice]?.value == 4)
     }
@@ -52,7 +52,7 @@ import Testing
         _ = try bench.send(sender, from: 1, .light("a", 1))
         // The worker has an effect; nobody knows whether the sender has heard what became of its event.
         wait(&bench, for: 10_000, hearing: [])
-        let refused = bench.say(.greet(ReducerBench.greeting(bob)), from: bob).messages(to: bob)
+        let refused = bench.say(.join(ReducerBench.joinRequest(bob)), from: bob).messages(to: bob)
         #expect(
             refused == [
                 .busy(
@@ -66,7 +66,7 @@ import Testing
         var beat = Heartbeat(
             session: sender, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: 1, capacity: 0)
         _ = bench.say(.heartbeat(beat), from: client)
-        #expect(bench.say(.greet(ReducerBench.greeting(bob)), from: bob, after: 1000).messages(to: bob).count == 1)
+        #expect(bench.say(.join(ReducerBench.joinRequest(bob)), from: bob, after: 1000).messages(to: bob).count == 1)
         #expect(bench.machine.core.sessions[sender] != nil)
         beat.settled = 1
         wait(&bench, for: 4000, hearing: [])
@@ -98,10 +98,10 @@ import Testing
         var bench = try ReducerBench(configuration: configuration())
         let first = bench.join(alice, capacity: 0)
         let second = bench.join(bob, capacity: 0)
-        // Nobody was heard, for nobody listened; the newcomer's greeting is the first to be read.
-        #expect(bench.say(.greet(ReducerBench.greeting(Self.carol)), from: Self.carol, after: 60_000).count > 0)
+        // Nobody was heard, for nobody listened; the newcomer's join request is the first to be read.
+        #expect(bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 60_000).count > 0)
         #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
-        _ = bench.say(.greet(ReducerBench.greeting(Self.carol)), from: Self.carol, after: 1000)
+        _ = bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 1000)
         #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
         wait(&bench, for: 4000, hearing: [(first, alice)])
         bench.join(Self.carol)
@@ -211,12 +211,12 @@ import Testing
         var bench = try ReducerBench(configuration: configuration())
         bench.join(alice)
         bench.join(bob)
-        var greeting = ReducerBench.greeting(.local)
-        greeting.groups = [localGroup]
-        let refused = bench.say(.greet(greeting), from: client).messages(to: client)
+        var joinRequest = ReducerBench.joinRequest(.local)
+        joinRequest.groups = [localGroup]
+        let refused = bench.say(.join(joinRequest), from: client).messages(to: client)
         #expect(refused.count == 1)
         #expect(bench.machine.core.sessionByPeer[.local] == nil)
-        bench.turn { $0.receive(.greet(greeting), from: .local) }
+        bench.turn { $0.receive(.join(joinRequest), from: .local) }
         let own = try #require(bench.machine.core.sessionByPeer[.local])
         #expect(bench.machine.localStream?.session == own)
         _ = bench.say(.goodbye(own, .local, bench.machine.history), from: client)

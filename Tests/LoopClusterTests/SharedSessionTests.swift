@@ -5,7 +5,7 @@ import Testing
 
 /// Somebody else has used a session's numbers: a copy of its outbox file, or a forger.
 @Suite struct `A peer whose session somebody else uses` {
-    enum Word: CaseIterable { case welcome, tick, acknowledgement, outcomes }
+    enum Word: CaseIterable { case joinAccepted, tick, acknowledgement, outcomes }
 
     @Test(arguments: Word.allCases)
     func `leaves it as soon as it hears of a number that it never sent`(word: Word) throws {
@@ -14,16 +14,16 @@ import Testing
         #expect(bench.send() == .accepted(number: 1))
         #expect(bench.machine.nextBatch()?.entries.count == 1)
         #expect(bench.send() == .accepted(number: 2))
-        if word == .welcome {
-            // After a restart of the reducer it is welcomed again.
+        if word == .joinAccepted {
+            // After a restart of the reducer it is admitted again.
             bench.epoch = Epoch(number: 2, nonce: 6)
             _ = bench.tick(1)
         }
         // The second entry has not left: it is not what was consumed as the second.
         let actions =
             switch word {
-            case .welcome:
-                bench.publish(.welcome(watermark: 2, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+            case .joinAccepted:
+                bench.publish(.joinAccepted(watermark: 2, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
             case .tick: bench.tick(1, watermark: 2, received: 2)
             case .acknowledgement: bench.acknowledge(0, 2)
             case .outcomes: bench.reply(.outcomes(Acknowledgement(base: 0, watermark: 2, notable: [])))
@@ -41,19 +41,21 @@ import Testing
         let peer = bench.machine.configuration.peer
         #expect(bench.wait() == [.send(.hello(name: "lamps", schema: 2))])
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
-        let greetings = bench.wait().compactMap { if case .send(.greet(let greeting)) = $0 { greeting } else { nil } }
-        #expect(greetings.map(\.peer) == [peer])
-        #expect(greetings.map(\.session) == [.none])
+        let joinRequests = bench.wait().compactMap {
+            if case .send(.join(let joinRequest)) = $0 { joinRequest } else { nil }
+        }
+        #expect(joinRequests.map(\.peer) == [peer])
+        #expect(joinRequests.map(\.session) == [.none])
         #expect(bench.send() == .accepted(number: 1))
         #expect(bench.machine.nextBatch() == nil)
     }
 
-    @Test func `leaves it again when a late welcome leads it back`() {
+    @Test func `leaves it again when a late join acceptance leads it back`() {
         var bench = PeerBench()
         bench.join()
         _ = bench.tick(1, watermark: 1, received: 1)
         let peer = bench.machine.configuration.peer
-        _ = bench.publish(.welcome(watermark: 1, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        _ = bench.publish(.joinAccepted(watermark: 1, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
         #expect(bench.machine.session == .none)
         #expect(bench.machine.configuration.peer != peer)
         #expect(bench.wait() == [.send(.hello(name: "lamps", schema: 2))])
@@ -68,9 +70,9 @@ import Testing
         var bench = PeerBench()
         bench.machine = PeerMachine(configuration: bench.machine.configuration, resuming: stream, at: bench.now)
         _ = bench.reply(.introduction(PeerBench.introduction))
-        let welcome = bench.publish(
-            .welcome(watermark: 9, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
-        #expect(welcome == [.settled(number: 5, .refused(.historyChanged))])
+        let acceptance = bench.publish(
+            .joinAccepted(watermark: 9, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        #expect(acceptance == [.settled(number: 5, .refused(.historyChanged))])
         bench.session = SessionID(8)
         bench.join()
         let pushed = bench.machine.nextBatch()

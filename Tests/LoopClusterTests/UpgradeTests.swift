@@ -30,22 +30,24 @@ private struct Upgrade {
         return machine.release(ready, JournalReceipt(through: position)).messages
     }
 
-    static func greeting(_ peer: PeerID, of definition: some LoopDefinition, schema: Int, capacity: UInt32 = 8)
-        -> Greeting
+    static func joinRequest(_ peer: PeerID, of definition: some LoopDefinition, schema: Int, capacity: UInt32 = 8)
+        -> JoinRequest
     {
         let fingerprint = DefinitionFingerprint(of: definition)
-        return Greeting(
+        return JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: UInt64(schema),
             fingerprint: fingerprint.value, capacity: capacity, groups: capacity > 0 ? ["default"] : [],
             name: "peer \(peer.low)", feedbacks: fingerprint.feedbacks)
     }
 
-    mutating func join(_ greeting: Greeting, claiming claims: [ClaimedAttempt] = []) -> (SessionID, [Outbound]) {
-        let session = say(.greet(greeting), from: greeting.peer).compactMap { outbound -> SessionID? in
-            guard case .inbox(greeting.peer, let frame) = outbound, case .welcome = frame.message else { return nil }
+    mutating func join(_ joinRequest: JoinRequest, claiming claims: [ClaimedAttempt] = []) -> (SessionID, [Outbound]) {
+        let session = say(.join(joinRequest), from: joinRequest.peer).compactMap { outbound -> SessionID? in
+            guard case .inbox(joinRequest.peer, let frame) = outbound, case .joinAccepted = frame.message else {
+                return nil
+            }
             return frame.session
         }.first
-        let out = say(.claim(session ?? .none, machine.epoch, ClaimPart(claims)), from: greeting.peer)
+        let out = say(.claim(session ?? .none, machine.epoch, ClaimPart(claims)), from: joinRequest.peer)
         return (session ?? .none, out)
     }
 
@@ -62,10 +64,10 @@ private struct Upgrade {
 
     @Test func `is let in, and told the numbers of the feedbacks`() {
         var upgrade = Upgrade()
-        let out = upgrade.say(.greet(Upgrade.greeting(alice, of: Plans.First(), schema: 1)), from: alice)
+        let out = upgrade.say(.join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1)), from: alice)
         #expect(
             out.messages(to: alice) == [
-                .welcome(
+                .joinAccepted(
                     watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500),
                     feedbacks: ["reviews", "tasks"])
             ])
@@ -73,7 +75,7 @@ private struct Upgrade {
 
     @Test func `has its events migrated, and journaled in the present schema`() throws {
         var upgrade = Upgrade()
-        let (session, _) = upgrade.join(Upgrade.greeting(alice, of: Plans.First(), schema: 1, capacity: 0))
+        let (session, _) = upgrade.join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1, capacity: 0))
         let out = upgrade.send(session, 1, try coder.encode(Plans.First.Event.add("dig", 2)))
         #expect(out.messages(to: alice) == [acknowledged(0, 1)])
         let task = Plans.Second.Task(minutes: 120, owner: "nobody")
@@ -89,7 +91,7 @@ private struct Upgrade {
 
     @Test func `keeps the bytes of everybody else as they were received`() throws {
         var upgrade = Upgrade()
-        let (session, _) = upgrade.join(Upgrade.greeting(bob, of: Plans.Second(), schema: 2, capacity: 0))
+        let (session, _) = upgrade.join(Upgrade.joinRequest(bob, of: Plans.Second(), schema: 2, capacity: 0))
         let bytes = try coder.encode(Plans.Second.Event.add("dig", Plans.Second.Task(minutes: 1, owner: "me")))
         _ = upgrade.send(session, 1, bytes)
         let journaled = upgrade.records.compactMap {
@@ -100,10 +102,10 @@ private struct Upgrade {
 
     @Test func `is granted only what its own definition has under the same name and placement`() throws {
         var upgrade = Upgrade()
-        let (old, _) = upgrade.join(Upgrade.greeting(alice, of: Plans.First(), schema: 1))
+        let (old, _) = upgrade.join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1))
         let first = upgrade.send(old, 1, try coder.encode(Plans.First.Event.add("dig", 2)))
         #expect(first.grants.map { upgrade.machine.core.feedbackName(of: $0.effect) } == ["tasks"])
-        let (_, second) = upgrade.join(Upgrade.greeting(bob, of: Plans.Second(), schema: 2))
+        let (_, second) = upgrade.join(Upgrade.joinRequest(bob, of: Plans.Second(), schema: 2))
         #expect(second.isGranted(to: bob) && !second.isGranted(to: alice))
         #expect(second.grants.map { upgrade.machine.core.feedbackName(of: $0.effect) } == ["reviews"])
     }
@@ -120,14 +122,14 @@ private struct Upgrade {
                     wantsSeq: false, bytes: try coder.encode(Plans.First.Event.add("dig", 1))[...])))
         let new = try JournaledState(restoring: try old.snapshot(), definition: Plans.Second(), coder: coder)
         var upgrade = Upgrade(recovered: new)
-        var greeting = Upgrade.greeting(alice, of: Plans.First(), schema: 1)
-        greeting.session = SessionID(1)
-        greeting.history = History(8)
+        var joinRequest = Upgrade.joinRequest(alice, of: Plans.First(), schema: 1)
+        joinRequest.session = SessionID(1)
+        joinRequest.history = History(8)
         let task = EffectID(feedback: 0, seq: Seq(1), index: 0)
         let news = EffectID(feedback: 1, seq: Seq(1), index: 0)
         let attempts = [Attempt(epoch: 1, count: 1), Attempt(epoch: 1, count: 2)]
         let (session, out) = upgrade.join(
-            greeting,
+            joinRequest,
             claiming: [
                 ClaimedAttempt(effect: task, attempt: attempts[0]), ClaimedAttempt(effect: news, attempt: attempts[1]),
             ])
@@ -139,32 +141,32 @@ private struct Upgrade {
         #expect(assigned == [[task: attempts[0]]])
         // The review that came with the new definition waits for a worker that knows how, and for nothing else.
         #expect(out.grants == [])
-        let (_, joined) = upgrade.join(Upgrade.greeting(bob, of: Plans.Second(), schema: 2))
+        let (_, joined) = upgrade.join(Upgrade.joinRequest(bob, of: Plans.Second(), schema: 2))
         #expect(joined.grants.map(\.effect) == [EffectID(feedback: 2, seq: Seq(1), index: 2)])
     }
 
     @Test func `is refused where it is too old, too new, or of the same schema and another definition`() {
         var upgrade = Upgrade()
-        func refusal(_ greeting: Greeting) -> [String] {
-            upgrade.say(.greet(greeting), from: alice).messages(to: alice).map { message in
+        func refusal(_ joinRequest: JoinRequest) -> [String] {
+            upgrade.say(.join(joinRequest), from: alice).messages(to: alice).map { message in
                 if case .refused(let refused) = message { refused.description } else { "\(message)" }
             }
         }
         #expect(
-            refusal(Upgrade.greeting(alice, of: Plans.Third(), schema: 3))
+            refusal(Upgrade.joinRequest(alice, of: Plans.Third(), schema: 3))
                 == ["the reducer speaks schema 1 to 2 of this loop, this node schema 3; run the same build"])
         var third = ReducerMachine(
             definition: Plans.Third(), configuration: ReducerConfiguration(), coder: CBORCoder(), history: History(1),
             seed: 1, nonce: 1, at: ReducerBench.moment(1))
         let ready = third.turn(at: ReducerBench.moment(1)) {
             $0.receive(
-                .greet(Upgrade.greeting(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice))
+                .join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice))
         }
         let position = ready.position
         #expect(
             third.release(ready, JournalReceipt(through: position)).messages.messages(to: alice)
                 == [.refused(Refused(.schema, reducer: "2 to 3", peer: "1"))])
-        var other = Upgrade.greeting(alice, of: Plans.Second(), schema: 2)
+        var other = Upgrade.joinRequest(alice, of: Plans.Second(), schema: 2)
         other.fingerprint = 0xbad
         let own = hexadecimal(DefinitionFingerprint(of: Plans.Second()).value)
         #expect(
@@ -172,6 +174,6 @@ private struct Upgrade {
                 "the reducer's definition (\(own)) differs from this node's (0000000000000bad): feedbacks or placements are"
                     + " not the same; run the same build on both sides"
             ])
-        #expect(upgrade.machine.counters[.greetingRefused] == 2)
+        #expect(upgrade.machine.counters[.joinRefused] == 2)
     }
 }

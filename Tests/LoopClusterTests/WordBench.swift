@@ -39,8 +39,8 @@ struct WordBench {
         let peer = PeerID(high: 0, low: 1)
         _ = turn {
             $0.receive(
-                .greet(
-                    Greeting(
+                .join(
+                    JoinRequest(
                         peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
                         fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]))
         }

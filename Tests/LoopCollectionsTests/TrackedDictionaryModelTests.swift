@@ -39,20 +39,20 @@ import Testing
         let steps = (0..<steps).map { _ in DictionaryStep.random(keys: keys, &random) }
         guard var wrong = Self.failure(steps, firstOrdinal, key) else { return }
         var shortest = Array(steps[...wrong.position])
-        var piece = shortest.count / 2
-        while piece > 0 {
+        var chunk = shortest.count / 2
+        while chunk > 0 {
             var start = 0
             while start < shortest.count {
                 var shorter = shortest
-                shorter.removeSubrange(start..<min(start + piece, shorter.count))
+                shorter.removeSubrange(start..<min(start + chunk, shorter.count))
                 if let found = Self.failure(shorter, firstOrdinal, key) {
                     wrong = found
                     shortest = Array(shorter[...found.position])
                 } else {
-                    start += piece
+                    start += chunk
                 }
             }
-            piece /= 2
+            chunk /= 2
         }
         Issue.record("seed \(seed): \(wrong.why) after \(shortest)")
     }

@@ -55,9 +55,9 @@ struct ObserverRun {
         }
         // In another history seqs begin anew, and in an older epoch: in a journal that was put back.
         if machine.history != history || machine.epoch.number < epoch.number { (seq, shown) = (nil, nil) }
-        var hasDoubted = false
-        for action in machine.takeActions() where !hasDoubted || !action.buildsOnTheLast {
-            if try take(action) { hasDoubted = true }
+        var hasDiverged = false
+        for action in machine.takeActions() where !hasDiverged || !action.buildsOnTheLast {
+            if try take(action) { hasDiverged = true }
         }
         _ = machine.deadline
     }
@@ -72,7 +72,7 @@ struct ObserverRun {
         }
         // What whole states are is nothing to an observer that is not asked.
         guard sees else { return false }
-        var hasDoubted = false
+        var hasDiverged = false
         var steps: [StateFollower<Allotment.State>.Step] = []
         follower.take(action) { steps.append($0) }
         for step in steps {
@@ -80,14 +80,14 @@ struct ObserverRun {
             case .shows(let new, _):
                 try require(shown.map { new >= $0 } ?? true, "\(new) is shown after \(shown?.description ?? "")")
                 shown = new
-            case .doubts:
-                machine.distrust(shown: follower.current?.seq)
+            case .diverged:
+                machine.resync(shown: follower.current?.seq)
                 seq = follower.current?.seq
-                hasDoubted = true
+                hasDiverged = true
             case .misses: break
             }
         }
-        return hasDoubted
+        return hasDiverged
     }
 
     private var text: String { seq?.description ?? "" }

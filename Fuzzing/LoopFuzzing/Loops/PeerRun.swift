@@ -114,7 +114,7 @@ struct PeerRun {
                 running[effect] = nil
             case .update(let effect, let attempt, _):
                 try require(isStopping || running[effect] == attempt, "\(effect) is updated and does not run")
-            case .connect, .rebuildPush, .settled, .hasRoom, .keptWaiting, .refused, .loopEnded, .finished: break
+            case .connect, .rebuildPush, .settled, .hasSpace, .keptWaiting, .refused, .loopEnded, .finished: break
             }
         }
         let held = Dictionary(uniqueKeysWithValues: machine.running.map { ($0.key, $0.value.attempt) })

@@ -84,8 +84,8 @@ struct ReducerRun {
         try turn { $0.receive(message, from: .router([UInt8(truncatingIfNeeded: peer.low)])) }
     }
 
-    static func greeting(_ peer: PeerID, capacity: UInt32) -> Greeting {
-        Greeting(
+    static func joinRequest(_ peer: PeerID, capacity: UInt32) -> JoinRequest {
+        JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: UInt64(Allotment.schema),
             fingerprint: DefinitionFingerprint(of: Allotment()).value, capacity: capacity,
             groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)")
@@ -93,7 +93,7 @@ struct ReducerRun {
 
     @discardableResult
     mutating func join(_ peer: PeerID, capacity: UInt32) throws -> SessionID {
-        try say(.greet(Self.greeting(peer, capacity: capacity)), from: peer)
+        try say(.join(Self.joinRequest(peer, capacity: capacity)), from: peer)
         let session = machine.core.sessionByPeer[peer] ?? .none
         try say(.claim(session, machine.epoch, []), from: peer)
         return session

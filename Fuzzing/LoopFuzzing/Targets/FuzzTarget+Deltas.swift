@@ -65,24 +65,24 @@ extension FuzzTarget {
         try require(same == state, "a difference of a state to itself changes it")
     }
 
-    /// States in pieces: the outline first. What they make can be sent in pieces again.
+    /// States in pieces: the manifest first. What they make can be sent in pieces again.
     static let pieces = FuzzTarget("pieces", "states in pieces") { bytes in
         var input = FuzzInput(bytes)
-        guard let state = try? made(of: &input), var rest = try StatePieces(of: state) else { return }
-        var again = try AssembledState<Shelf>(outline: rest.next(byteCount: 32))
+        guard let state = try? made(of: &input), var rest = try StateChunks(of: state) else { return }
+        var again = try AssembledState<Shelf>(manifest: rest.next(byteCount: 32))
         while !rest.isAtEnd { try again.add(rest.next(byteCount: 32)) }
         try require(again.state() == state, "a state that pieces made is another one in pieces of its own")
     }
 
     private static func made(of input: inout FuzzInput) throws -> Shelf {
-        var state = try AssembledState<Shelf>(outline: input.chunk())
+        var state = try AssembledState<Shelf>(manifest: input.chunk())
         while !input.isAtEnd { try state.add(input.chunk()) }
         return try state.state()
     }
 
-    static func pieceSeeds() throws -> [FuzzSeed] {
+    static func chunkSeeds() throws -> [FuzzSeed] {
         try Shelf.later.compactMap { name, shelf in
-            guard var rest = try StatePieces(of: shelf) else { return nil }
+            guard var rest = try StateChunks(of: shelf) else { return nil }
             var script = FuzzScript()
             while !rest.isAtEnd { script.chunk(try rest.next(byteCount: 32)) }
             return FuzzSeed(name, script.bytes)

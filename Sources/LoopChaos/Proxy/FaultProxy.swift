@@ -50,8 +50,8 @@ final class FaultProxy: Sendable {
         thread = try NodeThread("chaos-proxy") {
             // Listening succeeded, so the namespace is there.
             try? space.enter()
-            var desk = ProxyDesk(listeners: listeners, mailbox: mailbox, counting: counting)
-            desk.run()
+            var connections = ProxyConnections(listeners: listeners, mailbox: mailbox, counting: counting)
+            connections.run()
         }
     }
 

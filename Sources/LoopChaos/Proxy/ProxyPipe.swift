@@ -15,7 +15,7 @@ struct ProxyPipe: Equatable {
     /// So much waits at most; then nothing more is read, and the sender feels it.
     static let bytesMax = 1 << 20
 
-    var hasRoom: Bool { byteCount < Self.bytesMax && !hasEnded }
+    var hasSpace: Bool { byteCount < Self.bytesMax && !hasEnded }
     var isDone: Bool { hasEnded && chunks.isEmpty }
 
     /// Takes what has arrived; it leaves no earlier than what came before it.

@@ -78,7 +78,7 @@ struct DepositClient: Sendable {
     private func send(_ event: Ledger.Event, _ number: UInt64) async -> Bool {
         book.sent(number)
         do throws(SendRefusal) {
-            book.settled(number, .applied(try await loop.confirmed(event)))
+            book.settled(number, .applied(try await loop.sendAndConfirm(event)))
             return true
         } catch {
             // A handle that was closed does not know; everything else is the reducer's word.

@@ -15,7 +15,7 @@ struct Holder: Sendable {
 
     /// - Throws: `ChaosFailure` where the effects are not all held in time.
     func begin() async throws {
-        try await loop.confirmed(.hold(count: count))
+        try await loop.sendAndConfirm(.hold(count: count))
         let held = try await wait { $0.byHolder == count }
         guard held.byHolder == count else {
             throw ChaosFailure("the holder held \(held.byHolder) of \(count) effects before the first fault")
@@ -26,7 +26,7 @@ struct Holder: Sendable {
     func end() async throws -> Evidence.Holding {
         var holding = Evidence.Holding(count: count)
         holding.heldAtEnd = try await wait { $0.byHolder == count }.byHolder
-        try await loop.confirmed(.hold(count: 0))
+        try await loop.sendAndConfirm(.hold(count: 0))
         holding.leftAtEnd = try await wait { $0.inAll == 0 }.inAll
         return holding
     }

@@ -67,7 +67,7 @@ final class Visitors: Sendable {
             }
             book.sent(number.deposit)
             do throws(SendRefusal) {
-                let seq = try await loop.confirmed(.deposit(number: number.deposit, work: Ledger.Work()))
+                let seq = try await loop.sendAndConfirm(.deposit(number: number.deposit, work: Ledger.Work()))
                 book.settled(number.deposit, .applied(seq))
             } catch {
                 book.settled(number.deposit, error.reason == .ended ? .unknown : .refused(error.reason))

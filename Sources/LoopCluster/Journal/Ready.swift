@@ -29,7 +29,7 @@ public struct Released: Sendable {
     /// In the order in which they leave.
     public var messages: [Outbound] = []
     /// Work on copies of the state for other threads; each result comes back by `ReducerCore.receive`.
-    public var errands: [Errand] = []
+    public var backgroundJobs: [BackgroundJob] = []
     /// What only the journal can answer; each answer comes back by `ReducerCore.answer`.
     public var journalRequests: [JournalRequest] = []
     /// Lines for people about events that end the process; for the shell's log.

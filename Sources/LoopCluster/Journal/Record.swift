@@ -36,7 +36,7 @@ public enum Record: Equatable, Sendable {
 
 extension Record {
     /// Whether it gives out a number that must not be given again in this history: an epoch's, a session's. It outlives a
-    /// loss of power whatever the journal promises of other records. Else a peer that was welcomed under a number that the
+    /// loss of power whatever the journal promises of other records. Else a peer that was admitted under a number that the
     /// journal has lost would speak in the name of the next one that gets it, until the loss is noticed.
     public var outlivesPower: Bool {
         switch self {

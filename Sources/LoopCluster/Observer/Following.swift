@@ -61,8 +61,8 @@ public struct Following: Equatable, Sendable {
         }
     }
 
-    /// The interval of the stream of differences that is followed; nil: none is.
-    var differences: UInt32? {
+    /// The interval of the stream of deltas that is followed; nil: none is.
+    var deltas: UInt32? {
         if case .updates(let stream) = states, stream.mode == .delta { stream.interval } else { nil }
     }
 

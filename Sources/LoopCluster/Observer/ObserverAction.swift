@@ -9,9 +9,9 @@ public enum ObserverAction: Equatable, Sendable {
     case state(Seq, [UInt8])
     /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
     case again(Seq, [UInt8])
-    /// A piece of a state that is fetched, encoded; 0 is its outline, and begins anew.
-    case piece(Seq, number: Int, [UInt8])
-    /// The pieces that were handed out are all of a state: a newer one, or the one at the seq of the last one once more.
+    /// A chunk of a state that is fetched, encoded; 0 is its manifest, and begins anew.
+    case chunk(Seq, number: Int, [UInt8])
+    /// The chunks that were handed out are all of a state: a newer one, or the one at the seq of the last one once more.
     case assembled(Seq, isAgain: Bool)
     /// A newer state: what has changed since the one before. The state that it makes has to have the hash, if there is one.
     case delta(Seq, hash: UInt64?, [UInt8])
@@ -32,10 +32,10 @@ public enum ObserverAction: Equatable, Sendable {
 
 extension ObserverAction {
     /// Whether it builds on what was handed out before: behind what does not fit it is of no use, and the machine, told to
-    /// `distrust`, hands out anew what is missing.
+    /// `resync`, hands out anew what is missing.
     public var buildsOnTheLast: Bool {
         switch self {
-        case .state, .again, .piece, .assembled, .delta, .events, .hash, .missed: true
+        case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed: true
         case .send, .transitions, .ended, .refused, .standing: false
         }
     }

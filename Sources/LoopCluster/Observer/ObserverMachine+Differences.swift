@@ -1,9 +1,9 @@
 import LoopCore
 import LoopWire
 
-/// What builds on the state before: differences, events, and that a section has not changed.
+/// What builds on the state before: deltas, events, and that a section has not changed.
 extension ObserverMachine {
-    /// How many bytes of differences may wait for a state, however large it is.
+    /// How many bytes of deltas may wait for a state, however large it is.
     private var waitingBytesMax: Int { 256 << 20 }
 
     mutating func take(_ delta: StateDelta) {

@@ -32,7 +32,7 @@ extension ObserverMachine {
             .send(
                 .stateRequest(
                     transfer: transfer, part: part, form: form, section: following.section,
-                    differences: following.differences)))
+                    deltas: following.deltas)))
     }
 
     private mutating func askAhead() {
@@ -56,13 +56,13 @@ extension ObserverMachine {
             fetch = begun
             return
         }
-        let piece = begun.take(part)
-        let (seq, count) = (begun.seq, begun.piecesCount)
+        let chunk = begun.take(part)
+        let (seq, count) = (begun.seq, begun.chunksCount)
         fetch = begun
-        if let piece {
-            if count == 1, part.end == .state { return show(seq, piece) }
-            actions.append(.piece(seq, number: count - 1, piece))
-            cameInPieces = true
+        if let chunk {
+            if count == 1, part.end == .state { return show(seq, chunk) }
+            actions.append(.chunk(seq, number: count - 1, chunk))
+            cameInChunks = true
             if part.end == .state { return show(seq) { .assembled(seq, isAgain: $0) } }
         }
         askAhead()

@@ -36,7 +36,7 @@ extension ObserverMachine {
         guard following.hasStates else { return }
         newest = max(newest, seq)
         if isOld(seq) { return }
-        cameInPieces = false
+        cameInChunks = false
         show(seq) { isAgain in isAgain ? .again(seq, state) : .state(seq, state) }
     }
 

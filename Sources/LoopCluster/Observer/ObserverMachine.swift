@@ -2,7 +2,7 @@ public import LoopCore
 public import LoopWire
 
 /// Follows the state from outside: one state, then every published one once, in order; gaps are noticed by what an update
-/// says that it builds on, and by the common tick, and repaired by fetching (G2, G9). (Protocol, section 8.)
+/// says that it builds on, and by the server heartbeat, and repaired by fetching (G2, G9). (Protocol, section 8.)
 ///
 ///     unknown ── state in parts ──▶ at seq n ── update m > n ──▶ at seq m
 ///        ▲                            │  ▲
@@ -10,7 +10,7 @@ public import LoopWire
 ///        │                            └───── a gap, or a tick m > n and no update: lost, or too large for one message
 ///        └── a new epoch, a hash that differs, where a state is made of the one before
 ///
-/// It knows no types: what it hands out is for a ``StateFollower``, which asks it to `distrust` what does not fit.
+/// It knows no types: what it hands out is for a ``StateFollower``, which asks it to `resync` what does not fit.
 public struct ObserverMachine: Sendable {
     public let following: Following
     package internal(set) var history = History.none
@@ -33,15 +33,15 @@ public struct ObserverMachine: Sendable {
     var lack: Lack?
     var waiting = Waiting()
     var fetch: StateFetch?
-    /// How a state is asked for: whole, once what was made of pieces has proved wrong.
+    /// How a state is asked for: whole, once what was made of chunks has proved wrong.
     var form: StateForm
-    /// Whether what was handed out last as a whole state came in pieces.
-    var cameInPieces = false
+    /// Whether what was handed out last as a whole state came in chunks.
+    var cameInChunks = false
     var nextRequest = MonotonicTime.zero
     /// The newest hash that was handed out: it comes again with each tick.
     var hash: (seq: Seq, value: UInt64)?
     /// When what was handed out proved to be wrong.
-    private var doubtedAt: MonotonicTime?
+    private var divergedAt: MonotonicTime?
     var lastTransition: Seq?
     /// The loop has ended: what is handed out once the last state was, and when at the latest.
     var ending: (heard: HeardEnd, by: MonotonicTime)?
@@ -57,14 +57,14 @@ public struct ObserverMachine: Sendable {
     /// How long an update may take after the tick that announced it, or after its stream's interval, before it is fetched.
     var patience: Duration { .milliseconds(150) }
     /// A state that proves wrong twice within this time is not fetched at once.
-    private var doubtLimit: Duration { .seconds(10) }
-    private var doubtPause: Duration { .seconds(5) }
+    private var divergenceLimit: Duration { .seconds(10) }
+    private var resyncPause: Duration { .seconds(5) }
 
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         self.now = now
         // Who shows every state as it comes may leave it encoded until somebody looks.
-        form = following.dependsOnTheLast ? .pieces : .whole
+        form = following.dependsOnTheLast ? .chunks : .whole
     }
 
     /// What the subscription must cover.
@@ -103,14 +103,14 @@ public struct ObserverMachine: Sendable {
 
     /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
     /// - Parameter shown: the seq of the newest state that is shown nevertheless.
-    public mutating func distrust(shown: Seq?) {
+    public mutating func resync(shown: Seq?) {
         guard following.hasStates else { return }
         self.shown = shown
-        if cameInPieces { form = .whole }
+        if cameInChunks { form = .whole }
         forgetState()
-        let isUsual = doubtedAt.map { now - $0 < doubtLimit } ?? false
-        nextRequest = isUsual ? now + doubtPause : now
-        doubtedAt = now
+        let isUsual = divergedAt.map { now - $0 < divergenceLimit } ?? false
+        nextRequest = isUsual ? now + resyncPause : now
+        divergedAt = now
     }
 
     mutating func forgetState() {
@@ -124,7 +124,7 @@ public struct ObserverMachine: Sendable {
         pass(to: now)
         guard follows(frame) else { return }
         switch frame.message {
-        case .commonTick(let seq): notice(seq)
+        case .serverHeartbeat(let seq): notice(seq)
         case .update(let seq, let state): show(seq, state)
         case .delta(let delta): take(delta)
         case .unchanged(let seqs): keep(seqs)

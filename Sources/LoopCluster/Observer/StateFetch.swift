@@ -9,11 +9,11 @@ package struct StateFetch: Sendable {
     /// The transfer that the parts belong to.
     let id: UInt64
     let seq: Seq
-    /// How many pieces have come.
-    private(set) var piecesCount = 0
+    /// How many chunks have come.
+    private(set) var chunksCount = 0
     /// How many bytes have come.
     package private(set) var byteCount = 0
-    /// Of the piece that is coming.
+    /// Of the chunk that is coming.
     private var bytes: [UInt8] = []
     /// The part that comes next.
     private(set) var next: UInt64 = 0
@@ -26,14 +26,14 @@ package struct StateFetch: Sendable {
     package init(_ part: StatePart) { (id, seq) = (part.transfer, part.seq) }
 
     /// Takes the next part.
-    /// - Returns: the piece that ends with it.
+    /// - Returns: the chunk that ends with it.
     package mutating func take(_ part: StatePart) -> [UInt8]? {
         next += 1
         byteCount += part.bytes.count
         if bytes.isEmpty { bytes = part.bytes } else { bytes += part.bytes }
         guard part.end != .nothing else { return nil }
         defer { bytes = [] }
-        piecesCount += 1
+        chunksCount += 1
         return bytes
     }
 

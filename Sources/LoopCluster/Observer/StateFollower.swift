@@ -1,12 +1,12 @@
 public import LoopCore
 public import LoopWire
 
-/// Makes states of what an ``ObserverMachine`` hands out: decodes, applies differences, folds events, and compares with the
+/// Makes states of what an ``ObserverMachine`` hands out: decodes, applies deltas, folds events, and compares with the
 /// reducer's hashes.
 ///
-///     waiting ── a state ──▶ at a state ── a difference, an event ──▶ at the next
+///     waiting ── a state ──▶ at a state ── a delta, an event ──▶ at the next
 ///        ▲                       │
-///        └── doubt ──────────────┘   it does not apply, or hashes differ: the machine is told to `distrust`
+///        └── divergence ─────────┘   it does not apply, or hashes differ: the machine is told to `resync`
 ///
 /// Never traps, whatever the bytes are.
 public struct StateFollower<Value: Codable & Sendable>: Sendable {
@@ -14,7 +14,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     public private(set) var current: (seq: Seq, value: Value)?
     /// Whether the next state is waited for, and nothing else is of use.
     private var isWaiting = true
-    /// A state of which pieces have come.
+    /// A state of which chunks have come.
     private var assembled: AssembledState<Value>?
     private let coder: any ValueCoder
     private let fold: (@Sendable (inout Value, TransitionNote, Transition) throws -> Void)?
@@ -25,11 +25,11 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         case shows(Seq, Value)
         /// States at these seqs are not shown.
         case misses(ClosedRange<Seq>)
-        /// What came does not fit: the machine is to be told to `distrust`, with the seq of `current`.
-        case doubts(StateDoubt)
+        /// What came does not fit: the machine is to be told to `resync`, with the seq of `current`.
+        case diverged(StateDivergence)
     }
 
-    /// For whole states and differences.
+    /// For whole states and deltas.
     public init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) {
         self.coder = coder
         fold = nil
@@ -49,13 +49,13 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         switch action {
         case .state(let seq, let bytes): begin(seq, bytes, tell)
         case .again(let seq, let bytes): if !stays(at: seq, bytes) { begin(seq, bytes, tell) }
-        case .piece(let seq, let number, let bytes): add(seq, number, bytes, tell)
+        case .chunk(let seq, let number, let bytes): add(seq, number, bytes, tell)
         case .assembled(let seq, let isAgain): assemble(seq, isAgain: isAgain, tell)
         case .delta(let seq, let hash, let bytes): apply(seq, hash, bytes, tell)
         case .events(let history, let notes): for note in notes { apply(note, history, tell) }
         case .hash(let seq, let hash):
             guard !isWaiting, let current else { return }
-            if let doubt = doubt(current.value, seq, hash) { begin(doubting: doubt, tell) }
+            if let divergence = divergence(current.value, seq, hash) { begin(diverged: divergence, tell) }
         case .missed(let seqs): tell(.misses(seqs))
         case .send, .transitions, .ended, .refused, .standing: break
         }
@@ -71,20 +71,20 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     private mutating func add(_ seq: Seq, _ number: Int, _ bytes: [UInt8], _ tell: (Step) -> Void) {
         do {
-            if number == 0 { assembled = try AssembledState(outline: bytes) } else { try assembled?.add(bytes) }
+            if number == 0 { assembled = try AssembledState(manifest: bytes) } else { try assembled?.add(bytes) }
         } catch {
-            begin(doubting: .unreadablePiece(seq, number, "\(error)"), tell)
+            begin(diverged: .unreadableChunk(seq, number, "\(error)"), tell)
         }
     }
 
     private mutating func assemble(_ seq: Seq, isAgain: Bool, _ tell: (Step) -> Void) {
-        guard let assembled else { return begin(doubting: .unreadable(seq, "its pieces are not here"), tell) }
+        guard let assembled else { return begin(diverged: .unreadable(seq, "its chunks are not here"), tell) }
         do {
             let value = try assembled.state()
             if isAgain, let bytes = try? coder.encode(value), stays(at: seq, bytes) { return }
             begin(seq, value, tell)
         } catch {
-            begin(doubting: .unreadable(seq, "\(error)"), tell)
+            begin(diverged: .unreadable(seq, "\(error)"), tell)
         }
     }
 
@@ -92,7 +92,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         do {
             begin(seq, try coder.decode(Value.self, from: bytes), tell)
         } catch {
-            begin(doubting: .unreadable(seq, "\(error)"), tell)
+            begin(diverged: .unreadable(seq, "\(error)"), tell)
         }
     }
 
@@ -101,9 +101,9 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         show(seq, value, tell)
     }
 
-    private mutating func begin(doubting doubt: StateDoubt, _ tell: (Step) -> Void) {
+    private mutating func begin(diverged divergence: StateDivergence, _ tell: (Step) -> Void) {
         (isWaiting, assembled) = (true, nil)
-        tell(.doubts(doubt))
+        tell(.diverged(divergence))
     }
 
     private mutating func show(_ seq: Seq, _ value: Value, _ tell: (Step) -> Void) {
@@ -116,9 +116,9 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         do {
             try Delta.apply(bytes, to: &value)
         } catch {
-            return begin(doubting: .differenceDoesNotFit(seq, "\(error)"), tell)
+            return begin(diverged: .deltaDoesNotFit(seq, "\(error)"), tell)
         }
-        if let hash, let doubt = doubt(value, seq, hash) { return begin(doubting: doubt, tell) }
+        if let hash, let divergence = divergence(value, seq, hash) { return begin(diverged: divergence, tell) }
         show(seq, value, tell)
     }
 
@@ -131,13 +131,13 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
             try fold(&value, note, transition)
         } catch {
             current = (Seq(note.seq.value &- 1), value)
-            return begin(doubting: .unreadableEvent(note.seq, "\(error)"), tell)
+            return begin(diverged: .unreadableEvent(note.seq, "\(error)"), tell)
         }
         show(note.seq, value, tell)
     }
 
     /// Nil: the hash is that of the value.
-    private func doubt(_ value: Value, _ seq: Seq, _ hash: UInt64) -> StateDoubt? {
+    private func divergence(_ value: Value, _ seq: Seq, _ hash: UInt64) -> StateDivergence? {
         guard !brokenRules.contains(.hashesAreCompared) else { return nil }
         var own = hash
         try? coder.withEncoding(of: value) { own = StableHash.fnv1a($0) }
@@ -152,21 +152,21 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 }
 
 /// Why a state is not shown, or one that was shown is fetched anew.
-public enum StateDoubt: Error, Equatable, Sendable, CustomStringConvertible {
+public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable(Seq, String)
-    /// Of a state that comes in pieces, from 0: the type may read it whole.
-    case unreadablePiece(Seq, Int, String)
-    case differenceDoesNotFit(Seq, String)
+    /// Of a state that comes in chunks, from 0: the type may read it whole.
+    case unreadableChunk(Seq, Int, String)
+    case deltaDoesNotFit(Seq, String)
     case unreadableEvent(Seq, String)
     case otherHash(Seq, own: UInt64, reducer: UInt64)
 
     public var description: String {
         switch self {
         case .unreadable(let seq, let why): "the state at seq \(seq) cannot be read: \(why)"
-        case .unreadablePiece(let seq, let piece, let why):
-            "piece \(piece) of the state at seq \(seq) cannot be read: \(why); the state is fetched whole"
-        case .differenceDoesNotFit(let seq, let why):
-            "the difference that makes the state at seq \(seq) does not fit: \(why); the state is fetched anew"
+        case .unreadableChunk(let seq, let chunk, let why):
+            "chunk \(chunk) of the state at seq \(seq) cannot be read: \(why); the state is fetched whole"
+        case .deltaDoesNotFit(let seq, let why):
+            "the delta that makes the state at seq \(seq) does not fit: \(why); the state is fetched anew"
         case .unreadableEvent(let seq, let why):
             "the event at seq \(seq) cannot be read: \(why); the state is fetched anew"
         case .otherHash(let seq, let own, let reducer):

@@ -33,7 +33,7 @@ struct Waiting: Sendable {
         if bytes > Self.bytesMax || notes.count > Self.countMax { removeAll() }
     }
 
-    /// Takes out the next difference to a state, and forgets those that are too old for it.
+    /// Takes out the next delta to a state, and forgets those that are too old for it.
     /// - Parameter anyBase: whether any newer one will do; a rule that is broken on purpose.
     mutating func next(after content: ClosedRange<Seq>, anyBase: Bool) -> StateDelta? {
         while let first = deltas.first {

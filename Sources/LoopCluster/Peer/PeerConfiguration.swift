@@ -24,7 +24,7 @@ public struct PeerConfiguration: Sendable {
     public var outboxEntriesReserved: Int
     /// How many bytes of entries may wait for their outcome.
     public var outboxBytesMax: Int
-    /// How often a step of the greeting or a request is repeated until it is answered.
+    /// How often a step of the join request or a request is repeated until it is answered.
     public var repeatInterval: Duration
     /// The largest payload of one message of claims, in bytes: well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
@@ -67,7 +67,7 @@ public enum PeerAction: Equatable, Sendable {
     /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq.
     case settled(number: UInt64, EntryOutcome)
     /// The outbox has room again.
-    case hasRoom
+    case hasSpace
     /// The reducer does not let this peer in for now, and says why. The peer asks again by itself; it is let in when it
     /// joins.
     case keptWaiting(reason: String)
@@ -83,7 +83,7 @@ public enum PeerAction: Equatable, Sendable {
 public enum SendResult: Equatable, Sendable {
     /// It stands in the outbox under this number.
     case accepted(number: UInt64)
-    /// The outbox is full: try again after `PeerAction.hasRoom`.
+    /// The outbox is full: try again after `PeerAction.hasSpace`.
     case full
     case refused(SendRefusal)
 }

@@ -51,9 +51,9 @@ extension PeerMachine {
         let isUnaware = assignments.watermark < outbox.settled && !breaks(.assignmentsKnowTheWatermark)
         if isOlder || isUnaware {
             needsAssignments = true
-            // An acknowledgement that came behind the greeting knows of records that the journal may have lost. The reducer
+            // An acknowledgement that came behind the join request knows of records that the journal may have lost. The reducer
             // has to hear of them, and does not by a claim.
-            if isUnaware, stage == .claiming { enter(.greeting) }
+            if isUnaware, stage == .claiming { enter(.joining) }
             return
         }
         applied = max(applied, assignments.number)
@@ -149,8 +149,8 @@ extension PeerMachine {
                 return SendRefusal(.tooLarge, detail: detail)
             }
         }
-        guard hasRoomForEvents(after: index - start, bytes: run.byteCount(of: start..<index)) else {
-            hadNoRoom = true
+        guard hasSpaceForEvents(after: index - start, bytes: run.byteCount(of: start..<index)) else {
+            hadNoSpace = true
             return SendRefusal(.overloaded)
         }
         return nil

@@ -1,7 +1,7 @@
 public import LoopCore
 public import LoopWire
 
-/// What the reducer says: introductions, welcomes, ticks. (Protocol, section 5.)
+/// What the reducer says: introductions, join acceptances, ticks. (Protocol, section 5.)
 extension PeerMachine {
     /// A frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
@@ -32,13 +32,13 @@ extension PeerMachine {
         switch frame.message {
         case .refused(let refused): return refuse(refused)
         case .busy(let retryAfter, let reason):
-            if stage == .greeting { wait(retryAfter, because: reason) }
+            if stage == .joining { wait(retryAfter, because: reason) }
             return
         case .goodbyeHeard:
             if stage == .leaving, frame.session == session { finish() }
             return
-        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
-            return welcome(frame, watermark, silenceLimit, tickInterval, feedbacks)
+        case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
+            return joinAccepted(frame, watermark, silenceLimit, tickInterval, feedbacks)
         default: break
         }
         guard isCurrent(frame) else { return }
@@ -53,14 +53,15 @@ extension PeerMachine {
         case .commands(let number, let commands): apply(number, commands)
         case .assignments(let part): assemble(part)
         case .ended(let seq, let exitCode, let text): end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text))
-        case .introduction, .refused, .welcome, .busy, .statePart, .status, .update, .transitions, .commonTick, .answer,
+        case .introduction, .refused, .joinAccepted, .busy, .statePart, .status, .update, .transitions,
+            .serverHeartbeat, .answer,
             .delta, .unchanged, .stateHash, .goodbyeHeard:
             break
         }
     }
 
     /// Whether a frame is of this history, epoch and session. One of a newer epoch or another history says that the
-    /// reducer was restarted, one of a later session that it has opened another: greet it.
+    /// reducer was restarted, one of a later session that it has opened another: ask to join it.
     private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
         if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
             droppedCount += 1
@@ -68,13 +69,13 @@ extension PeerMachine {
         }
         // An epoch of the same number and another nonce is one of a journal that has lost this one.
         if frame.history != history || frame.epoch.number > epoch.number || isOtherEpoch(frame.epoch) {
-            if stage == .joined || stage == .claiming { enter(.greeting) }
+            if stage == .joined || stage == .claiming { enter(.joining) }
             return false
         }
         if frame.session != session && !breaks(.framesNameTheirSession) {
             droppedCount += 1
-            // Numbers of sessions only grow: the welcome to this one was lost, and one to the session before came late.
-            if frame.session > session, stage == .joined || stage == .claiming { enter(.greeting) }
+            // Numbers of sessions only grow: the join acceptance to this one was lost, and one to the session before came late.
+            if frame.session > session, stage == .joined || stage == .claiming { enter(.joining) }
             return false
         }
         return true
@@ -88,7 +89,7 @@ extension PeerMachine {
         eventBytesMax = Int(introduction.eventBytesMax)
         actions.append(.connect(introduction))
         heardAt = now
-        enter(.greeting)
+        enter(.joining)
     }
 
     private mutating func wait(_ duration: Duration, because reason: String) {
@@ -99,12 +100,12 @@ extension PeerMachine {
     }
 
     private mutating func refuse(_ refused: Refused) {
-        guard stage == .introducing || stage == .greeting else { return }
+        guard stage == .introducing || stage == .joining else { return }
         actions.append(.refused(refused))
         stage = .over
     }
 
-    private mutating func welcome(
+    private mutating func joinAccepted(
         _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration,
         _ feedbacks: [String]
     ) {
@@ -112,7 +113,7 @@ extension PeerMachine {
             droppedCount += 1
             return
         }
-        // A greeting that was repeated is answered again.
+        // A join request that was repeated is answered again.
         let isKnown = frame.history == history && frame.epoch == epoch && frame.session == session
         if isKnown, stage == .claiming || stage == .joined { return }
         if session != .none && (frame.history != history || frame.session != session) {

@@ -23,7 +23,7 @@ extension PeerMachine {
         }
         progressAt = now
         pushRebuilds = 0
-        noticeRoom()
+        noticeSpace()
         endIfEmpty()
         finishIfEmpty()
     }
@@ -63,7 +63,7 @@ extension PeerMachine {
         needsOutcomes = false
         needsAssignments = false
         pushRebuilds = 0
-        noticeRoom()
+        noticeSpace()
         endIfEmpty()
         finishIfEmpty()
     }
@@ -88,16 +88,16 @@ extension PeerMachine {
         if leftHistories.count > 16 { leftHistories.removeFirst() }
     }
 
-    mutating func noticeRoom() {
-        guard hadNoRoom, hasRoomForEvents() else { return }
-        hadNoRoom = false
-        actions.append(.hasRoom)
+    mutating func noticeSpace() {
+        guard hadNoSpace, hasSpaceForEvents() else { return }
+        hadNoSpace = false
+        actions.append(.hasSpace)
     }
 
     /// - Parameters:
     ///   - count: how many more entries the outbox is about to get.
     ///   - bytes: how many bytes those have.
-    func hasRoomForEvents(after count: Int = 0, bytes: Int = 0) -> Bool {
+    func hasSpaceForEvents(after count: Int = 0, bytes: Int = 0) -> Bool {
         breaks(.outboxesAreBounded)
             || outbox.count + count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
                 && outbox.byteCount + bytes < configuration.outboxBytesMax

@@ -4,7 +4,7 @@ public import LoopWire
 
 /// A worker's or a sender's side of the protocol, without sockets, clocks, threads or chance.
 ///
-///     introducing ── introduction ──▶ greeting ── welcome through the inbox ──▶ claiming ── assignments ──▶ joined
+///     introducing ── introduction ──▶ join request ── join acceptance through the inbox ──▶ claiming ── assignments ──▶ joined
 ///          ▲                             ▲                                                                   │
 ///          └── silence ──────────────────┴── a newer epoch or another history ───────────────────────────────┘
 ///
@@ -14,9 +14,9 @@ public struct PeerMachine: Sendable {
     enum Stage: Equatable, Sendable {
         /// Hello is repeated: where the other sockets are is not known, or they have been silent for too long.
         case introducing
-        /// The sockets are connected; the subscription is proven by the welcome that comes through it.
-        case greeting
-        /// Welcomed in this epoch; the reducer is told what this peer holds.
+        /// The sockets are connected; the subscription is proven by the join acceptance that comes through it.
+        case joining
+        /// Admitted in this epoch; the reducer is told what this peer holds.
         case claiming
         /// The whole assignment was applied; batches and commands flow.
         case joined
@@ -57,7 +57,7 @@ public struct PeerMachine: Sendable {
     var standing = ReadStanding()
     var pushRebuilds = 0
     var needsOutcomes = false
-    var hadNoRoom = false
+    var hadNoSpace = false
 
     // The inbox.
     var applied: UInt64 = 0
@@ -170,7 +170,7 @@ public struct PeerMachine: Sendable {
     /// When the machine wants to be told the time, if nothing arrives before.
     public var deadline: MonotonicTime {
         switch stage {
-        case .introducing, .greeting, .claiming: nextStep
+        case .introducing, .joining, .claiming: nextStep
         case .joined: needsAssignments || needsOutcomes ? min(nextHeartbeat, nextRequest) : nextHeartbeat
         case .leaving: min(nextStep, leavesBy)
         case .over: MonotonicTime(nanoseconds: .max)
@@ -193,7 +193,7 @@ public struct PeerMachine: Sendable {
         if isStopping, !running.isEmpty { releaseAll() }
         switch stage {
         case .introducing: step { .hello(name: $0.configuration.loop, schema: $0.configuration.schema) }
-        case .greeting: step { .greet($0.greeting) }
+        case .joining: step { .join($0.joinRequest) }
         case .claiming: claimIfDue()
         case .joined:
             heartbeatIfDue()
@@ -232,7 +232,7 @@ public struct PeerMachine: Sendable {
         nextStep = now
     }
 
-    /// Without a sign of life for the limit the subscription may be dead: a new one, and a new greeting.
+    /// Without a sign of life for the limit the subscription may be dead: a new one, and a new join request.
     private mutating func noticeSilence() {
         guard !hasLeft, !breaks(.silenceIsNoticed), now - heardAt > silenceLimit else { return }
         // An observer that does not come to the last state knows of something newer.
@@ -265,7 +265,7 @@ public struct PeerMachine: Sendable {
         if pushRebuilds <= 3 {
             actions.append(.rebuildPush)
         } else {
-            // The reducer ends the session, and answers the next greeting with a new one. Until it says so this session
+            // The reducer ends the session, and answers the next join request with a new one. Until it says so this session
             // goes on: its numbers must not be given twice, should the goodbye get lost.
             pushRebuilds = 0
             actions.append(.send(goodbye))
@@ -273,8 +273,8 @@ public struct PeerMachine: Sendable {
         }
     }
 
-    private var greeting: Greeting {
-        Greeting(
+    private var joinRequest: JoinRequest {
+        JoinRequest(
             peer: configuration.peer, session: session, history: history, epoch: epoch, watermark: outbox.settled,
             schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
             groups: configuration.groups, name: configuration.name, feedbacks: configuration.feedbacks)

@@ -25,7 +25,7 @@ public struct RehearsalReport: Codable, Equatable, Sendable {
     }
 }
 
-/// Replays a journal through another program's reducer and queries, and tries its takeover, without touching anything.
+/// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without touching anything.
 public struct Rehearsal<Definition: LoopDefinition> {
     private static var pageBytes: Int { 4 << 20 }
 

@@ -4,7 +4,7 @@ public import LoopWire
 /// or the journal is an older copy.
 public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Missing: Equatable, Sendable {
-        /// The peer was welcomed into an epoch that the journal does not have.
+        /// The peer was admitted into an epoch that the journal does not have.
         case epoch(Epoch, newest: Epoch)
         /// The peer was granted a session that the journal does not have.
         case session(SessionID, next: SessionID)

@@ -1,9 +1,9 @@
 import LoopCore
 import LoopWire
 
-/// A peer that has greeted in this epoch.
+/// A peer that has been admitted in this epoch.
 ///
-///     greeted ── claim ──▶ joined ── silence ──▶ joined, lease expired ── heartbeat ──▶ joined
+///     admitted ── claim ──▶ joined ── silence ──▶ joined, lease expired ── heartbeat ──▶ joined
 ///
 /// Before the claim it gets no work and its batches are dropped; they come again.
 struct Member: Sendable {

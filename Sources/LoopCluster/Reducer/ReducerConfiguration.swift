@@ -34,9 +34,9 @@ public struct ReducerConfiguration: Sendable {
     /// How many commands may wait for a peer, besides four for each effect that it may hold.
     package var commandsBase = 64
     /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who follow
-    /// differences.
+    /// deltas.
     package var transfersMax = 4
-    /// How many streams of updates are served; who follows another one fetches the state when the common tick shows a
+    /// How many streams of updates are served; who follows another one fetches the state when the server heartbeat shows a
     /// newer one.
     package var updateStreamsMax = 64
     /// What is larger, in bytes, when it was last known is not hashed in a turn but by another thread: a turn is to take some
@@ -82,7 +82,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case refusedEnded
     case refusedQuarantined
     case refusedOther
-    case greetingRefused
+    case joinRefused
     case sessionsFull
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted
@@ -101,7 +101,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case reducedAlone
     /// Batches that were to wait for such a turn, and had no room: they come again.
     case deferredDropped
-    /// Greetings that name what this journal does not have.
+    /// Join requests that name what this journal does not have.
     case historyLost
     /// Lines of the process's log that nobody read.
     case droppedLogLine

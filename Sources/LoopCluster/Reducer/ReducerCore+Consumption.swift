@@ -219,7 +219,7 @@ extension ReducerCore {
         guard let changes = core.take(record, near: place) else { return false }
         records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
-        if !changes.isEmpty { core.keepRoom(of: changes) }
+        if !changes.isEmpty { core.keepSpace(of: changes) }
         if updates.keepsNotes { note(record) }
         return true
     }

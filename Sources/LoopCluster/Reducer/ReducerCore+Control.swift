@@ -1,7 +1,7 @@
 import LoopCore
 public import LoopWire
 
-/// Greeting, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
+/// JoinRequest, claims, heartbeats and requests: what arrives over ROUTER. (Protocol, section 5.)
 extension ReducerCore {
     /// A message that came over ROUTER, or from the peer of this process.
     public mutating func receive(_ message: ToReducer, from route: Route) {
@@ -9,15 +9,15 @@ extension ReducerCore {
         if let (session, epoch) = message.speaker, epoch == core.epoch { members[session]?.route = route }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
-        case .greet(let greeting): greet(greeting, route)
+        case .join(let joinRequest): requestJoin(joinRequest, route)
         case .claim(let session, let epoch, let part): claim(session, epoch, part)
         case .heartbeat(let heartbeat): hear(heartbeat)
         case .assignmentsRequest(let session, let epoch):
             guard isCurrent(session, epoch), members[session]?.hasJoined == true else { return }
             sendAssignments(to: session)
         case .outcomesRequest(let session, let after): answerOutcomes(session, after: after)
-        case .stateRequest(let transfer, let part, let form, let section, let differences):
-            answerState(transfer, part, form, of: section, differences, route)
+        case .stateRequest(let transfer, let part, let form, let section, let deltas):
+            answerState(transfer, part, form, of: section, deltas, route)
         case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
         case .statusRequest: reply(.status(statusDocument()), to: route)
@@ -27,13 +27,13 @@ extension ReducerCore {
 
     /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
     public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
-        count(.greetingRefused)
+        count(.joinRefused)
         reply(.refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)")), to: route)
     }
 
     /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
-    /// one, so that it greets at once and does not wait to notice a silence. One that has greeted already is welcomed again:
-    /// the welcome may have left before it listened.
+    /// one, so that it asks to join at once and does not wait to notice a silence. One that has been admitted already is admitted again:
+    /// the join acceptance may have left before it listened.
     public mutating func noticeSubscription(of peer: PeerID) {
         guard let session = core.sessionByPeer[peer] else { return }
         guard let member = members[session] else {
@@ -41,18 +41,19 @@ extension ReducerCore {
                 .inbox(
                     peer,
                     PeerFrame(
-                        history: core.history, epoch: core.epoch, session: session, message: .commonTick(core.seq))))
+                        history: core.history, epoch: core.epoch, session: session, message: .serverHeartbeat(core.seq))
+                ))
             return
         }
-        let isBeingWelcomed = messages.contains {
-            if case .inbox(peer, let frame) = $0, case .welcome = frame.message { true } else { false }
+        let isBeingAdmitted = messages.contains {
+            if case .inbox(peer, let frame) = $0, case .joinAccepted = frame.message { true } else { false }
         }
-        if !member.hasJoined, !isBeingWelcomed { welcome(to: session) }
+        if !member.hasJoined, !isBeingAdmitted { acceptJoin(of: session) }
     }
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         if name != "" && name != core.loop.name {
-            count(.greetingRefused)
+            count(.joinRefused)
             reply(.refused(Refused(.loop, reducer: core.loop.name, peer: name)), to: route)
         } else {
             reply(
@@ -65,66 +66,68 @@ extension ReducerCore {
         }
     }
 
-    private mutating func greet(_ greeting: Greeting, _ route: Route) {
-        if let refused = objection(to: greeting, route) {
-            count(.greetingRefused)
+    private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route) {
+        if let refused = objection(to: joinRequest, route) {
+            count(.joinRefused)
             reply(.refused(refused), to: route)
             return
         }
-        if noticeLoss(greeting) {
+        if noticeLoss(joinRequest) {
             return reply(.busy(retryAfter: .seconds(1), reason: loss?.description ?? ""), to: route)
         }
-        guard let session = session(for: greeting), let watermark = core.sessions[session]?.watermark else {
+        guard let session = session(for: joinRequest), let watermark = core.sessions[session]?.watermark else {
             count(.sessionsFull)
             return reply(.busy(retryAfter: .seconds(1), reason: sessionsAreFull), to: route)
         }
-        let capacity = min(Int(greeting.capacity), configuration.capacityMax)
-        let feedbacks = runnable(by: greeting)
+        let capacity = min(Int(joinRequest.capacity), configuration.capacityMax)
+        let feedbacks = runnable(by: joinRequest)
         if members[session] == nil {
             members[session] = Member(
-                peer: greeting.peer, name: greeting.name, route: route, groups: [], capacity: 0,
+                peer: joinRequest.peer, name: joinRequest.name, route: route, groups: [], capacity: 0,
                 leaseEnds: now.monotonic + configuration.silenceLimit,
                 heardAt: now.monotonic, acknowledged: watermark)
         }
         let commandsBase = breaks(.commandsAreBounded) ? 1 << 32 : configuration.commandsBase
         members[session]?.commandsBase = commandsBase
         members[session]?.route = route
-        members[session]?.name = greeting.name
-        members[session]?.groups = Array(greeting.groups.prefix(64))
+        members[session]?.name = joinRequest.name
+        members[session]?.groups = Array(joinRequest.groups.prefix(64))
         members[session]?.capacity = capacity
-        members[session]?.schema = greeting.schema
+        members[session]?.schema = joinRequest.schema
         members[session]?.feedbacks = feedbacks
         members[session]?.heardAt = now.monotonic
         members[session]?.claim = ClaimProgress()
-        welcome(to: session)
+        acceptJoin(of: session)
         announceEnd(to: session)
     }
 
-    private mutating func welcome(to session: SessionID) {
+    private mutating func acceptJoin(of session: SessionID) {
         guard let watermark = core.sessions[session]?.watermark else { return }
         send(
-            .welcome(
+            .joinAccepted(
                 watermark: watermark, silenceLimit: configuration.silenceLimit,
                 tickInterval: configuration.tickInterval, feedbacks: core.table.names),
             to: session)
     }
 
     /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
-    private mutating func session(for greeting: Greeting) -> SessionID? {
-        let isOfThisHistory = greeting.history == core.history || breaks(.batchesNameTheirHistory)
-        if isOfThisHistory, core.sessions[greeting.session]?.peer == greeting.peer { return greeting.session }
-        // A greeting is repeated until its welcome arrives: all of them get the one session that the first one opened.
+    private mutating func session(for joinRequest: JoinRequest) -> SessionID? {
+        let isOfThisHistory = joinRequest.history == core.history || breaks(.batchesNameTheirHistory)
+        if isOfThisHistory, core.sessions[joinRequest.session]?.peer == joinRequest.peer { return joinRequest.session }
+        // A join request is repeated until its join acceptance arrives: all of them get the one session that the first one opened.
         // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
         // session in which nothing was sent. That is one that was opened in this epoch and has not been joined: what was
         // sent in an earlier epoch may still be on its way.
-        if let session = core.sessionByPeer[greeting.peer], let record = core.sessions[session] {
+        if let session = core.sessionByPeer[joinRequest.peer], let record = core.sessions[session] {
             let isUnused =
                 members[session]?.hasJoined == false && record.watermark == 0 && record.idleSince == nil
-            if isOfThisHistory || greeting.session == .none ? session > greeting.session : isUnused { return session }
+            if isOfThisHistory || joinRequest.session == .none ? session > joinRequest.session : isUnused {
+                return session
+            }
         }
-        guard greeting.peer == .local || hasRoomForSession() else { return nil }
+        guard joinRequest.peer == .local || hasSpaceForSession() else { return nil }
         let session = core.nextSession
-        write(.sessionOpened(session, greeting.peer))
+        write(.sessionOpened(session, joinRequest.peer))
         return session
     }
 
@@ -193,7 +196,7 @@ extension ReducerCore {
         reply(.goodbyeHeard, to: route, session: session)
     }
 
-    /// Whether a message is of a greeted session and of this epoch.
+    /// Whether a message is of an admitted session and of this epoch.
     private mutating func isCurrent(_ session: SessionID, _ epoch: Epoch) -> Bool {
         guard members[session] != nil else {
             count(.unknownSession)
@@ -222,13 +225,13 @@ extension ReducerCore {
 }
 
 extension ToReducer {
-    /// The session that speaks, and the epoch in which it was welcomed: its answers go to where its newest message came
+    /// The session that speaks, and the epoch in which it was admitted: its answers go to where its newest message came
     /// from, for a connection that was lost comes back under another routing id.
     fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
         switch self {
         case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
         case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
-        case .hello, .greet, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
+        case .hello, .join, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
             .transitionsRequest:
             nil
         }

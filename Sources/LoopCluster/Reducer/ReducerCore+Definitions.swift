@@ -5,18 +5,20 @@ import LoopWire
 /// (Protocol, section 5.)
 extension ReducerCore {
     /// Why a peer may not be let in, or nil. One of an older schema may be, where the definition reads its events.
-    func objection(to greeting: Greeting, _ route: Route) -> Refused? {
+    func objection(to joinRequest: JoinRequest, _ route: Route) -> Refused? {
         let schema = core.loop.schema
         let oldest = core.loop.oldestSchema
-        if greeting.schema != 0 && !(oldest...max(oldest, schema)).contains(greeting.schema) {
+        if joinRequest.schema != 0 && !(oldest...max(oldest, schema)).contains(joinRequest.schema) {
             return Refused(
-                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)", peer: "\(greeting.schema)")
+                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)",
+                peer: "\(joinRequest.schema)")
         }
-        if greeting.fingerprint != 0 && greeting.fingerprint != fingerprint.value && !isOlder(greeting.schema) {
+        if joinRequest.fingerprint != 0 && joinRequest.fingerprint != fingerprint.value && !isOlder(joinRequest.schema)
+        {
             return Refused(
-                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(greeting.fingerprint))
+                .definition, reducer: hexadecimal(fingerprint.value), peer: hexadecimal(joinRequest.fingerprint))
         }
-        if route != .local && (greeting.groups.contains(localGroup) || greeting.peer == .local) {
+        if route != .local && (joinRequest.groups.contains(localGroup) || joinRequest.peer == .local) {
             let groups = Set(core.loop.feedbacks.map(\.placement)).subtracting([localGroup])
             let others = groups.sorted().joined(separator: ", ")
             return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
@@ -28,9 +30,9 @@ extension ReducerCore {
 
     /// The numbers of the feedbacks that a peer of an older schema may run: those that it has under the same name and
     /// placement. Nil: all of them.
-    func runnable(by greeting: Greeting) -> Set<UInt32>? {
-        guard isOlder(greeting.schema) else { return nil }
-        let lines = Set(greeting.feedbacks)
+    func runnable(by joinRequest: JoinRequest) -> Set<UInt32>? {
+        guard isOlder(joinRequest.schema) else { return nil }
+        let lines = Set(joinRequest.feedbacks)
         return Set(zip(core.table.numbers, fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
     }
 

@@ -29,10 +29,10 @@ extension ReducerCore {
     mutating func grant() {
         // Most of what waits, waits for time: who has room is worked out only where something may start.
         guard scheduler.waitingCount > 0, scheduler.mayStart(at: now.monotonic) else { return }
-        var room = Room(members: members, window: inboxWindow, table: core.table, at: now.monotonic)
-        while let live = scheduler.next(at: now.monotonic, where: { room.hasRoom(for: $0) }) {
+        var free = FreeCapacity(members: members, window: inboxWindow, table: core.table, at: now.monotonic)
+        while let live = scheduler.next(at: now.monotonic, where: { free.hasCapacity(for: $0) }) {
             guard let effect = core.effects.keyIfTaken(at: live), owners[live] == nil,
-                let taker = room.take(effect.feedback)
+                let taker = free.take(effect.feedback)
             else {
                 scheduler.remove(at: live)
                 continue
@@ -129,7 +129,7 @@ extension ReducerCore {
 }
 
 /// How much each member can still take, during one round of grants.
-private struct Room {
+private struct FreeCapacity {
     typealias Taker = (session: SessionID, index: Dictionary<SessionID, Member>.Index)
 
     private struct Place {
@@ -189,7 +189,7 @@ private struct Room {
         return best
     }
 
-    mutating func hasRoom(for feedback: UInt32) -> Bool {
+    mutating func hasCapacity(for feedback: UInt32) -> Bool {
         found = best(for: feedback).map { (feedback, $0) }
         return found != nil
     }

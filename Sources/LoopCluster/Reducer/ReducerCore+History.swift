@@ -9,35 +9,36 @@ extension ReducerCore {
     func serves(_ message: ToReducer) -> Bool {
         guard loss != nil else { return true }
         switch message {
-        case .hello, .greet, .statusRequest, .administration: return true
+        case .hello, .join, .statusRequest, .administration: return true
         default: return false
         }
     }
 
-    /// What a greeting shows to be missing, or nil. A peer says only what it was told, and it is told only what is
+    /// What a join request shows to be missing, or nil. A peer says only what it was told, and it is told only what is
     /// durable (G7).
-    func missing(for greeting: Greeting) -> HistoryLost.Missing? {
-        guard greeting.history == core.history, !breaks(.batchesNameTheirHistory), !breaks(.lostHistoryIsNoticed) else {
+    func missing(for joinRequest: JoinRequest) -> HistoryLost.Missing? {
+        guard joinRequest.history == core.history, !breaks(.batchesNameTheirHistory), !breaks(.lostHistoryIsNoticed)
+        else {
             return nil
         }
         let isKnown =
-            breaks(.epochsHaveANonce) ? greeting.epoch.number <= core.epoch.number : core.knows(greeting.epoch)
-        if !isKnown { return .epoch(greeting.epoch, newest: core.epoch) }
-        if greeting.session >= core.nextSession { return .session(greeting.session, next: core.nextSession) }
-        guard let record = core.sessions[greeting.session] else { return nil }
+            breaks(.epochsHaveANonce) ? joinRequest.epoch.number <= core.epoch.number : core.knows(joinRequest.epoch)
+        if !isKnown { return .epoch(joinRequest.epoch, newest: core.epoch) }
+        if joinRequest.session >= core.nextSession { return .session(joinRequest.session, next: core.nextSession) }
+        guard let record = core.sessions[joinRequest.session] else { return nil }
         // No number is given twice: it was this peer's in records that are gone, and was given to another one since.
-        if record.peer != greeting.peer { return .otherSession(greeting.session, of: record.peer) }
-        if greeting.watermark > record.watermark {
-            return .entries(greeting.session, acknowledged: greeting.watermark, watermark: record.watermark)
+        if record.peer != joinRequest.peer { return .otherSession(joinRequest.session, of: record.peer) }
+        if joinRequest.watermark > record.watermark {
+            return .entries(joinRequest.session, acknowledged: joinRequest.watermark, watermark: record.watermark)
         }
         return nil
     }
 
     /// - Returns: whether acknowledged records are missing; then nothing is served any more.
-    mutating func noticeLoss(_ greeting: Greeting) -> Bool {
-        if loss == nil, let missing = missing(for: greeting) {
+    mutating func noticeLoss(_ joinRequest: JoinRequest) -> Bool {
+        if loss == nil, let missing = missing(for: joinRequest) {
             count(.historyLost)
-            loss = HistoryLost(missing: missing, peer: greeting.peer, name: String(greeting.name.prefix(256)))
+            loss = HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256)))
         }
         return loss != nil
     }
@@ -54,7 +55,7 @@ extension ReducerCore {
     }
 
     /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
-    /// that is wanted is granted anew. Peers end what they run when they are welcomed into it.
+    /// that is wanted is granted anew. Peers end what they run when they are admitted into it.
     mutating func beginHistory(_ history: History, at now: Moment) {
         self.now = Moment.max(self.now, now)
         let peers = members.keys.sorted().compactMap { members[$0]?.peer }
@@ -73,18 +74,19 @@ extension ReducerCore {
         reviewSuspects()
         _ = poison.deferred.takeAll()
         updates.ring.removeAll()
-        // What errands of the epoch before come to is not taken.
-        hashing.errand = nil
+        // What background jobs of the epoch before come to is not taken.
+        hashing.job = nil
         transfers.removeAll { !$0.isComplete }
         if outcome == nil {
             for effect in core.effects.keys.sorted() { schedule(effect) }
         }
-        // Whoever hears a word of another history greets.
+        // Whoever hears a word of another history asks to join.
         for peer in peers {
             messages.append(
                 .inbox(
                     peer,
-                    PeerFrame(history: history, epoch: core.epoch, session: .none, message: .commonTick(core.seq))))
+                    PeerFrame(history: history, epoch: core.epoch, session: .none, message: .serverHeartbeat(core.seq)))
+            )
         }
     }
 }

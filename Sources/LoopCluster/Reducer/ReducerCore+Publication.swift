@@ -100,7 +100,7 @@ extension ReducerCore {
         for session in members.keys.sorted() {
             send(tick(for: session, resend: false), to: session)
         }
-        publish(.commonTick(core.seq), on: .tick(core.loop.id))
+        publish(.serverHeartbeat(core.seq), on: .tick(core.loop.id))
         if !breaks(.endsAreRepeated) { announceEnd() }
         updates.announce(core.seq)
         publishHashes()

@@ -51,8 +51,8 @@ extension StateTransfer {
     /// Those with one purpose share a limit.
     struct Purpose: Hashable {
         let section: Int?
-        let followsDifferences: Bool
+        let followsDeltas: Bool
     }
 
-    var purpose: Purpose { Purpose(section: section, followsDifferences: stream != nil) }
+    var purpose: Purpose { Purpose(section: section, followsDeltas: stream != nil) }
 }

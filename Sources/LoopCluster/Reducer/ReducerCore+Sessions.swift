@@ -15,7 +15,7 @@ extension ReducerCore {
         write(.sessionRetired(session))
     }
 
-    /// Ends sessions without effects whose peers were not heard of for long, also those that never greeted in this epoch.
+    /// Ends sessions without effects whose peers were not heard of for long, also those that were never admitted in this epoch.
     mutating func retireSessions() {
         guard now.monotonic >= nextRetirement else { return }
         let retention = configuration.sessionRetention
@@ -29,12 +29,12 @@ extension ReducerCore {
 
     /// Whether there may be one session more; where there are as many as there may be, the one that was idle the longest is
     /// given up.
-    mutating func hasRoomForSession() -> Bool {
+    mutating func hasSpaceForSession() -> Bool {
         if sessionCount < configuration.sessionsMax || breaks(.sessionsAreBounded) { return true }
         // To look for one is to look at all of them. Where the reducer itself stood still nobody was heard, and what its peers
-        // have said meanwhile may be behind this greeting.
+        // have said meanwhile may be behind this join request.
         let stoodStill = now.monotonic - advancedAt > configuration.silenceLimit / 2
-        guard now.monotonic >= nextEviction, !stoodStill, !breaks(.idleSessionsMakeRoom) else { return false }
+        guard now.monotonic >= nextEviction, !stoodStill, !breaks(.idleSessionsAreEvicted) else { return false }
         let idle = core.sessions.filter { canBeGivenUp($0.key, $0.value) }.map { ($0.key, idleTime(of: $0.key)) }
         guard let longest = idle.max(by: { ($0.1, $1.0) < ($1.1, $0.0) })?.0 else {
             nextEviction = now.monotonic + configuration.tickInterval
@@ -97,7 +97,7 @@ extension ReducerCore {
         guard record.peer != .local, holdsNothing(session) else { return false }
         let heardAt = members[session]?.heardAt ?? listensSince
         guard now.monotonic - heardAt > configuration.silenceLimit else { return false }
-        if record.isOnlyOfEffects, !breaks(.effectSessionsMakeRoom) { return true }
+        if record.isOnlyOfEffects, !breaks(.effectSessionsAreEvicted) { return true }
         return members[session].map { $0.settled >= record.watermark } ?? record.notable.isEmpty
     }
 }

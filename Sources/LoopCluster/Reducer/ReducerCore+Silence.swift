@@ -51,7 +51,7 @@ extension ReducerCore {
     /// The reducer stood still itself: nobody was heard meanwhile, and nobody's silence counts. The whole machine may have been
     /// suspended for days.
     mutating func forgive(_ gap: Duration) {
-        // One that has greeted only now has lost nothing by it.
+        // One that has been admitted only now has lost nothing by it.
         let latest = now.monotonic + configuration.silenceLimit
         for session in members.keys {
             guard let member = members[session] else { continue }

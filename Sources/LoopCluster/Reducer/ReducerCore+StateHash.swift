@@ -7,8 +7,8 @@ struct StateHashing: Sendable {
     var seq = Seq.initial
     /// How many events come between two hashes at least.
     var interval: UInt64 = 16
-    /// The errand that hashes the state as it was at the newest mark; nil: none is under way.
-    var errand: UInt64?
+    /// The background job that hashes the state as it was at the newest mark; nil: none is under way.
+    var job: UInt64?
 }
 
 /// Hashes of everything the journal determines, for whoever replays it. (Promise G8.)
@@ -21,13 +21,13 @@ extension ReducerCore {
 
     /// A hash costs what it is of: one comes only after as many events as make that cheap for each of them.
     mutating func hashState() {
-        guard configuration.stateHashes, core.seq.value - hashing.seq.value >= hashing.interval, hashing.errand == nil
+        guard configuration.stateHashes, core.seq.value - hashing.seq.value >= hashing.interval, hashing.job == nil
         else { return }
         hashing.seq = core.seq
         if core.digestedBytes > configuration.hashedBytesMax {
             records.append(.stateMarked(core.seq))
             core.countRecordOfHash()
-            hashing.errand = wish(for: .digest(core.resting))
+            hashing.job = wish(for: .digest(core.resting))
         } else {
             let (hash, bytes) = core.digest()
             records.append(.stateHash(core.seq, hash))

@@ -11,7 +11,7 @@ extension ReducerCore {
     /// A part of an encoded state. One encoded state serves all who ask within a second; few are kept at once.
     /// - Parameters:
     ///   - name: of a section; empty: all of the state.
-    ///   - interval: of the stream of differences that is followed; nil: none is.
+    ///   - interval: of the stream of deltas that is followed; nil: none is.
     mutating func answerState(
         _ id: UInt64, _ part: UInt64, _ form: StateForm, of name: String, _ interval: UInt32?, _ route: Route
     ) {
@@ -24,7 +24,7 @@ extension ReducerCore {
             return answer(part, ofTransferAt: position, route)
         }
         let observer = JoiningObserver(section: section.index, form: form, stream: stream, route: route)
-        // A state that is published only now: every difference after it is to be one that follows from it.
+        // A state that is published only now: every delta after it is to be one that follows from it.
         guard let behind = updates.streams.firstIndex(where: { isBehind($0, stream) }),
             recentTransfer(for: observer) == nil
         else { return begin(observer) }
@@ -33,7 +33,7 @@ extension ReducerCore {
         joining.append(observer)
     }
 
-    /// Whether the next difference on a stream is not to the present state.
+    /// Whether the next delta on a stream is not to the present state.
     private func isBehind(_ served: ServedStream, _ stream: UpdateStream?) -> Bool {
         served.stream == stream && served.base != nil && served.published?.upperBound != core.seq
     }
@@ -78,7 +78,7 @@ extension ReducerCore {
         }
     }
 
-    /// The first part of the present state, which is what the next difference is to, or of a recent one.
+    /// The first part of the present state, which is what the next delta is to, or of a recent one.
     private mutating func begin(_ observer: JoiningObserver) {
         guard let position = recentTransfer(for: observer) ?? beginTransfer(for: observer) else {
             return refuse(observer)
@@ -103,10 +103,10 @@ extension ReducerCore {
             id: transfersCount + 1, section: observer.section, form: observer.form, stream: served?.stream,
             seq: core.seq, madeAt: now.monotonic, usedAt: now.monotonic)
         if isLarge(observer.section) {
-            transfer.errand = wish(
+            transfer.job = wish(
                 for: .encoding(
                     core.fold.resting, section: observer.section, observer.form,
-                    pieceBytes: configuration.statePartBytes))
+                    chunkBytes: configuration.statePartBytes))
         } else {
             guard let bytes = try? core.fold.encodedState(section: observer.section) else { return nil }
             updates.note(size: bytes.count, of: observer.section)
@@ -120,9 +120,9 @@ extension ReducerCore {
     /// Whether encoding it would hold up the loop, as far as is known.
     private func isLarge(_ section: Int?) -> Bool { size(of: section) > configuration.hashedBytesMax }
 
-    /// Pieces of a state are encoded: who has asked for parts of them gets those, and the next pieces are encoded.
-    mutating func continueTransfer(_ errand: UInt64, _ encoded: EncodedPieces?) {
-        guard let position = transfers.firstIndex(where: { $0.errand == errand }) else { return }
+    /// Chunks of a state are encoded: who has asked for parts of them gets those, and the next chunks are encoded.
+    mutating func continueTransfer(_ job: UInt64, _ encoded: EncodedChunks?) {
+        guard let position = transfers.firstIndex(where: { $0.job == job }) else { return }
         guard let encoded else {
             let transfer = transfers.remove(at: position)
             for route in transfer.routes {
@@ -133,13 +133,13 @@ extension ReducerCore {
             return
         }
         transfers[position].add(
-            encoded.pieces, partBytes: configuration.statePartBytes, isComplete: encoded.rest.isAtEnd)
+            encoded.chunks, partBytes: configuration.statePartBytes, isComplete: encoded.rest.isAtEnd)
         if encoded.rest.isAtEnd {
-            transfers[position].errand = nil
+            transfers[position].job = nil
             updates.note(size: transfers[position].byteCount, of: transfers[position].section)
         } else {
-            transfers[position].errand = wish(
-                for: .more(encoded.rest, pieceBytes: configuration.statePartBytes))
+            transfers[position].job = wish(
+                for: .more(encoded.rest, chunkBytes: configuration.statePartBytes))
         }
         for (part, route) in transfers[position].takeWaiting() { answer(part, ofTransferAt: position, route) }
     }
@@ -150,7 +150,7 @@ struct JoiningObserver: Sendable {
     /// Nil: all of the state.
     let section: Int?
     let form: StateForm
-    /// The stream of differences that is followed; nil: none is.
+    /// The stream of deltas that is followed; nil: none is.
     let stream: UpdateStream?
     let route: Route
 }

@@ -48,7 +48,7 @@ extension ReducerCore {
             if served.published?.upperBound != core.seq, now.monotonic >= served.nextAt || isGrowing(served) {
                 switch served.stream.mode {
                 case .full: publishWhole(&served, &encoded)
-                case .delta: publishDifference(&served, &encoded)
+                case .delta: publishDelta(&served, &encoded)
                 }
             }
             // A tick has told of a newer seq: nobody is to fetch for it what has not changed.
@@ -61,7 +61,7 @@ extension ReducerCore {
         }
     }
 
-    /// Whether the next difference would not fit into a message, were it to wait for its time. Where the observers' own interval
+    /// Whether the next delta would not fit into a message, were it to wait for its time. Where the observers' own interval
     /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
     private func isGrowing(_ served: ServedStream) -> Bool {
         guard served.stream.mode == .delta, served.stream.interval == 0, let base = served.base,
@@ -81,7 +81,7 @@ extension ReducerCore {
         if byteCount <= configuration.stateBytesMax {
             publish(message, on: topic(of: served))
         } else {
-            publish(.commonTick(core.seq), on: .tick(core.loop.id))
+            publish(.serverHeartbeat(core.seq), on: .tick(core.loop.id))
         }
     }
 
@@ -103,16 +103,16 @@ extension ReducerCore {
         publish(.update(core.seq, state: bytes), bytes.count, &served)
     }
 
-    private mutating func publishDifference(_ served: inout ServedStream, _ encoded: inout EncodedUpdates) {
+    private mutating func publishDelta(_ served: inout ServedStream, _ encoded: inout EncodedUpdates) {
         guard let base = served.base, let since = served.published else {
-            // Who has an older state than the one that differences are to from here on fetches it.
+            // Who has an older state than the one that deltas are to from here on fetches it.
             wait(&served, after: 0)
             served.publishes(core.seq)
             rebase(&served)
             served.hashedAt = core.seq
             return publish(.unchanged(core.seq...core.seq), on: topic(of: served))
         }
-        guard let bytes = difference(to: base, since, served.section, &encoded) else { return }
+        guard let bytes = delta(to: base, since, served.section, &encoded) else { return }
         let eventsCount = Int(clamping: core.seq.value - since.upperBound.value)
         served.bytesPerEvent = max(0, bytes.count - base.byteCount) / max(1, eventsCount)
         // It costs what has changed, whenever it is made: later it would be larger.
@@ -129,12 +129,12 @@ extension ReducerCore {
         rebase(&served)
     }
 
-    /// The next difference is to the state as it is now.
+    /// The next delta is to the state as it is now.
     private mutating func rebase(_ served: inout ServedStream) {
         served.base = try? core.fold.base(section: served.section)
         served.nothing = nil
         if served.section != nil, let base = served.base {
-            served.nothing = try? core.fold.difference(since: base, section: served.section)
+            served.nothing = try? core.fold.delta(since: base, section: served.section)
         }
     }
 
@@ -148,13 +148,13 @@ extension ReducerCore {
         return bytes
     }
 
-    private func difference(
+    private func delta(
         to base: DeltaBase, _ since: ClosedRange<Seq>, _ section: Int?, _ encoded: inout EncodedUpdates
     ) -> [UInt8]? {
-        let key = EncodedUpdates.DifferenceKey(section: section, from: since.lowerBound, through: since.upperBound)
-        if let bytes = encoded.differences[key] { return bytes }
-        guard let bytes = try? core.fold.difference(since: base, section: section) else { return nil }
-        encoded.differences[key] = bytes
+        let key = EncodedUpdates.DeltaKey(section: section, from: since.lowerBound, through: since.upperBound)
+        if let bytes = encoded.deltas[key] { return bytes }
+        guard let bytes = try? core.fold.delta(since: base, section: section) else { return nil }
+        encoded.deltas[key] = bytes
         return bytes
     }
 
@@ -274,7 +274,7 @@ extension ReducerCore {
     /// What somebody who follows the events has missed; nothing where it is no longer at hand.
     mutating func answerTransitions(_ fingerprint: UInt64, after seq: Seq, _ route: Route) {
         guard fingerprint == self.fingerprint.value else {
-            count(.greetingRefused)
+            count(.joinRefused)
             return reply(
                 .refused(
                     Refused(

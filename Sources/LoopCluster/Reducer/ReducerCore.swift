@@ -5,7 +5,7 @@ public import LoopWire
 /// The reducer's machine, without the types of a definition; `ReducerMachine` says what it is.
 ///
 /// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions. Its public
-/// methods are what a shell may hand in during a turn: control messages (greetings, claims, heartbeats, requests), batches of
+/// methods are what a shell may hand in during a turn: control messages (join requests, claims, heartbeats, requests), batches of
 /// entries, subscriptions, answers, and the time.
 public struct ReducerCore: Sendable {
     let configuration: ReducerConfiguration
@@ -63,8 +63,8 @@ public struct ReducerCore: Sendable {
     var hashing = StateHashing()
 
     // Work for other threads.
-    var errands: [Errand] = []
-    var errandsCount: UInt64 = 0
+    var backgroundJobs: [BackgroundJob] = []
+    var jobsCount: UInt64 = 0
 
     // Administration: what only the journal can answer.
     var journalRequests: [JournalRequest] = []
@@ -91,7 +91,7 @@ public struct ReducerCore: Sendable {
         nextTick = now.monotonic
     }
 
-    /// Begins an epoch: from here on peers may greet. Live effects of an earlier epoch wait for claims first.
+    /// Begins an epoch: from here on peers may ask to join. Live effects of an earlier epoch wait for claims first.
     mutating func begin(nonce: UInt64, at now: Moment) {
         self.now = now
         startedAt = now.monotonic
@@ -161,7 +161,8 @@ public struct ReducerCore: Sendable {
         return Ready(
             records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
             released: Released(
-                messages: messages, errands: errands, journalRequests: journalRequests, alarms: poison.alarms),
+                messages: messages, backgroundJobs: backgroundJobs, journalRequests: journalRequests,
+                alarms: poison.alarms),
             survivors: poison.survivors)
     }
 
@@ -172,7 +173,7 @@ public struct ReducerCore: Sendable {
         records = RecordLog()
         records.reserve(room)
         messages.removeAll(keepingCapacity: true)
-        errands = []
+        backgroundJobs = []
         journalRequests = []
         poison.alarms = []
         poison.survivors = []
@@ -181,7 +182,7 @@ public struct ReducerCore: Sendable {
     /// The loop's end, once it has come.
     var end: Outcome? { outcome }
 
-    /// How many peers are greeted, not counting one.
+    /// How many peers are admitted, not counting one.
     func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
 
     var fingerprint: DefinitionFingerprint { core.loop.fingerprint }

@@ -82,7 +82,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     }
 
     /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
-    /// that is wanted is granted again. Peers end what they run when they are welcomed into it. Between two turns.
+    /// that is wanted is granted again. Peers end what they run when they are admitted into it. Between two turns.
     public mutating func beginHistory(_ history: History, at now: Moment) { reducer.beginHistory(history, at: now) }
 
     // MARK: What a shell wants to know
@@ -112,7 +112,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// was consumed of it. Nothing else that one sent can still arrive. Nil: there is no such session yet.
     public var localStream: PeerStream? { reducer.localStream }
 
-    /// How many peers are greeted, not counting one.
+    /// How many peers are admitted, not counting one.
     public func memberCount(besides peer: PeerID?) -> Int { reducer.memberCount(besides: peer) }
 
     /// Whether some of what has arrived waits for the next turn.

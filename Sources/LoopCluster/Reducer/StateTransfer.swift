@@ -1,29 +1,29 @@
 import LoopCore
 import LoopWire
 
-/// A state that observers fetch in parts, while other threads encode its pieces and when they have.
+/// A state that observers fetch in parts, while other threads encode its chunks and when they have.
 struct StateTransfer: Sendable {
     let id: UInt64
     /// Nil: all of the state.
     let section: Int?
     let form: StateForm
-    /// The stream of differences that it is for; nil: none in particular.
+    /// The stream of deltas that it is for; nil: none in particular.
     let stream: UpdateStream?
     let seq: Seq
     let madeAt: MonotonicTime
     var usedAt: MonotonicTime
-    /// The one that encodes its next pieces.
-    var errand: UInt64?
+    /// The one that encodes its next chunks.
+    var job: UInt64?
     private(set) var isComplete = false
     private(set) var byteCount = 0
-    private var pieces: [[UInt8]] = []
+    private var chunks: [[UInt8]] = []
     private var parts: [Part] = []
     /// Who is to get parts that are not encoded yet, by part.
     private var waiting: [UInt64: [Route]] = [:]
 
-    /// A part is of one piece, and no longer than a message.
+    /// A part is of one chunk, and no longer than a message.
     private struct Part {
-        let piece: Int
+        let chunk: Int
         let range: Range<Int>
         let end: StatePart.End
     }
@@ -36,20 +36,20 @@ struct StateTransfer: Sendable {
         (self.madeAt, self.usedAt) = (madeAt, usedAt)
     }
 
-    /// The next pieces.
+    /// The next chunks.
     /// - Parameter isComplete: whether they are the last.
     mutating func add(_ new: [[UInt8]], partBytes: Int, isComplete: Bool) {
-        for (index, piece) in new.enumerated() {
-            let end = isComplete && index == new.count - 1 ? StatePart.End.state : .piece
+        for (index, chunk) in new.enumerated() {
+            let end = isComplete && index == new.count - 1 ? StatePart.End.state : .chunk
             var start = 0
             repeat {
-                let range = start..<min(start + partBytes, piece.count)
+                let range = start..<min(start + partBytes, chunk.count)
                 parts.append(
-                    Part(piece: pieces.count, range: range, end: range.upperBound < piece.count ? .nothing : end))
+                    Part(chunk: chunks.count, range: range, end: range.upperBound < chunk.count ? .nothing : end))
                 start = range.upperBound
-            } while start < piece.count
-            pieces.append(piece)
-            byteCount += piece.count
+            } while start < chunk.count
+            chunks.append(chunk)
+            byteCount += chunk.count
         }
         self.isComplete = isComplete
     }
@@ -58,10 +58,10 @@ struct StateTransfer: Sendable {
     func part(_ number: UInt64) -> StatePart? {
         guard number < parts.count else { return nil }
         let part = parts[Int(number)]
-        let piece = pieces[part.piece]
+        let chunk = chunks[part.chunk]
         return StatePart(
             transfer: id, seq: seq, part: number, end: part.end,
-            bytes: part.range.count == piece.count ? piece : Array(piece[part.range]))
+            bytes: part.range.count == chunk.count ? chunk : Array(chunk[part.range]))
     }
 
     // MARK: Who waits

@@ -14,12 +14,12 @@ struct Updates: Sendable {
     /// The newest hash that was told to them, and how far the events were when one was last made.
     var eventHash: (seq: Seq, value: UInt64)?
     var eventsHashedAt = Seq.initial
-    /// The newest seq that a common tick has told.
+    /// The newest seq that a server heartbeat has told.
     var announced = Seq.initial
     /// How large the state and its sections were when they were last encoded, in bytes; nil stands for the whole state.
     private var sizes: [Int?: Int] = [:]
 
-    /// A common tick has told of a seq.
+    /// A server heartbeat has told of a seq.
     mutating func announce(_ seq: Seq) {
         announced = seq
         for index in streams.indices where streams[index].section != nil { streams[index].mustTell = true }
@@ -53,11 +53,11 @@ struct ServedStream: Sendable {
     var published: ClosedRange<Seq>?
     /// When the next update may leave.
     var nextAt = MonotonicTime.zero
-    /// What the next difference is to.
+    /// What the next delta is to.
     var base: DeltaBase?
-    /// How much of the newest difference was for each event since the one before, in bytes.
+    /// How much of the newest delta was for each event since the one before, in bytes.
     var bytesPerEvent = 128
-    /// The difference of the base to itself: what says that a section has not changed.
+    /// The delta of the base to itself: what says that a section has not changed.
     var nothing: [UInt8]?
     /// A hash of the bytes that were published last, where a section is published whole.
     var content: UInt64?
@@ -88,10 +88,10 @@ struct ServedStream: Sendable {
 struct EncodedUpdates {
     var states: [Int?: [UInt8]] = [:]
     var hashes: [Int?: UInt64] = [:]
-    /// By the section, and the seqs of what the difference is to.
-    var differences: [DifferenceKey: [UInt8]] = [:]
+    /// By the section, and the seqs of what the delta is to.
+    var deltas: [DeltaKey: [UInt8]] = [:]
 
-    struct DifferenceKey: Hashable {
+    struct DeltaKey: Hashable {
         let section: Int?
         let from: Seq
         let through: Seq

@@ -42,9 +42,9 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     /// 5: claims, acknowledgements and outcomes are sent in parts that each fit into a message.
     case messagesComeInParts
     /// 5: where there are as many sessions as there may be, the one that was idle the longest is given up.
-    case idleSessionsMakeRoom
+    case idleSessionsAreEvicted
     /// 5: a session that spoke for effects alone makes room even if its peer has not heard of the outcomes.
-    case effectSessionsMakeRoom
+    case effectSessionsAreEvicted
     /// 5: after a gap in the inbox nothing is applied until the whole assignment.
     case inboxGapsAreRepaired
     /// 5: an assignment older than the worker's inbox is not applied.
@@ -55,7 +55,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case finishedAttemptsAreRemembered
     /// 6: a lease runs from the echoed tick.
     case leasesRunFromTheEcho
-    /// 6: a worker without ticks greets anew with a new subscription.
+    /// 6: a worker without ticks asks to join anew with a new subscription.
     case silenceIsNoticed
     /// 6: the end of a loop is judged after each event: nothing behind it is applied.
     case endsTakeEffectAtOnce
@@ -95,9 +95,9 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case transfersEndWithTheirEpoch
     /// 1: a history that an observer has left is not followed again for a late frame.
     case leftHistoriesStayLeft
-    /// 5: the common tick shows that an update was lost.
+    /// 5: the server heartbeat shows that an update was lost.
     case ticksShowGaps
-    /// 8: a difference makes a state only of the one that it is to.
+    /// 8: a delta makes a state only of the one that it is to.
     case deltasApplyToTheirBase
     /// 8: in a new epoch a state that is made of the one before begins anew.
     case epochsBeginWithAState

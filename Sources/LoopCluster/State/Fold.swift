@@ -31,14 +31,14 @@ package protocol ErasedFold: Sendable {
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
 
-    /// The same in pieces.
-    func pieces(section: Int?) throws -> StatePieces
+    /// The same in chunks.
+    func chunks(section: Int?) throws -> StateChunks
 
-    /// The state, or a section of it, as it is now, for differences that are made to it later.
+    /// The state, or a section of it, as it is now, for deltas that are made to it later.
     func base(section: Int?) throws -> DeltaBase
 
     /// What makes the present state, or section, of that base.
-    func difference(since base: DeltaBase, section: Int?) throws -> [UInt8]
+    func delta(since base: DeltaBase, section: Int?) throws -> [UInt8]
 
     /// The state without its queries.
     var resting: any ErasedFold { get }
@@ -134,10 +134,10 @@ where Definition.State == State, Definition.Event == Event {
         return try sections[section].reading.encoded(in: state, coder)
     }
 
-    func pieces(section: Int?) throws -> StatePieces {
-        let pieces =
-            if let section { try sections[section].reading.pieces(of: state) } else { try StatePieces(of: state) }
-        return try pieces ?? StatePieces(whole: encodedState(section: section))
+    func chunks(section: Int?) throws -> StateChunks {
+        let chunks =
+            if let section { try sections[section].reading.chunks(of: state) } else { try StateChunks(of: state) }
+        return try chunks ?? StateChunks(whole: encodedState(section: section))
     }
 
     func base(section: Int?) throws -> DeltaBase {
@@ -145,9 +145,9 @@ where Definition.State == State, Definition.Event == Event {
         return try sections[section].reading.base(in: state)
     }
 
-    func difference(since base: DeltaBase, section: Int?) throws -> [UInt8] {
+    func delta(since base: DeltaBase, section: Int?) throws -> [UInt8] {
         guard let section else { return try Delta.encode(since: base, to: state) }
-        return try sections[section].reading.difference(since: base, in: state)
+        return try sections[section].reading.delta(since: base, in: state)
     }
 
     var resting: any ErasedFold {
@@ -194,11 +194,11 @@ extension SectionReading {
         try coder.encode(value(in: state))
     }
 
-    fileprivate func pieces(of state: State) throws -> StatePieces? { try StatePieces(of: value(in: state)) }
+    fileprivate func chunks(of state: State) throws -> StateChunks? { try StateChunks(of: value(in: state)) }
 
     fileprivate func base(in state: State) throws -> DeltaBase { try DeltaBase(of: value(in: state)) }
 
-    fileprivate func difference(since base: DeltaBase, in state: State) throws -> [UInt8] {
+    fileprivate func delta(since base: DeltaBase, in state: State) throws -> [UInt8] {
         try Delta.encode(since: base, to: value(in: state))
     }
 }

@@ -99,7 +99,7 @@ extension JournaledCore {
     }
 
     /// Keeps the room of changes that `take` has returned for the next ones.
-    mutating func keepRoom(of changes: consuming [LiveChange]) { live = changes }
+    mutating func keepSpace(of changes: consuming [LiveChange]) { live = changes }
 
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
     private mutating func apply(

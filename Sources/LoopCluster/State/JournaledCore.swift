@@ -43,7 +43,7 @@ package struct JournaledCore: Sendable {
 
     /// What another definition's queries remember, until this one takes over; nil: this one has.
     var foreign: [UInt32: QueryMemory]?
-    /// How many effects have started at this seq, so that those of a takeover get indices of their own.
+    /// How many effects have started at this seq, so that those of a definition upgrade get indices of their own.
     var startsCount: UInt32 = 0
     /// What everything hashed to at the newest mark, while its journaled hash is still to come. At replay alone.
     var mark: (seq: Seq, hash: UInt64)?

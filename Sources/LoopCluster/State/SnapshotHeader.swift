@@ -32,7 +32,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     /// The format in which it was written.
     package private(set) var format = formatVersion
 
-    /// The whole document, in one piece of memory.
+    /// The whole document, in one chunk of memory.
     /// - Parameters:
     ///   - bodyBytes: about as many bytes as the body will have.
     ///   - writeBody: appends the body.

@@ -2,7 +2,7 @@
 
 /// A hash table for whoever knows a good hash of a key, or has it already: it asks keys for nothing but equality.
 ///
-///     words: hash, place ──▶ entries: key, value       linear probing, in pieces of 8 bytes
+///     words: hash, place ──▶ entries: key, value       linear probing, in chunks of 8 bytes
 ///
 /// Entries stay at their place until they are removed, so a place that was looked up once serves until then. Iteration is in
 /// the order of places, which follows from what was inserted and removed, and from nothing else. A value like `Dictionary`.

@@ -85,7 +85,7 @@ package enum DeltaCoding: Sendable {
     /// Make what has changed in them.
     case reading(since: DeltaParts)
     /// Keep them for who encodes their entries, and write a number for each.
-    case outlining(OutlinedDictionaries)
+    case outlining(NumberedDictionaries)
     /// Learn from numbers which entries will come, and leave them empty.
     case expecting(AssembledDictionaries)
     /// Put those in place whose entries have come.

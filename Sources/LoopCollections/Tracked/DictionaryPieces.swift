@@ -2,8 +2,8 @@ import LoopLock
 
 // Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
 
-/// The tracked dictionaries of a state whose outline is encoded: their places in this list, from 0, stand there for them.
-package final class OutlinedDictionaries: Sendable {
+/// The tracked dictionaries of a state whose manifest is encoded: their places in this list, from 0, stand there for them.
+package final class NumberedDictionaries: Sendable {
     private let sources = Locked<[any EntrySource]>([])
 
     package init() {}
@@ -58,8 +58,8 @@ struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource,
     }
 }
 
-/// The tracked dictionaries of a state whose entries come one piece after the other, by the numbers that stand for them in
-/// the state's outline.
+/// The tracked dictionaries of a state whose entries come one chunk after the other, by the numbers that stand for them in
+/// the state's manifest.
 package final class AssembledDictionaries: @unchecked Sendable {
     // Of one thread at a time: who follows a state holds it, and lends it to a decoder for as long as a call takes.
     private var builders: [Int: any DictionaryBuilding] = [:]
@@ -81,7 +81,7 @@ package final class AssembledDictionaries: @unchecked Sendable {
     package func add(to number: Int, from container: inout any UnkeyedDecodingContainer) throws {
         guard let builder = builders[number] else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "the outline has no dictionary with the number \(number)")
+                in: container, debugDescription: "the manifest has no dictionary with the number \(number)")
         }
         try builder.add(from: &container)
     }

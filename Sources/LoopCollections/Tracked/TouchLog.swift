@@ -101,7 +101,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     /// Makes room in a log that nobody else holds: a larger one, or what is least of use is forgotten.
     /// - Parameter entries: how many there are in the dictionary.
     @usableFromInline
-    func withRoom(entries: Int) -> TouchLog {
+    func withSpace(entries: Int) -> TouchLog {
         let header = unsafe parts.header
         if unsafe header.pointee.count < Swift.max(4 * TouchLogHeader.tail, entries / 8) { return enlarged() }
         let count = unsafe header.pointee.count
@@ -236,7 +236,7 @@ extension TrackedDictionary {
     /// Notes that the entry of an ordinal is about to have another value, to come or to go.
     @inlinable @inline(__always)
     mutating func touch(_ key: Key, _ hash: UInt64, _ ordinal: Int) {
-        if !isKnownUniquelyReferenced(&log) || isLogFull { makeRoomInLog() }
+        if !isKnownUniquelyReferenced(&log) || isLogFull { makeSpaceInLog() }
         guard let log else { return }
         let (header, touches) = unsafe log.parts
         let number = unsafe header.pointee.next
@@ -253,11 +253,11 @@ extension TrackedDictionary {
     }
 
     @usableFromInline
-    mutating func makeRoomInLog() {
+    mutating func makeSpaceInLog() {
         if log == nil {
             log = TouchLog.make(capacity: 4, TouchLogHeader(line: TouchLines.next()))
         } else if isKnownUniquelyReferenced(&log) {
-            log = log?.withRoom(entries: count)
+            log = log?.withSpace(entries: count)
         } else {
             log = log?.forked()
         }

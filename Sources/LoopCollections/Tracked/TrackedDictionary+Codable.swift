@@ -89,8 +89,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// - Throws: `DecodingError` where a key comes twice or the last has no value, and what keys and values throw.
     public init(from decoder: any Decoder) throws {
         let coding = decoder.userInfo[DeltaCoding.key] as? DeltaCoding
-        if let outlined = try Self.outlined(decoder, coding) {
-            self = outlined
+        if let numbered = try Self.numbered(decoder, coding) {
+            self = numbered
             return
         }
         var container = try decoder.unkeyedContainer()
@@ -102,9 +102,9 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         }
     }
 
-    /// While an outline is read: what the number stands for that is in this dictionary's place.
+    /// While a manifest is read: what the number stands for that is in this dictionary's place.
     /// - Returns: nil where the dictionary itself is there.
-    private static func outlined(_ decoder: any Decoder, _ coding: DeltaCoding?) throws -> TrackedDictionary? {
+    private static func numbered(_ decoder: any Decoder, _ coding: DeltaCoding?) throws -> TrackedDictionary? {
         switch coding {
         case .expecting(let dictionaries):
             let number = try decoder.singleValueContainer().decode(Int.self)

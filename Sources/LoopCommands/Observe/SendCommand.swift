@@ -38,7 +38,7 @@ enum SendCommand {
 
     /// What became of it all.
     private struct Report: Sendable {
-        var left: [LeftOver] = []
+        var left: [RecoveredEvent] = []
         /// Of the event; nil: there was none to send.
         var outcome: Result<Seq, SendRefusal>?
     }
@@ -80,7 +80,7 @@ enum SendCommand {
             StandardError.line("loopctl: \(refusal)")
             return 1
         case nil:
-            if report.left.isEmpty { StandardOutput.line("nothing was left over") }
+            if report.left.isEmpty { StandardOutput.line("nothing to recover") }
             return report.left.allSatisfy(\.isApplied) ? 0 : 1
         }
     }
@@ -111,7 +111,7 @@ enum SendCommand {
             }
         }
         do throws(NodeError) {
-            report.left = try await connection.leftOver()
+            report.left = try await connection.recoveredEvents()
         } catch {
             return .failure(error)
         }
@@ -119,18 +119,18 @@ enum SendCommand {
     }
 
     /// One line on an event that an earlier run had left.
-    static func text(_ left: LeftOver) -> String {
+    static func text(_ left: RecoveredEvent) -> String {
         let outcome =
             switch left.outcome {
             case .applied(let seq?): "applied at seq \(seq.value)"
             case .applied(nil): "applied"
             case .refused(let refusal): "\(refusal)"
             }
-        return "left over, number \(left.number), \(outcome): \(JSONText.document(left.event))"
+        return "recovered event \(left.number), \(outcome): \(JSONText.document(left.event))"
     }
 }
 
-extension LeftOver {
+extension RecoveredEvent {
     fileprivate var isApplied: Bool {
         if case .applied = outcome { true } else { false }
     }

@@ -2,13 +2,13 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Runs a plan: starts its processes, does what the crew's machine decides, shows how far the loop is.
+/// Runs a plan: starts its processes, does what the process group's machine decides, shows how far the loop is.
 ///
 /// Everything that happens comes through one queue, and is answered one at a time.
 struct UpRun {
     private enum Mail: Sendable {
         case line(ChildProcess.Channel, String)
-        case exited(Crew.Member, ProcessExit)
+        case exited(ProcessGroup.Member, ProcessExit)
         case status(StatusReport)
         case signal
         case due
@@ -16,9 +16,9 @@ struct UpRun {
 
     private let plan: UpPlan
     private var console: Console
-    private var crew: Crew
+    private var processes: ProcessGroup
     private var meter = ProgressMeter()
-    private var children: [Crew.Member: ChildProcess] = [:]
+    private var children: [ProcessGroup.Member: ChildProcess] = [:]
     private var failure: Int32?
     private var armed: MonotonicTime?
     private let mail: AsyncStream<Mail>
@@ -27,7 +27,7 @@ struct UpRun {
     init(_ plan: UpPlan, console: Console) {
         self.plan = plan
         self.console = console
-        crew = Crew(loop: plan.loop, workers: plan.workers, endpoint: plan.endpoint)
+        processes = ProcessGroup(loop: plan.loop, workers: plan.workers, endpoint: plan.endpoint)
         (mail, post) = AsyncStream.makeStream(of: Mail.self)
     }
 
@@ -58,7 +58,7 @@ struct UpRun {
             poller?.end()
         }
         return await withTaskGroup(of: Void.self) { group in
-            var code = perform(crew.begin(at: SystemClock.monotonic), &group)
+            var code = perform(processes.begin(at: SystemClock.monotonic), &group)
             var mailbox = mail.makeAsyncIterator()
             while code == nil, let next = await mailbox.next() { code = perform(take(next), &group) }
             group.cancelAll()
@@ -67,7 +67,7 @@ struct UpRun {
         }
     }
 
-    private mutating func take(_ mail: Mail) -> [Crew.Action] {
+    private mutating func take(_ mail: Mail) -> [ProcessGroup.Action] {
         let now = SystemClock.monotonic
         switch mail {
         case .line(.output, let text): console.output(text)
@@ -76,17 +76,17 @@ struct UpRun {
             if let reading = meter.take(report, at: now) { console.progress(reading) }
         case .exited(let member, let exit):
             children[member] = nil
-            return crew.exited(member, exit, at: now)
-        case .signal: return crew.stop(at: now)
+            return processes.exited(member, exit, at: now)
+        case .signal: return processes.stop(at: now)
         case .due:
             armed = nil
-            return crew.advance(to: now)
+            return processes.advance(to: now)
         }
         return []
     }
 
     /// Returns the code to exit with, when it is over.
-    private mutating func perform(_ actions: [Crew.Action], _ group: inout TaskGroup<Void>) -> Int32? {
+    private mutating func perform(_ actions: [ProcessGroup.Action], _ group: inout TaskGroup<Void>) -> Int32? {
         var actions = actions[...]
         while let action = actions.popFirst() {
             switch action {
@@ -94,7 +94,7 @@ struct UpRun {
                 do {
                     try start(member, &group)
                 } catch {
-                    actions += crew.startFailed(member, "\(error)", at: SystemClock.monotonic)
+                    actions += processes.startFailed(member, "\(error)", at: SystemClock.monotonic)
                 }
             case .terminate(let member): children[member]?.terminate()
             case .kill(let member): children[member]?.kill()
@@ -106,7 +106,7 @@ struct UpRun {
         return nil
     }
 
-    private mutating func start(_ member: Crew.Member, _ group: inout TaskGroup<Void>) throws {
+    private mutating func start(_ member: ProcessGroup.Member, _ group: inout TaskGroup<Void>) throws {
         let post = post
         let isReducer = member == .reducer
         let child = try ChildProcess(
@@ -117,7 +117,7 @@ struct UpRun {
         group.addTask { post.yield(.exited(member, await child.wait())) }
     }
 
-    private func arguments(of member: Crew.Member) -> [String] {
+    private func arguments(of member: ProcessGroup.Member) -> [String] {
         switch member {
         case .reducer: plan.reducerArguments
         case .worker(let number): plan.workerArguments(number)
@@ -127,7 +127,7 @@ struct UpRun {
     /// Sees to it that the machine's deadline is noticed: a time is what it waits for. A task whose deadline was replaced by an
     /// earlier one tells the machine the time once more, which does no harm.
     private mutating func arm(_ group: inout TaskGroup<Void>) {
-        guard let deadline = crew.deadline, armed.map({ deadline < $0 }) ?? true else { return }
+        guard let deadline = processes.deadline, armed.map({ deadline < $0 }) ?? true else { return }
         armed = deadline
         let post = post
         let wait = deadline - SystemClock.monotonic

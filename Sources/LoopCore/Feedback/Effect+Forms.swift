@@ -60,7 +60,7 @@ extension Send {
     /// Sends into the same loop, from events that `embed` turns into the loop's.
     package func pullback<Local: Sendable>(_ embed: @escaping @Sendable (Local) -> Event) -> Send<Local> {
         Send<Local> { event, confirmed throws(SendRefusal) in
-            if confirmed { return try await self.confirmed(embed(event)) }
+            if confirmed { return try await self.sendAndConfirm(embed(event)) }
             try await self(embed(event))
             return .initial
         }

@@ -120,7 +120,7 @@ public struct Send<Event: Sendable>: Sendable {
     /// Hands one event over and waits until it was applied.
     /// - Returns: the seq at which it was applied.
     @discardableResult
-    public nonisolated(nonsending) func confirmed(_ event: Event) async throws(SendRefusal) -> Seq {
+    public nonisolated(nonsending) func sendAndConfirm(_ event: Event) async throws(SendRefusal) -> Seq {
         try await submit(event, true)
     }
 }

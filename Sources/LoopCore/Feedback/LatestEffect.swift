@@ -43,7 +43,7 @@ private struct LatestEffect: Sendable {
         let send = port.send
         let gated = Send<Event> { event, confirmed throws(SendRefusal) in
             if !isLive.withLock({ $0 }) { throw SendRefusal(.stale) }
-            if confirmed { return try await send.confirmed(event) }
+            if confirmed { return try await send.sendAndConfirm(event) }
             try await send(event)
             return .initial
         }

@@ -244,7 +244,7 @@ struct SchedulerLane: Sendable {
 
     /// When something that waits for time alone may start.
     func deadline(after now: MonotonicTime) -> MonotonicTime? {
-        guard hasRoom else { return nil }
+        guard hasCapacity else { return nil }
         let open = begin.flatMap { begin in bucket?.readyAt(begin: begin) } ?? now
         var earliest: MonotonicTime?
         if hasOffer {
@@ -258,10 +258,10 @@ struct SchedulerLane: Sendable {
 
     // MARK: Places
 
-    private var hasRoom: Bool { runningCount < concurrency }
+    private var hasCapacity: Bool { runningCount < concurrency }
 
     private func isOpen(at now: MonotonicTime) -> Bool {
-        guard hasRoom, let begin else { return false }
+        guard hasCapacity, let begin else { return false }
         return bucket.map { $0.readyAt(begin: begin) <= now } ?? true
     }
 

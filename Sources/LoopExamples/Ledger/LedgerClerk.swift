@@ -25,7 +25,7 @@ struct LedgerClerk: Sendable {
             try await Task.sleep(for: .milliseconds(min(max(booking.work.milliseconds, 0), 600_000)))
             if context.failures < booking.work.failures { throw Trouble() }
             try note(.written)
-            let seq = try await send.confirmed(.booked(deposit: booking.deposit, slip: slip))
+            let seq = try await send.sendAndConfirm(.booked(deposit: booking.deposit, slip: slip))
             try note(.booked(seq))
         } catch let refusal as SendRefusal {
             try note(.refused("\(refusal.reason)"))

@@ -91,7 +91,7 @@ final class FetchThread: Sendable {
     }
 
     private func run() {
-        var desk = TransferDesk(multi)
+        var transfers = Transfers(multi)
         while true {
             let (commands, isClosed) = inbox.withLock { inbox in
                 let commands = inbox.commands
@@ -100,15 +100,15 @@ final class FetchThread: Sendable {
             }
             for command in commands {
                 switch command {
-                case .start(let transfer): desk.add(transfer)
-                case .cancel(let number): desk.cancel(number)
+                case .start(let transfer): transfers.add(transfer)
+                case .cancel(let number): transfers.cancel(number)
                 }
             }
             if isClosed {
-                desk.cancelAll()
+                transfers.cancelAll()
                 return
             }
-            desk.advance()
+            transfers.advance()
             multi.wait()
         }
     }

@@ -27,12 +27,12 @@ public final class StubServer: Sendable {
     public init(
         data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
     ) throws {
-        let desk = StubDesk(
+        let handler = StubRequestHandler(
             movies: try StubData.movies(in: data), faults: faults,
             searches: RequestRate(perSecond: searchesPerSecond, burst: 3))
         var options = SiteServer.Options()
         options.listsFolders = false
-        options.handler = { path, _ in desk.answer(path, at: .now) }
+        options.handler = { path, _ in handler.answer(path, at: .now) }
         server = try SiteServer(folder: data, port: port, options: options)
     }
 

@@ -21,7 +21,7 @@ package struct Disk: Sendable {
     /// How much of a large file is on its way to the disk at once: an append that is synced meanwhile waits behind it.
     static var stepBytes: Int { 256 << 10 }
     /// How much is written at once: where the system has to find a page for it first, each may take it a tenth of a millisecond.
-    private static var pieceBytes: Int { 32 << 10 }
+    private static var chunkBytes: Int { 32 << 10 }
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
@@ -48,7 +48,7 @@ package struct Disk: Sendable {
         var (done, isOnItsWay) = (0, 0)
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.pieceBytes), off_t(done))
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.chunkBytes), off_t(done))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write \(path)", errno) }

@@ -5,7 +5,7 @@ import LoopWire
 struct ResumedOutbox {
     let file: OutboxFile
     let stream: PeerStream
-    let leftOver: LeftOverBook
+    let recovered: RecoveredEvents
     /// The loop that it is for; empty where neither the file nor the sender says so.
     let loop: String
 
@@ -13,7 +13,7 @@ struct ResumedOutbox {
     init(_ path: String, loop: String) throws(OutboxError) {
         file = try OutboxFile(path)
         stream = try file.load()
-        leftOver = LeftOverBook(stream)
+        recovered = RecoveredEvents(stream)
         // A file with nothing in it can be for another loop.
         let isBound = !file.loop.isEmpty && (stream.session != .none || !stream.entries.isEmpty)
         if isBound, !loop.isEmpty, loop != file.loop { throw OutboxError(path, of: file.loop, not: loop) }

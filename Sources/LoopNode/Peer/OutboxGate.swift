@@ -46,7 +46,7 @@ final class OutboxGate: Sendable {
         /// Why nothing is accepted any more.
         var closed: SendRefusal?
 
-        var hasRoom: Bool {
+        var hasSpace: Bool {
             posted.run.count + outboxCount < countMax && posted.run.byteCount + outboxBytes < bytesMax
         }
 
@@ -55,7 +55,7 @@ final class OutboxGate: Sendable {
         mutating func letIn() -> [Reply] {
             var accepted: [Reply] = []
             var count = 0
-            while count < line.count, hasRoom {
+            while count < line.count, hasSpace {
                 let (ticket, entry, reply) = line[count]
                 count += 1
                 if entry.wantsSeq || keeps {
@@ -120,7 +120,7 @@ final class OutboxGate: Sendable {
     private func post(_ event: Entry) throws(SendRefusal) -> Bool {
         try change { (state) throws(SendRefusal) in
             if let closed = state.closed { throw closed }
-            guard !event.wantsSeq, !state.keeps, state.line.isEmpty, state.hasRoom else { return false }
+            guard !event.wantsSeq, !state.keeps, state.line.isEmpty, state.hasSpace else { return false }
             state.posted.run.append(event)
             return true
         }

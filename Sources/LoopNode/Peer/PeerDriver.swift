@@ -23,7 +23,7 @@ struct PeerDriver {
 
     // Of a sender that outlives its process.
     private let outbox: OutboxFile?
-    private let leftOver: LeftOverBook?
+    private let recovered: RecoveredEvents?
     private var loopName: String
     /// The tickets of senders whose events will be on disk with the next commit.
     private var unkept: [UInt64] = []
@@ -36,7 +36,7 @@ struct PeerDriver {
             stream.map { PeerMachine(configuration: configuration, continuing: $0, at: now) }
             ?? PeerMachine(configuration: configuration, at: now)
         outbox = nil
-        leftOver = nil
+        recovered = nil
         loopName = configuration.loop
         self.effects = effects
         self.gate = gate
@@ -44,12 +44,13 @@ struct PeerDriver {
 
     /// A sender that goes on with what its file holds, and runs no effects.
     init(
-        configuration: PeerConfiguration, resuming stream: PeerStream, of outbox: OutboxFile, leftOver: LeftOverBook,
+        configuration: PeerConfiguration, resuming stream: PeerStream, of outbox: OutboxFile,
+        recovered: RecoveredEvents,
         gate: OutboxGate, at now: MonotonicTime
     ) {
         machine = PeerMachine(configuration: configuration, resuming: stream, at: now)
         self.outbox = outbox
-        self.leftOver = leftOver
+        self.recovered = recovered
         loopName = configuration.loop
         effects = nil
         self.gate = gate
@@ -111,7 +112,7 @@ struct PeerDriver {
             effects?.start(granted)
             granted = []
         }
-        leftOver?.settle(upTo: machine.settledNumber)
+        recovered?.settle(upTo: machine.settledNumber)
         return rest
     }
 
@@ -144,7 +145,7 @@ struct PeerDriver {
                 body.cancel()
             }
         case .settled(let number, let outcome): settle(number, outcome)
-        case .hasRoom: break
+        case .hasSpace: break
         case .loopEnded, .finished:
             // The machine has told the outcome of all that left: what still waits has not.
             closing = (SendRefusal(.ended), mayBeApplied: false)
@@ -176,7 +177,7 @@ struct PeerDriver {
     }
 
     private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
-        leftOver?.settle(number, LeftOver.Outcome(outcome))
+        recovered?.settle(number, RecoveredEvent.Outcome(outcome))
         guard let ticket = confirmations.removeValue(forKey: number) else { return }
         switch outcome {
         case .applied(let seq): results.append((ticket, .success(seq)))
@@ -208,7 +209,7 @@ struct PeerDriver {
     }
 }
 
-extension LeftOver.Outcome {
+extension RecoveredEvent.Outcome {
     fileprivate init(_ outcome: EntryOutcome) {
         self =
             switch outcome {

@@ -238,7 +238,7 @@ struct PeerShell: ~Copyable {
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
         case .finished: return .stopped
         case .keptWaiting(let reason): log.note("the reducer keeps this peer waiting: \(reason)")
-        case .run, .update, .stop, .settled, .hasRoom: break
+        case .run, .update, .stop, .settled, .hasSpace: break
         }
         return nil
     }
@@ -250,15 +250,15 @@ struct PeerShell: ~Copyable {
         polls.watch(dealerItem, for: [.readable, .writable])
     }
 
-    /// A difference of many entries takes milliseconds, and nobody waits for it.
+    /// A delta of many entries takes milliseconds, and nobody waits for it.
     private func show(_ action: ObserverAction) -> Observed {
         guard case .delta = action else { return observed(action) }
         return BackgroundWork.run { observed(action) }
     }
 
     private mutating func performObserved() throws {
-        var hasDoubted = false
-        for action in observer?.takeActions() ?? [] where !hasDoubted || !action.buildsOnTheLast {
+        var hasDiverged = false
+        for action in observer?.takeActions() ?? [] where !hasDiverged || !action.buildsOnTheLast {
             switch action {
             case .send(let message): try say(message)
             case .refused(let refused): throw NodeError.refused(refused.description)
@@ -266,14 +266,14 @@ struct PeerShell: ~Copyable {
             case .ended: break
             default:
                 guard case .doubted(let shown) = show(action) else { continue }
-                observer?.distrust(shown: shown)
-                hasDoubted = true
+                observer?.resync(shown: shown)
+                hasDiverged = true
             }
         }
     }
 
     private mutating func connect(_ introduction: Introduction) throws {
-        // A greeting is not enough: one of an older schema is let in, and its definition is another one.
+        // A join request is not enough: one of an older schema is let in, and its definition is another one.
         if let own = observer?.following.fingerprint, own != introduction.fingerprint {
             let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
             throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)

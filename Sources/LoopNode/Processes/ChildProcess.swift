@@ -111,7 +111,7 @@ extension ChildProcess {
         /// Nowhere.
         case discarded
         /// Here, line by line without the line's end, on a thread of the child's keeper, which reads no further meanwhile.
-        /// A line longer than 64 KiB comes in pieces; bytes that are no UTF-8 are replaced.
+        /// A line longer than 64 KiB comes in chunks; bytes that are no UTF-8 are replaced.
         case lines(@Sendable (Channel, String) -> Void)
     }
 

@@ -87,7 +87,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
-    case errandDone(Errand.Result)
+    case jobDone(BackgroundJob.Result)
     /// What came of a snapshot, and in which opening of the journal it was begun.
     case snapshotWritten(Result<SnapshotEntry, JournalError>, opening: UInt64)
     case answer(JournalRequest, AdministrationAnswer)

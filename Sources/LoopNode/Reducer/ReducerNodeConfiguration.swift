@@ -25,7 +25,7 @@ public struct ReducerNodeConfiguration: Sendable {
     /// How many sessions there may be, not counting the one of this process.
     public var sessionsMax: Int
     /// How long the end of the loop is announced before the node goes, while peers are there.
-    public var farewell: Duration
+    public var shutdownGracePeriod: Duration
     /// The process's context; nil makes one for this node alone.
     public var context: ZMQContext?
     /// Called once, with the bound address, when peers can connect.
@@ -40,7 +40,7 @@ public struct ReducerNodeConfiguration: Sendable {
         bind: String = "tcp://127.0.0.1:7710", isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
-        localCapacity: Int = 256, sessionsMax: Int = 10_000, farewell: Duration = .seconds(2),
+        localCapacity: Int = 256, sessionsMax: Int = 10_000, shutdownGracePeriod: Duration = .seconds(2),
         context: ZMQContext? = nil,
         onListening: @escaping @Sendable (String) -> Void = { _ in },
         onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
@@ -56,7 +56,7 @@ public struct ReducerNodeConfiguration: Sendable {
         self.silenceLimit = silenceLimit
         self.localCapacity = localCapacity
         self.sessionsMax = sessionsMax
-        self.farewell = farewell
+        self.shutdownGracePeriod = shutdownGracePeriod
         self.context = context
         self.onListening = onListening
         self.onOutcome = onOutcome

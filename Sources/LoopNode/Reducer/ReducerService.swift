@@ -10,7 +10,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private(set) var journal: any Journal
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
-    private let desk: JournalDesk<Definition>
+    private let queries: JournalQueries<Definition>
     private let log: NodeLog
     private let durability: Durability
     private let post: @Sendable (ReducerMail) -> Void
@@ -23,14 +23,14 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// What the machine is told at the beginning of a turn.
     private enum Letter {
-        case errandDone(Errand.Result)
+        case jobDone(BackgroundJob.Result)
         case answer(AdministrationAnswer, JournalRequest)
         /// The last turn's reply found no connection.
         case unreachablePeer
 
         func read(by intake: inout ReducerCore) {
             switch self {
-            case .errandDone(let result): intake.receive(result)
+            case .jobDone(let result): intake.receive(result)
             case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
             case .unreachablePeer: intake.count(.unreachablePeer)
             }
@@ -95,7 +95,7 @@ struct ReducerService<Definition: LoopDefinition> {
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
             isDue: recovery.core.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
-        desk = JournalDesk(definition, read: configuration.journal.read, post: post)
+        queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
     /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
@@ -130,7 +130,7 @@ struct ReducerService<Definition: LoopDefinition> {
         try flushIfDue(at: now.monotonic, &end)
         for alarm in released.alarms { log.note(alarm) }
         snapshots.writeIfDue(machine.core, log)
-        for errand in released.errands { send(out: errand) }
+        for job in released.backgroundJobs { send(out: job) }
         for request in released.journalRequests { try answer(request) }
         end.hasWork = local?.hasWork ?? false || !mail.isEmpty
         return end
@@ -159,23 +159,23 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Each on a thread of its own: there are few, and they are long.
-    private func send(out errand: Errand) {
+    private func send(out job: BackgroundJob) {
         do {
             let post = post
-            _ = try NodeThread("loop-errand") {
+            _ = try NodeThread("loop-job") {
                 // Nobody waits for a hash.
-                let result = errand.isDigest ? BackgroundWork.run { errand.run() } : errand.run()
-                post(.errandDone(result))
+                let result = job.isDigest ? BackgroundWork.run { job.run() } : job.run()
+                post(.jobDone(result))
             }
         } catch {
             // Rather a pause than no answer.
-            log.once(a: "errand", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")
-            post(.errandDone(errand.run()))
+            log.once(a: "job", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")
+            post(.jobDone(job.run()))
         }
     }
 
     /// What another thread made of a copy of the state. The next turn takes it.
-    mutating func receive(_ result: Errand.Result) { mail.append(.errandDone(result)) }
+    mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
 
     private mutating func answer(_ request: JournalRequest) throws {
         switch request.question {
@@ -184,7 +184,7 @@ struct ReducerService<Definition: LoopDefinition> {
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .read(let reading):
             try journal.flush()
-            if let refusal = desk.take(reading, for: request) { answer(.refused(refusal), to: request) }
+            if let refusal = queries.take(reading, for: request) { answer(.refused(refusal), to: request) }
         }
     }
 

@@ -89,7 +89,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         while true {
             try sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
-            // A verdict that was reached is told, also when the farewell is cut short.
+            // A verdict that was reached is told, also when the shutdown grace period is cut short.
             if try takeMail() { return try end(with: service?.machine.end) }
             guard let turn = try turn() else {
                 deadline = failure?.retryAt ?? .zero
@@ -100,7 +100,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             isBusy = turn.hasWork
             guard let outcome = turn.outcome else { continue }
             let now = SystemClock.monotonic
-            let ends = endsAt ?? now + configuration.farewell
+            let ends = endsAt ?? now + configuration.shutdownGracePeriod
             endsAt = ends
             if now >= ends || service?.machine.memberCount(besides: service?.local?.peer) == 0 {
                 return try end(with: outcome)
@@ -145,7 +145,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             switch letter {
             case .stop: return true
             case .answer(let request, let answer): service?.answer(answer, to: request)
-            case .errandDone(let result): service?.receive(result)
+            case .jobDone(let result): service?.receive(result)
             case .snapshotWritten(let result, let opening):
                 do {
                     try service?.snapshotWritten(result, opening: opening)

@@ -27,13 +27,13 @@ extension RemoteConnection {
         /// - Parameters:
         ///   - context: nil: one of its own, which ends with the thread. That is not over before the last word has left.
         ///   - opened: told whether the outbox could be opened.
-        func live(_ context: ZMQContext?, _ opened: Monitor<Result<LeftOverBook?, NodeError>?>) {
+        func live(_ context: ZMQContext?, _ opened: Monitor<Result<RecoveredEvents?, NodeError>?>) {
             let resumed: ResumedOutbox?
             let ownContext: ZMQContext
             do {
                 ownContext = try context ?? ZMQContext()
                 resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
-                opened.withLock { $0 = .success(resumed?.leftOver) }
+                opened.withLock { $0 = .success(resumed?.recovered) }
                 opened.broadcast()
             } catch {
                 opened.withLock { $0 = .failure(.system("\(error)")) }
@@ -50,7 +50,7 @@ extension RemoteConnection {
                     report(shell.unsettled(), within: nil)
                     throw error
                 }
-                resumed?.leftOver.fail(.system("the connection was closed before the outcome was known"))
+                resumed?.recovered.fail(.system("the connection was closed before the outcome was known"))
                 switch end {
                 case .loopEnded(let exitCode, let text): tellAll(.ended(exitCode: exitCode, text: text))
                 case .stopped:
@@ -61,7 +61,7 @@ extension RemoteConnection {
                 let failure = error as? NodeError ?? .system("\(error)")
                 fail(failure)
                 if logsFailure { log.note("the connection to \(reducer) has ended: \(failure)") }
-                resumed?.leftOver.fail(failure)
+                resumed?.recovered.fail(failure)
                 // Closed already where a shell has run.
                 gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: false)
                 tellAll(.ended(exitCode: 2, text: "\(error)"))
@@ -78,7 +78,7 @@ extension RemoteConnection {
                 if let resumed {
                     PeerDriver(
                         configuration: configuration, resuming: resumed.stream, of: resumed.file,
-                        leftOver: resumed.leftOver, gate: gate, at: now)
+                        recovered: resumed.recovered, gate: gate, at: now)
                 } else {
                     PeerDriver(configuration: configuration, effects: nil, gate: gate, at: now)
                 }

@@ -35,7 +35,7 @@ public final class RemoteConnection: Sendable {
     private let gate: OutboxGate
     private let ownExecutor: ConnectionExecutor
     private let observers = Locked(Observers())
-    private let leftOverBook: LeftOverBook?
+    private let recovered: RecoveredEvents?
     private let thread: NodeThread
 
     /// - Parameters:
@@ -66,7 +66,7 @@ public final class RemoteConnection: Sendable {
         stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
         context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {
-        let opened = Monitor<Result<LeftOverBook?, NodeError>?>(nil)
+        let opened = Monitor<Result<RecoveredEvents?, NodeError>?>(nil)
         do {
             let gate = try OutboxGate(countMax: 4096, bytesMax: 16 << 20, keeps: outbox != nil)
             self.gate = gate
@@ -96,7 +96,7 @@ public final class RemoteConnection: Sendable {
             throw .system("\(error)")
         }
         let result = opened.wait(until: { $0 != nil }, then: { $0 })
-        leftOverBook = try (result ?? .success(nil)).get()
+        recovered = try (result ?? .success(nil)).get()
     }
 
     /// What was accepted still leaves, as after ``close()``; nobody waits for that but the exit of the process.
@@ -131,9 +131,9 @@ public final class RemoteConnection: Sendable {
     /// What became of the events that an earlier process had left in the outbox; waits until all of it is known. Empty
     /// without an outbox file.
     /// - Throws: where the connection ended before.
-    public func leftOver() async throws(NodeError) -> [LeftOver] {
-        guard let leftOverBook else { return [] }
-        return try await leftOverBook.all()
+    public func recoveredEvents() async throws(NodeError) -> [RecoveredEvent] {
+        guard let recovered else { return [] }
+        return try await recovered.all()
     }
 
     /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused

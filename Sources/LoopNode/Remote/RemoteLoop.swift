@@ -8,7 +8,7 @@ public import ZMQ
 /// A handle on a loop that runs elsewhere: follow its state, send it events.
 ///
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://127.0.0.1:7710")
-///     let seq = try await loop.confirmed(.carArrived)
+///     let seq = try await loop.sendAndConfirm(.carArrived)
 ///     for await (seq, state) in loop.states { … }
 ///
 /// The state comes as `updates` says. Whoever has the definition itself can fold the events, and so see every state:
@@ -92,7 +92,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     }
 
     /// How often what came did not fit what was here, by the reducer's hash or by itself, and a state was fetched anew.
-    public var doubtCount: Int { known.doubtCount }
+    public var divergenceCount: Int { known.divergenceCount }
 
     /// Why the connection ended, where something went wrong: such as that the reducer's definition is another.
     public var failure: NodeError? { connection.failure }
@@ -107,7 +107,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// Hands an event over and waits until it was applied.
     /// - Returns: the seq at which it was applied.
     @discardableResult
-    public func confirmed(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
+    public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
         try await connection.send(try encode(event), confirmed: true)
     }
 
@@ -115,7 +115,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// sender again when the outcome is known: for those who send one event after the other and want the shortest time.
     ///
     ///     try await withTaskExecutorPreference(loop.executor) {
-    ///         while let move = nextMove() { try await loop.confirmed(move) }
+    ///         while let move = nextMove() { try await loop.sendAndConfirm(move) }
     ///     }
     ///
     /// What such a task does between two calls must be short and must not block, for the connection hears nothing meanwhile:
@@ -133,7 +133,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// What became of the events that an earlier process had left in the outbox; waits until all of it is known. Empty
     /// without an outbox file.
     /// - Throws: where the connection ended before.
-    public func leftOver() async throws(NodeError) -> [LeftOver] { try await connection.leftOver() }
+    public func recoveredEvents() async throws(NodeError) -> [RecoveredEvent] { try await connection.recoveredEvents() }
 
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. From the call on
     /// nothing is accepted, and the streams of states end.

@@ -45,7 +45,7 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     }
 
     /// How often what came did not fit what was here, and the section was fetched anew.
-    public var doubtCount: Int { known.doubtCount }
+    public var divergenceCount: Int { known.divergenceCount }
 
     /// Why the connection ended, where something went wrong.
     public var failure: NodeError? { connection.failure }

@@ -34,7 +34,7 @@ final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     private let followed: Locked<Followed>
     private let known = Locked(Known())
-    private let doubts = Locked(0)
+    private let divergences = Locked(0)
     /// Whether a state is made of the one before; then none can be left unread.
     private let dependsOnTheLast: Bool
     private let log: NodeLog
@@ -49,7 +49,7 @@ final class RemoteStates<Value: Codable & Sendable>: Sendable {
     }
 
     /// How often what came did not fit what was here.
-    var doubtCount: Int { doubts.withLock { $0 } }
+    var divergenceCount: Int { divergences.withLock { $0 } }
 
     // MARK: On the connection's thread
 
@@ -76,25 +76,25 @@ final class RemoteStates<Value: Codable & Sendable>: Sendable {
     /// Takes an action, and tells what comes of it.
     private func follow(_ next: (inout Followed) -> ObserverAction?) -> PeerShell.Observed {
         var states: [(Seq, Value)] = []
-        var doubt: StateDoubt?
+        var divergence: StateDivergence?
         let shown = followed.withLock { followed -> Seq? in
             guard let action = next(&followed) else { return nil }
             followed.follower.take(action) { step in
                 switch step {
                 case .shows(let seq, let value): states.append((seq, value))
-                case .doubts(let new): doubt = new
+                case .diverged(let new): divergence = new
                 case .misses: break
                 }
             }
             return followed.follower.current?.seq
         }
         for (seq, value) in states { tell(.state(seq, value)) }
-        guard let doubt else { return .fine }
-        doubts.withLock { $0 += 1 }
-        if case .unreadable = doubt {
-            log.once(a: "state", "\(doubt); \(advice)")
+        guard let divergence else { return .fine }
+        divergences.withLock { $0 += 1 }
+        if case .unreadable = divergence {
+            log.once(a: "state", "\(divergence); \(advice)")
         } else {
-            log.once(a: "doubt", "\(doubt)")
+            log.once(a: "divergence", "\(divergence)")
         }
         // The next whole state comes by itself.
         return dependsOnTheLast ? .doubted(shown: shown) : .fine

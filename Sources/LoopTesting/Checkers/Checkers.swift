@@ -53,7 +53,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try nothingTwice.observe(observation, book)
             try poisonIsSetAside.observe(observation, book)
         case .trapped, .trappedAgain, .retried: try poisonIsSetAside.observe(observation, book)
-        case .greeted: try lossIsNoticed.observe(observation, book)
+        case .askedToJoin: try lossIsNoticed.observe(observation, book)
         case .left:
             try lossIsNoticed.observe(observation, book)
             try nothingStale.observe(observation, model)

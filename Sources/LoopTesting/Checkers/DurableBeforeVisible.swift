@@ -73,7 +73,7 @@ struct DurableBeforeVisible: Counting {
         if frame.history != history { throw visible("history \(frame.history)", "\(history)") }
         if frame.epoch != epoch { throw visible("epoch \(frame.epoch)", "\(epoch)") }
         switch frame.message {
-        case .welcome(let watermark, _, _, _): try check(watermark, of: frame.session)
+        case .joinAccepted(let watermark, _, _, _): try check(watermark, of: frame.session)
         case .tick(let tick): try check(tick.watermark, of: frame.session)
         case .acknowledgement(let ack), .outcomes(let ack):
             try check(ack.watermark, of: frame.session)
@@ -96,7 +96,7 @@ struct DurableBeforeVisible: Counting {
                     "\(unnumbered) is new in an assignment that has number \(assignments.number), which was used before:"
                         + " nobody would notice its loss")
             }
-        case .update(let seq, _), .commonTick(let seq): try check(seq)
+        case .update(let seq, _), .serverHeartbeat(let seq): try check(seq)
         case .transitions(let notes): for note in notes { try check(note.seq) }
         default: break
         }

@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G3, where it reaches across the process that keeps the journal: nobody is welcomed into a history whose journal lacks what
-/// the peer's own greeting says it was told. A peer knows only what was durable when it was told; so records are missing, and
+/// G3, where it reaches across the process that keeps the journal: nobody is admitted into a history whose journal lacks what
+/// the peer's own join request says it was told. A peer knows only what was durable when it was told; so records are missing, and
 /// the reducer stops or begins another history.
 struct LossIsNoticed: Checker {
     static let promise = Promise.nothingLost
@@ -22,11 +22,11 @@ struct LossIsNoticed: Checker {
             self = LossIsNoticed(checkCount: checkCount)
             self.history = history
         case .journaled(let journaled): note(journaled.record)
-        case .greeted(let greeting):
-            guard greeting.history == history else { return }
-            if let missing = missing(greeting) { shown[greeting.peer] = missing }
+        case .askedToJoin(let joinRequest):
+            guard joinRequest.history == history else { return }
+            if let missing = missing(joinRequest) { shown[joinRequest.peer] = missing }
         case .left(.inbox(let peer, let frame)):
-            guard case .welcome = frame.message, frame.history == history else { return }
+            guard case .joinAccepted = frame.message, frame.history == history else { return }
             checkCount += 1
             if let missing = shown[peer] {
                 throw Violation(
@@ -58,13 +58,13 @@ struct LossIsNoticed: Checker {
         }
     }
 
-    private func missing(_ greeting: Greeting) -> String? {
-        if greeting.epoch != .none, !epochs.contains(greeting.epoch) { return "epoch \(greeting.epoch)" }
-        if greeting.session > newestSession { return "session \(greeting.session)" }
-        guard let owner = owners[greeting.session] else { return nil }
-        if owner != greeting.peer { return "session \(greeting.session), now another's," }
-        if greeting.watermark > watermarks[greeting.session] ?? 0 {
-            return "entry \(greeting.watermark) of session \(greeting.session)"
+    private func missing(_ joinRequest: JoinRequest) -> String? {
+        if joinRequest.epoch != .none, !epochs.contains(joinRequest.epoch) { return "epoch \(joinRequest.epoch)" }
+        if joinRequest.session > newestSession { return "session \(joinRequest.session)" }
+        guard let owner = owners[joinRequest.session] else { return nil }
+        if owner != joinRequest.peer { return "session \(joinRequest.session), now another's," }
+        if joinRequest.watermark > watermarks[joinRequest.session] ?? 0 {
+            return "entry \(joinRequest.watermark) of session \(joinRequest.session)"
         }
         return nil
     }

@@ -80,8 +80,8 @@ package enum Observation: Sendable {
     ///   - seq: of the last state.
     ///   - mustBeThere: whether it is to have come to that: the time is not over in which it may wait for it.
     case observedEnd(peer: Int, History, seq: Seq, mustBeThere: Bool)
-    /// A greeting reached the reducer.
-    case greeted(Greeting)
+    /// A join request reached the reducer.
+    case askedToJoin(JoinRequest)
     /// A frame left the reducer.
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.

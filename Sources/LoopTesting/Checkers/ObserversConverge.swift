@@ -162,7 +162,7 @@ struct ObserversConverge<Work: Workload>: Counting {
             }
             try demand(next, is: seqs.lowerBound, "has missed", peer)
             watching.next = seqs.upperBound.next
-        case .send, .ended, .refused, .standing, .piece, .assembled, .delta, .events, .hash: break
+        case .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
         }
     }
 

@@ -80,7 +80,7 @@ struct SnapshotComesFirst: Checker {
                 throw Violation(
                     .snapshotComesFirst, "observer \(peer) shows the state at \(seq) again, which it did not")
             }
-        case .missed, .send, .ended, .refused, .standing, .piece, .assembled, .delta, .events, .hash: break
+        case .missed, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
         }
     }
 }

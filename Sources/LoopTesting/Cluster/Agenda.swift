@@ -7,7 +7,7 @@ struct Agenda {
         /// The process is there, and its journal has failed.
         case reducerRetry(life: UInt32)
         case snapshotWritten(life: UInt32)
-        case errandDone
+        case jobDone
         case peerTurn(Int32)
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)
@@ -21,19 +21,19 @@ struct Agenda {
         case fault
     }
 
-    private struct Appointment {
+    private struct ScheduledWork {
         let time: UInt64
         let order: UInt32
         let task: Task
 
         @inline(__always)
-        func isBefore(_ other: Appointment) -> Bool {
+        func isBefore(_ other: ScheduledWork) -> Bool {
             time != other.time ? time < other.time : order < other.order
         }
     }
 
     /// A heap of which every node has four children: flat, for most appointments are for soon.
-    private var heap: [Appointment] = []
+    private var heap: [ScheduledWork] = []
     private var order: UInt32 = 0
     /// Virtual nanoseconds since the beginning.
     private(set) var now: UInt64 = 0
@@ -42,7 +42,7 @@ struct Agenda {
 
     mutating func note(_ task: Task, at time: UInt64) {
         order += 1
-        let new = Appointment(time: time, order: order, task: task)
+        let new = ScheduledWork(time: time, order: order, task: task)
         var place = heap.count
         heap.append(new)
         while place > 0 {
@@ -64,7 +64,7 @@ struct Agenda {
     }
 
     /// Puts an appointment into the place of the first, and lets it sink to where it belongs.
-    private mutating func sink(_ appointment: Appointment) {
+    private mutating func sink(_ appointment: ScheduledWork) {
         var place = 0
         while 4 * place + 1 < heap.count {
             var least = 4 * place + 1

@@ -81,7 +81,7 @@ extension ClusterEngine {
 
     /// A peer is kept waiting because there are as many sessions as there may be: none of them is of a process that is long gone,
     /// holds nothing, and has sent no event of its own of which it would have to be told.
-    func demandNoRoom(for peer: Peer) throws(Violation) {
+    func demandNoSpace(for peer: Peer) throws(Violation) {
         guard let reducer = process.machine, reducer.core.sessions.count >= plan.sessionsMax else { return }
         checkers.count(.progress)
         let patience = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)

@@ -99,13 +99,13 @@ extension ClusterEngine {
             peer.bodies.change(body.run) {
                 $0.held = nil
                 $0.next += 1
-                $0.isWaitingForRoom = false
+                $0.isWaitingForSpace = false
             }
             try settleAccounts(of: peer, entry)
             wake(peer, at: now + 10_000)
             return peer.isAlive
         case .full:
-            peer.bodies.change(body.run) { $0.isWaitingForRoom = true }
+            peer.bodies.change(body.run) { $0.isWaitingForSpace = true }
             return false
         case .refused(let refusal) where refusal.reason == .tooLarge:
             // An error that leaves the body, as it does in a node.
@@ -137,7 +137,7 @@ extension ClusterEngine {
         }
         while let payload = peer.client.unsent.first {
             guard try send(payload, of: peer) else {
-                peer.client.isWaitingForRoom = true
+                peer.client.isWaitingForSpace = true
                 // There is more to send, whatever comes after it.
                 peer.client.pause = peer.client.pause ?? 0
                 return
@@ -167,8 +167,8 @@ extension ClusterEngine {
 
     /// The outbox has room again.
     func resume(_ peer: Peer) throws(Violation) {
-        if peer.client.isWaitingForRoom {
-            peer.client.isWaitingForRoom = false
+        if peer.client.isWaitingForSpace {
+            peer.client.isWaitingForSpace = false
             agenda.note(.clientEvent(Int32(peer.index)), at: now)
         }
         for run in peer.bodies.takeWaiting() {

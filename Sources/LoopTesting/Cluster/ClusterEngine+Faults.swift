@@ -40,7 +40,7 @@ extension ClusterEngine {
             peer.sockets.pusher.isDead = true
             peer.sockets.pusher.lostUntil = now + between(plan.silenceLimit, plan.silenceLimit * 8)
         case .partition:
-            let direction = [Happenings.Direction.both, .fromReducer, .toReducer].randomElement(using: &dice) ?? .both
+            let direction = [Timeline.Direction.both, .fromReducer, .toReducer].randomElement(using: &dice) ?? .both
             peer.sockets.cut(direction, until: now + between(plan.silenceLimit / 2, plan.silenceLimit * 8))
         case .replay: return replay(peer, &dice)
         case .freeze: peer.life.frozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 4)

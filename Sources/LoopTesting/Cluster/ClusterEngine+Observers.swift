@@ -82,8 +82,8 @@ extension ClusterEngine {
     }
 
     private func takeWishes(of peer: Peer, _ history: History) throws(Violation) {
-        var hasDoubted = false
-        for wish in peer.observing?.machine.takeActions() ?? [] where !hasDoubted || !wish.buildsOnTheLast {
+        var hasDiverged = false
+        for wish in peer.observing?.machine.takeActions() ?? [] where !hasDiverged || !wish.buildsOnTheLast {
             switch wish {
             case .send(let message): try send(message, from: peer)
             case .ended: try observeEnd(peer)
@@ -93,8 +93,8 @@ extension ClusterEngine {
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
             case .missed where peer.observing?.watched.mode != .events:
                 try observe(.shown(peer: peer.index, history, wish))
-            case .state, .again, .piece, .assembled, .delta, .events, .hash, .missed:
-                if try follow(wish, history, peer) { hasDoubted = true }
+            case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed:
+                if try follow(wish, history, peer) { hasDiverged = true }
             }
         }
     }
@@ -103,7 +103,7 @@ extension ClusterEngine {
     /// - Returns: whether it did not fit.
     private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) -> Bool {
         guard let steps = peer.observing?.follower?.take(action) else { return false }
-        var hasDoubted = false
+        var hasDiverged = false
         for step in steps {
             switch step {
             case .shows(let seq, let bytes):
@@ -111,16 +111,17 @@ extension ClusterEngine {
                 let shown: ObserverAction = isAgain ? .again(seq, bytes) : .state(seq, bytes)
                 try observe(.shown(peer: peer.index, history, shown))
             case .misses(let seqs): try observe(.shown(peer: peer.index, history, .missed(seqs)))
-            case .doubts(let doubt, let shown):
-                guard peer.observing?.doubt(shown: shown) == true else {
-                    throw Violation(.observersConverge, "observer \(peer.index) was told what does not fit: \(doubt)")
+            case .diverged(let divergence, let shown):
+                guard peer.observing?.resync(shown: shown) == true else {
+                    throw Violation(
+                        .observersConverge, "observer \(peer.index) was told what does not fit: \(divergence)")
                 }
                 try observe(.repaired(peer: peer.index))
-                hasDoubted = true
+                hasDiverged = true
                 wake(peer, at: now)
             }
         }
-        return hasDoubted
+        return hasDiverged
     }
 }
 
@@ -138,7 +139,7 @@ extension PeerFrame {
         switch message {
         case .update, .delta, .unchanged, .stateHash, .transitions: true
         // In an inbox a tick tells one peer of a new epoch.
-        case .commonTick, .ended: session == .none
+        case .serverHeartbeat, .ended: session == .none
         default: false
         }
     }

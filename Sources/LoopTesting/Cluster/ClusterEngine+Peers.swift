@@ -218,7 +218,7 @@ extension ClusterEngine {
             }
             let isUnheard = now > peer.lease.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
             try observe(.told(id: id, outcome, isUnheard: isUnheard))
-        case .hasRoom: try resume(peer)
+        case .hasSpace: try resume(peer)
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
         case .loopEnded:

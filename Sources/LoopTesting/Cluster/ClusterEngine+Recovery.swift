@@ -75,7 +75,7 @@ extension ClusterEngine {
         configuration.stateHashes = plan.hasStateHashes
         if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
         // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
-        // large are fetched in pieces.
+        // large are fetched in chunks.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
         if plan.keeping == .memory { core.note = nil }
         return ReducerMachine(

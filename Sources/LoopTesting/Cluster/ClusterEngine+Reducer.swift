@@ -26,7 +26,7 @@ extension ClusterEngine {
         guard var machine = process.beginTurn(at: now) else { return }
         reads.begin(machine)
         let ready = try machine.turn(at: moment) { (intake) throws(Violation) in
-            while let result = process.errands.takeNext(at: now) { intake.receive(result) }
+            while let result = process.backgroundJobs.takeNext(at: now) { intake.receive(result) }
             try drainRouter(&intake)
             drainSubscriptions(&intake)
             drainCollector(&intake)
@@ -145,11 +145,11 @@ extension ClusterEngine {
             _ = process.journal?.trim(before: before)
         }
         snapshotIfDue()
-        for errand in released.errands {
+        for job in released.backgroundJobs {
             // Of no generator, on whose numbers everything else depends.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
-            process.errands.begin(errand, doneAt: time)
-            agenda.note(.errandDone, at: time)
+            process.backgroundJobs.begin(job, doneAt: time)
+            agenda.note(.jobDone, at: time)
         }
     }
 

@@ -27,7 +27,7 @@ extension ClusterEngine {
             if let message = peer.sockets.dealer.toReducer.popFirst() {
                 roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
-                if case .greet(let greeting) = message { try observe(.greeted(greeting)) }
+                if case .join(let joinRequest) = message { try observe(.askedToJoin(joinRequest)) }
                 intake.receive(message, from: .router(peer.sockets.dealer.route))
             }
             if peer.sockets.dealer.toReducer.readableAt > now { waiting.remove(at: position) }
@@ -90,7 +90,7 @@ extension ClusterEngine {
                 guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }) else {
                     continue
                 }
-                if case .busy(_, let reason) = frame.message, !reason.isEmpty { try demandNoRoom(for: peer) }
+                if case .busy(_, let reason) = frame.message, !reason.isEmpty { try demandNoSpace(for: peer) }
                 let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
                 peer.sockets.dealer.fromReducer.append(network.carry(frame, on: nil), arrival: arrival)
                 if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
@@ -120,7 +120,7 @@ extension ClusterEngine {
     }
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
-        if case .welcome = frame.message { peer.lease.reach(at: now) }
+        if case .joinAccepted = frame.message { peer.lease.reach(at: now) }
         let isLost = peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, let connection = peer.sockets.subscriber.connections.present else { return }

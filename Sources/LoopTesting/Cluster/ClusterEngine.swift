@@ -22,7 +22,7 @@ package final class ClusterEngine<Work: Workload> {
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
     /// What comes to pass at a given time, whatever is drawn.
-    private let happenings: [(time: UInt64, what: Happening)]
+    private let timeline: [(time: UInt64, what: TimelineEntry)]
     let loop: SimulatedLoop
     var work: Work
     var random: SeededRandom
@@ -48,12 +48,12 @@ package final class ClusterEngine<Work: Workload> {
     ///   - records: whether the messages are kept for people.
     init(
         _ scenario: Scenario, plan: (SimulationPlan, SeededRandom), work: Work,
-        happenings: [(time: UInt64, what: Happening)] = [], breaking rules: [Rule] = [], records: Bool = false
+        timeline: [(time: UInt64, what: TimelineEntry)] = [], breaking rules: [Rule] = [], records: Bool = false
     ) {
         self.scenario = scenario
         (self.plan, random) = plan
         self.work = work
-        self.happenings = happenings
+        self.timeline = timeline
         loop = SimulatedLoop(work)
         brokenRules = BrokenRules(rules)
         checkers = Checkers(work, hasShadow: plan.0.hasShadow, breaking: brokenRules)
@@ -129,7 +129,7 @@ package final class ClusterEngine<Work: Workload> {
                 agenda.note(.observerDamage(Int32(slot)), at: UInt64(share * Double(faultsEnd)))
             }
         }
-        for (index, happening) in happenings.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
+        for (index, happening) in timeline.enumerated() { agenda.note(.happening(Int32(index)), at: happening.time) }
         if let end = plan.end { planEnd(end) }
         noteNextFault()
     }
@@ -139,7 +139,7 @@ package final class ClusterEngine<Work: Workload> {
         case .reducerStart(let life): if life == process.life { try startReducer() }
         case .reducerRetry(let life): if life == process.life { try retryJournal() }
         case .snapshotWritten(let life): if life == process.life { snapshotWritten() }
-        case .errandDone: wakeReducer(at: now)
+        case .jobDone: wakeReducer(at: now)
         case .reducerTurn: try reducerTurn()
         case .reducerSynced(let life): if life == process.life { try reducerSynced() }
         case .peerTurn(let index): if let peer = roster[index] { try peerTurn(peer) }
@@ -149,7 +149,7 @@ package final class ClusterEngine<Work: Workload> {
         case .observerDamage(let slot): try damageObserver(Int(slot))
         case .endNears: storage.disk?.makeCopy()
         case .endFault: try faultAtEnd()
-        case .happening(let index): try perform(happenings[Int(index)].what)
+        case .happening(let index): try perform(timeline[Int(index)].what)
         case .fault:
             guard isFaulty else { return endFaults() }
             try drawFault()

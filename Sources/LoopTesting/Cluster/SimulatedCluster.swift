@@ -33,7 +33,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     private var answers: [String: AnsweredWorkload<Definition>.Answer] = [:]
     private var invariants: [(name: String, holds: @Sendable (State) -> Bool)] = []
     private var clientPlans: [Int: ClientPlan<Event>] = [:]
-    private var happenings: [(time: UInt64, what: Happening)] = []
+    private var timeline: [(time: UInt64, what: TimelineEntry)] = []
     private var mistakes: [String] = []
 
     /// - Parameters:
@@ -126,10 +126,10 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     }
 
     /// Something comes to pass at a time, whatever the seed draws.
-    public func at(_ time: Duration, _ what: (inout Happenings) -> Void) {
-        var told = Happenings()
+    public func at(_ time: Duration, _ what: (inout Timeline) -> Void) {
+        var told = Timeline()
         what(&told)
-        happenings += told.all.map { (UInt64(max(0, time.wholeNanoseconds)), $0) }
+        timeline += told.all.map { (UInt64(max(0, time.wholeNanoseconds)), $0) }
     }
 
     /// Runs to the end.
@@ -172,9 +172,9 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     /// Makes the cluster of a scenario, as it was described until now.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
         let (definition, faults, workers, clients, planning) = (definition, faults, workers, clients, planning)
-        let (answers, invariants, clientPlans, happenings) = (answers, invariants, clientPlans, happenings)
+        let (answers, invariants, clientPlans, timeline) = (answers, invariants, clientPlans, timeline)
         // What is to happen, happens while faults come.
-        let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, happenings.map(\.time).max() ?? 0)
+        let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, timeline.map(\.time).max() ?? 0)
         return { scenario, records in
             var (plan, random) = SimulationPlan.drawn(scenario, faults)
             plan.workerCount = scenario.simpler.contains(.oneWorker) ? min(1, workers) : workers
@@ -188,7 +188,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
             planning(&plan)
             let work = AnsweredWorkload(
                 definition, answers: answers, invariants: invariants, clients: clientPlans, restLimit: .seconds(60))
-            return Engine(scenario, plan: (plan, random), work: work, happenings: happenings, records: records)
+            return Engine(scenario, plan: (plan, random), work: work, timeline: timeline, records: records)
         }
     }
 

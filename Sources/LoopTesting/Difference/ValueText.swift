@@ -75,9 +75,9 @@ struct ValueText {
         add("[\(items.joined(separator: ", "))]")
     }
 
-    private mutating func add(_ piece: String) {
-        text += piece
-        count += piece.count
+    private mutating func add(_ chunk: String) {
+        text += chunk
+        count += chunk.count
     }
 
     // MARK: Reflection

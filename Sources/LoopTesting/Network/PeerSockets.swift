@@ -22,7 +22,7 @@ struct PeerSockets {
     var isReadByReducer: Bool { dealer.toReducer.isEmpty && pusher.connections.isEmpty }
 
     /// Holds messages back, those under way and those that are sent later.
-    mutating func cut(_ direction: Happenings.Direction, until time: UInt64) {
+    mutating func cut(_ direction: Timeline.Direction, until time: UInt64) {
         if direction != .toReducer {
             cutFromReducerUntil = time
             dealer.fromReducer.stalledUntil = time

@@ -48,10 +48,10 @@ struct Observing {
 
     /// It has noticed that something does not fit, and fetches the state again.
     /// - Returns: whether there was anything to notice.
-    mutating func doubt(shown: Seq?) -> Bool {
+    mutating func resync(shown: Seq?) -> Bool {
         guard isDamaged else { return false }
         isDamaged = false
-        machine.distrust(shown: shown)
+        machine.resync(shown: shown)
         return true
     }
 }
@@ -68,7 +68,7 @@ protocol SimulatedFollower: Sendable {
 enum SimulatedStep {
     case shows(Seq, [UInt8])
     case misses(ClosedRange<Seq>)
-    case doubts(StateDoubt, shown: Seq?)
+    case diverged(StateDivergence, shown: Seq?)
 }
 
 struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
@@ -86,15 +86,15 @@ struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
 
     mutating func take(_ action: ObserverAction) -> [SimulatedStep] {
         var steps: [SimulatedStep] = []
-        var doubt: StateDoubt?
+        var divergence: StateDivergence?
         follower.take(action) { [coder] step in
             switch step {
             case .shows(let seq, let value): steps.append(.shows(seq, (try? coder.encode(value)) ?? []))
             case .misses(let seqs): steps.append(.misses(seqs))
-            case .doubts(let new): doubt = new
+            case .diverged(let new): divergence = new
             }
         }
-        if let doubt { steps.append(.doubts(doubt, shown: follower.current?.seq)) }
+        if let divergence { steps.append(.diverged(divergence, shown: follower.current?.seq)) }
         return steps
     }
 

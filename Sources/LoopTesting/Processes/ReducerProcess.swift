@@ -26,7 +26,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     var frozenUntil: UInt64 = 0
     /// The process ends once more at this time.
     var endsAgainAt = UInt64.max
-    var errands = Errands()
+    var backgroundJobs = BackgroundJobs()
     var snapshots = SnapshotSchedule()
     /// When the journal was last flushed, where it does not sync by itself.
     var flushedAt: UInt64 = 0
@@ -113,13 +113,13 @@ struct ReducerClock {
 
 /// What other threads do for the reducer, each with the time at which it is done. It may be handed to the machine of a later
 /// process, which tells it apart.
-struct Errands {
-    private var results: [(doneAt: UInt64, result: Errand.Result)] = []
+struct BackgroundJobs {
+    private var results: [(doneAt: UInt64, result: BackgroundJob.Result)] = []
 
-    mutating func begin(_ errand: Errand, doneAt time: UInt64) { results.append((time, errand.run())) }
+    mutating func begin(_ job: BackgroundJob, doneAt time: UInt64) { results.append((time, job.run())) }
 
     /// The next result that is there.
-    mutating func takeNext(at now: UInt64) -> Errand.Result? {
+    mutating func takeNext(at now: UInt64) -> BackgroundJob.Result? {
         guard let first = results.first, first.doneAt <= now else { return nil }
         return results.removeFirst().result
     }

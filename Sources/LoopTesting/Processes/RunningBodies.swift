@@ -12,7 +12,7 @@ struct RunningBodies<Script> {
         var script: Script
         /// The position of its next entry.
         var next = 0
-        var isWaitingForRoom = false
+        var isWaitingForSpace = false
         /// It does nothing more until it is cancelled.
         var isAtRest = false
         /// An event that the outbox had no room for.
@@ -56,8 +56,8 @@ struct RunningBodies<Script> {
     /// - Returns: which they are.
     mutating func takeWaiting() -> [UInt32] {
         var runs: [UInt32] = []
-        for index in all.indices where all[index].isWaitingForRoom {
-            all[index].isWaitingForRoom = false
+        for index in all.indices where all[index].isWaitingForSpace {
+            all[index].isWaitingForSpace = false
             runs.append(all[index].run)
         }
         return runs

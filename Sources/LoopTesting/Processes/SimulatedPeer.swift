@@ -108,7 +108,7 @@ struct ClientScript {
     var unsent: [[UInt8]] = []
     /// After how many nanoseconds it sends something new; nil: it sends nothing more.
     var pause: UInt64?
-    var isWaitingForRoom = false
+    var isWaitingForSpace = false
 }
 
 /// What is wrong with one process.

@@ -66,9 +66,9 @@ struct Conversation<Work: Workload> {
     private mutating func text(_ message: ToReducer, from peer: Int) -> String? {
         switch message {
         case .hello: "hello"
-        case .greet(let greeting):
-            greeting.session == .none
-                ? "greet, new here" : "greet, session \(greeting.session), watermark \(greeting.watermark)"
+        case .join(let joinRequest):
+            joinRequest.session == .none
+                ? "join, new here" : "join, session \(joinRequest.session), watermark \(joinRequest.watermark)"
         case .claim(_, let epoch, let part):
             "claim in epoch \(epoch): "
                 + (part.parts > 1 ? "part \(part.part + 1) of \(part.parts): " : "")
@@ -88,7 +88,7 @@ struct Conversation<Work: Workload> {
     private mutating func text(_ message: ToPeer, to peer: Int, _ isLost: Bool) -> String? {
         switch message {
         case .introduction: "introduction"
-        case .welcome(let watermark, _, _, _): "welcome, watermark \(watermark)"
+        case .joinAccepted(let watermark, _, _, _): "join accepted, watermark \(watermark)"
         case .commands(let number, let commands): "#\(number) " + commands.map(text).joined(separator: ", ")
         case .acknowledgement(let acknowledgement): "acknowledgement \(text(acknowledgement))"
         case .outcomes(let acknowledgement): "outcomes \(text(acknowledgement))"
@@ -101,7 +101,7 @@ struct Conversation<Work: Workload> {
                 + (set.grants.isEmpty
                     ? "nothing" : set.grants.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
         case .ended(let seq, let code, let text): "ended at \(seq) with \(code): \(text)"
-        case .commonTick(let seq): news("seq is \(seq)", of: "seq")
+        case .serverHeartbeat(let seq): news("seq is \(seq)", of: "seq")
         default: "\(message)"
         }
     }

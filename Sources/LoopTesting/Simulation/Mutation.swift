@@ -33,7 +33,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .leftHistoriesStayLeft, .hashesAreCompared,
             .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
             .inboxGapsAreRepaired, .assignmentsAreNotOlder, .leasesRunFromTheEcho,
-            .claimsNeedAllParts, .idleSessionsMakeRoom, .effectSessionsMakeRoom,
+            .claimsNeedAllParts, .idleSessionsAreEvicted, .effectSessionsAreEvicted,
             .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
             Mutation(rules: [rule], budget: 2000, mix: .all)
         default: Mutation(rules: [rule], budget: 100, mix: .all)

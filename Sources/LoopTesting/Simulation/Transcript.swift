@@ -81,7 +81,7 @@ package struct Transcript: Sendable {
     private func describe(_ message: ToPeer) -> String {
         switch message {
         case .introduction: "introduction"
-        case .welcome(let watermark, _, _, _): "welcome wm \(watermark)"
+        case .joinAccepted(let watermark, _, _, _): "accepted wm \(watermark)"
         case .commands(let number, let commands):
             "commands #\(number) " + commands.map(Transcript.describe).joined(separator: " ")
         case .acknowledgement(let ack): "ack \(Transcript.describe(ack))"
@@ -97,7 +97,7 @@ package struct Transcript: Sendable {
                 .joined(separator: ", ")
         case .statePart(let part):
             "part \(part.part) of the state at \(part.seq): \(part.bytes.count) bytes, end \(part.end), transfer \(part.transfer)"
-        case .commonTick(let seq): "tick at \(seq)"
+        case .serverHeartbeat(let seq): "tick at \(seq)"
         default: "\(message)"
         }
     }
@@ -123,7 +123,7 @@ package struct Transcript: Sendable {
     private static func describe(_ message: ToReducer) -> String {
         switch message {
         case .hello: "hello"
-        case .greet(let greeting): "greet s\(greeting.session) e\(greeting.epoch) wm \(greeting.watermark)"
+        case .join(let joinRequest): "join s\(joinRequest.session) e\(joinRequest.epoch) wm \(joinRequest.watermark)"
         case .claim(let session, let epoch, let part):
             "claim s\(session) e\(epoch) "
                 + (part.parts > 1 ? "#\(part.number), part \(part.part + 1) of \(part.parts): " : "")

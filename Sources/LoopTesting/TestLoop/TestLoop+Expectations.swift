@@ -167,7 +167,7 @@ extension TestLoop {
 
 // MARK: - How assertions find what they assert
 
-extension LoopHappening {
+extension LoopAction {
     var isTransition: Bool { if case .applied = what { true } else { false } }
 }
 
@@ -298,7 +298,7 @@ extension TestLoop {
 
     private func take(
         _ effect: TestEffect<State, Event>, _ call: TestCall, _ not: String,
-        where isMeant: (LoopHappening<State, Event>.What) -> Bool
+        where isMeant: (LoopAction<State, Event>.What) -> Bool
     ) throws {
         machine.log.remove(at: try find(effect, call, not, where: isMeant))
     }
@@ -306,7 +306,7 @@ extension TestLoop {
     /// The first thing that happened to the effect, which has to be the one that is meant.
     private func find(
         _ effect: TestEffect<State, Event>, _ call: TestCall, _ not: String,
-        where isMeant: (LoopHappening<State, Event>.What) -> Bool
+        where isMeant: (LoopAction<State, Event>.What) -> Bool
     ) throws -> Int {
         let own = machine.log.indices.filter { machine.log[$0].effect == effect.id }
         let near = own.filter(reach.contains)

@@ -232,7 +232,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// What has happened and was not asserted, at most twenty lines.
-    func pendingLines(where isMeant: (LoopHappening<State, Event>) -> Bool = { $0.isRequired }) -> [String] {
+    func pendingLines(where isMeant: (LoopAction<State, Event>) -> Bool = { $0.isRequired }) -> [String] {
         let pending = machine.log.filter(isMeant)
         let lines = pending.prefix(20).map { "\(machine.text(of: $0)) (\($0.assertion))" }
         return lines + (pending.count > 20 ? ["… and \(pending.count - 20) more"] : [])

@@ -6,7 +6,7 @@ internal import LoopCore
 /// It stands where `Loop` has its shell: it decides nothing, but takes steps one after the other, in the same order.
 struct TestMachine<State: Sendable, Event: Sendable> {
     typealias Shared = LoopShared<State, Event>
-    typealias Happening = LoopHappening<State, Event>
+    typealias Action = LoopAction<State, Event>
 
     /// So many transitions in answer to one call are taken for a loop that never comes to rest.
     private static var transitionsMax: Int { 20_000 }
@@ -14,7 +14,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     let feedbacks: [Feedback<State, Event>]
     private(set) var now = MonotonicTime.zero
     /// What has happened and was not asserted yet.
-    var log: [Happening] = []
+    var log: [Action] = []
     private(set) var effects: [EffectID: EffectFacts] = [:]
     /// The effect that ends by what it sends, so that its cancellation by that is no news.
     var ending: EffectID?
@@ -276,8 +276,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
 
     // MARK: Words
 
-    private mutating func note(_ what: Happening.What, isRequired: Bool = true) {
-        log.append(Happening(what: what, isRequired: isRequired, number: nextNumber, time: time, seq: turn.seq))
+    private mutating func note(_ what: Action.What, isRequired: Bool = true) {
+        log.append(Action(what: what, isRequired: isRequired, number: nextNumber, time: time, seq: turn.seq))
         nextNumber += 1
     }
 
@@ -302,7 +302,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     }
 
     /// What happened, in a sentence, with its moment.
-    func text(of happening: Happening) -> String {
+    func text(of happening: Action) -> String {
         let moment = "\(happening.time), seq \(happening.seq)"
         func effect(_ id: EffectID) -> String { effects[id].map { "effect " + $0.text } ?? "effect \(id)" }
         let sentence: String =

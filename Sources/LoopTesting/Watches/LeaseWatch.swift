@@ -29,7 +29,7 @@ struct LeaseWatch {
 }
 
 /// How long one worker's effects may not be given to another one. A lease runs from the newest tick that the worker has read,
-/// as of when that tick was sent, or from its welcome.
+/// as of when that tick was sent, or from its join acceptance.
 struct LeaseAccount {
     /// When the newest word left the reducer that has reached the worker in this epoch; 0: none has.
     private(set) var reachedAt: UInt64 = 0

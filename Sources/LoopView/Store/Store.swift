@@ -20,7 +20,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     private let readProblem: @Sendable () -> StoreProblem?
     private let forget: @Sendable () -> Void
     let sender: Sender<State, Event>
-    private let tellings = Tellings()
+    private let changes = ChangeCounter()
     /// What must live as long as this store does: its loop, its follower, the store of which it is a part.
     private let owned: [any AnyObject & Sendable]
 
@@ -118,7 +118,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     /// The latest state that is known here; over a remote loop a placeholder while `connection` is `.connecting`.
     public var state: State {
-        ReadingLog.current?.look(at: tellings)
+        ReadingLog.current?.look(at: changes)
         access(keyPath: \.state)
         return read()
     }
@@ -131,14 +131,14 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     /// How well the loop is known.
     public var connection: StoreConnection {
-        ReadingLog.current?.look(at: tellings)
+        ReadingLog.current?.look(at: changes)
         access(keyPath: \.connection)
         return readConnection()
     }
 
     /// The last wish that the loop did not fulfil, until `forgetProblem()`. A loop in this process has none.
     public var problem: StoreProblem? {
-        ReadingLog.current?.look(at: tellings)
+        ReadingLog.current?.look(at: changes)
         access(keyPath: \.problem)
         return readProblem()
     }
@@ -174,7 +174,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     private func tellProblem() { tell(\.problem) }
 
     private func tell<Member>(_ keyPath: KeyPath<Store, Member>) {
-        tellings.add()
+        changes.add()
         withMutation(keyPath: keyPath) {}
     }
 }

@@ -45,7 +45,7 @@ public final class ViewServer: Sendable {
     /// The port that the server listens on.
     public let port: UInt16
     private let host: String
-    private let shelf: PageShelf
+    private let pages: PageCache
     private let daemon: Locked<WebDaemon?>
     private let beats: Task<Void, Never>
 
@@ -72,29 +72,29 @@ public final class ViewServer: Sendable {
     private init(
         _ options: Options, isShared: Bool, page: @escaping @Sendable () -> LivePage
     ) throws(SiteServerError) {
-        let shelf = PageShelf(
+        let pages = PageCache(
             isShared: isShared, pagesMax: options.sessionsMax, idleLimit: options.sessionIdleLimit, make: page)
-        let desk = ViewDesk(
-            title: options.title, origin: OriginCheck(hosts: Self.hosts(options)), shelf: shelf,
+        let handler = ViewRequestHandler(
+            title: options.title, origin: OriginCheck(hosts: Self.hosts(options)), pages: pages,
             bodyBytesMax: options.formBytesMax)
         let settings = WebDaemon.Settings(
             host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: .seconds(60))
         let started: WebDaemon
         do throws(SiteServerError) {
-            started = try WebDaemon(settings, desk: desk)
+            started = try WebDaemon(settings, handler: handler)
         } catch {
-            shelf.close()
+            pages.close()
             throw error
         }
-        self.shelf = shelf
+        self.pages = pages
         daemon = Locked(started)
         port = started.port
         host = options.host
         // A browser that is gone is noticed when it is written to. The server's end cancels this.
-        beats = Task.detached { [weak shelf] in
+        beats = Task.detached { [weak pages] in
             while (try? await Task.sleep(for: .seconds(15))) != nil {
-                guard let pages = shelf?.all else { return }
+                guard let pages = pages?.all else { return }
                 for page in pages { page.beat() }
             }
         }
@@ -115,7 +115,7 @@ public final class ViewServer: Sendable {
     public func stop() {
         beats.cancel()
         guard let daemon = daemon.withLock({ $0.take() }) else { return }
-        shelf.close()
+        pages.close()
         daemon.stop()
     }
 

@@ -29,8 +29,8 @@ public enum Delta {
         try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: base.parts)])
     }
 
-    /// Makes a state the new one of a difference to it.
-    /// - Throws: where the bytes are no difference, or not one to this state as far as that can be seen; the state stays.
+    /// Makes a state the new one of a delta to it.
+    /// - Throws: where the bytes are no delta, or not one to this state as far as that can be seen; the state stays.
     public static func apply<State: Codable>(
         _ bytes: [UInt8], to state: inout State, limits: CBORLimits = .default
     ) throws(WireError) {
@@ -48,14 +48,14 @@ public enum Delta {
     }
 }
 
-/// A state that differences are made to later, without the state: of each tracked dictionary an anchor.
+/// A state that deltas are made to later, without the state: of each tracked dictionary an anchor.
 ///
-/// So nobody holds a copy, which would make the next changes copy what they change. The difference to it says more than one
+/// So nobody holds a copy, which would make the next changes copy what they change. The delta to it says more than one
 /// to a copy would: an entry that was changed and has its old value again is in it, and a dictionary that was put in the
 /// place of another one, or most of which has changed, is in it whole.
 package struct DeltaBase: Sendable {
     let parts: DeltaParts
-    /// How many bytes there are outside of the state's dictionaries: every difference is as long.
+    /// How many bytes there are outside of the state's dictionaries: every delta is as long.
     package let byteCount: Int
 
     /// Takes work for what is outside of the state's dictionaries.

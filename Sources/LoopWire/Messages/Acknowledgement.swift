@@ -75,20 +75,20 @@ public struct Tick: Equatable, Sendable {
     }
 }
 
-/// A part of the state at one seq, which is encoded in one piece or in several.
+/// A part of the state at one seq, which is encoded in one chunk or in several.
 ///
 /// | bytes | field |
 /// |---|---|
 /// | 8 | transfer u64: names the encoded state that the parts belong to |
 /// | 8 | seq u64 |
 /// | 8 | part u64: from 0 |
-/// | 1 | end u8: 0 the piece goes on, 1 it ends, 2 it ends and so does the state |
-/// | 4 + n | bytes of the piece |
+/// | 1 | end u8: 0 the chunk goes on, 1 it ends, 2 it ends and so does the state |
+/// | 4 + n | bytes of the chunk |
 public struct StatePart: Equatable, Sendable {
     /// What ends with a part.
     public enum End: UInt8, Sendable {
         case nothing = 0
-        case piece = 1
+        case chunk = 1
         case state = 2
     }
 

@@ -6,7 +6,7 @@ public import LoopCore
 /// | verb | message | body |
 /// |---|---|---|
 /// | 1 | introduction | `Introduction` |
-/// | 2 | welcome | watermark u64, silence limit ms u64, tick interval ms u64, feedbacks: count u32, names |
+/// | 2 | join accepted | watermark u64, silence limit ms u64, tick interval ms u64, feedbacks: count u32, names |
 /// | 3 | commands | number u64, count u32, `Command`… |
 /// | 4 | ack | `Acknowledgement` |
 /// | 5 | tick | `Tick` |
@@ -19,7 +19,7 @@ public import LoopCore
 /// | 12 | refused | `Refused` |
 /// | 13 | update | seq u64, state: count u32, bytes |
 /// | 14 | transitions | count u32, `TransitionNote`… |
-/// | 15 | common tick | seq u64 |
+/// | 15 | server heartbeat | seq u64 |
 /// | 16 | answer | `AnswerPart` |
 /// | 17 | delta | `StateDelta` |
 /// | 18 | unchanged | from u64, through u64, at least from |
@@ -29,7 +29,7 @@ public enum ToPeer: Equatable, Sendable {
     case introduction(Introduction)
     /// Arrives through the inbox, which proves the subscription. The feedbacks are the names that stand behind the numbers
     /// in effect IDs, from 0 on.
-    case welcome(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
+    case joinAccepted(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
     /// Numbered per inbox; after a gap nothing is applied until `assignments`.
     case commands(number: UInt64, CommandRun)
     case acknowledgement(Acknowledgement)
@@ -45,7 +45,7 @@ public enum ToPeer: Equatable, Sendable {
     case refused(Refused)
     case update(Seq, state: [UInt8])
     case transitions([TransitionNote])
-    case commonTick(Seq)
+    case serverHeartbeat(Seq)
     /// A part of the answer to an operator's request.
     case answer(AnswerPart)
     /// What has changed since an earlier state.
@@ -131,7 +131,7 @@ extension ToPeer {
         case .introduction(let introduction):
             writer.u8(1)
             introduction.write(to: &writer)
-        case .welcome(let watermark, let silenceLimit, let tickInterval, let feedbacks):
+        case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             writer.u8(2)
             writer.u64(watermark)
             writer.milliseconds(silenceLimit)
@@ -180,7 +180,7 @@ extension ToPeer {
             writer.u8(14)
             writer.u32(UInt32(notes.count))
             for note in notes { note.write(to: &writer) }
-        case .commonTick(let seq):
+        case .serverHeartbeat(let seq):
             writer.u8(15)
             writer.u64(seq.value)
         case .answer(let part):
@@ -205,7 +205,7 @@ extension ToPeer {
         switch verb {
         case 1: self = .introduction(try Introduction(from: &reader))
         case 2:
-            self = .welcome(
+            self = .joinAccepted(
                 watermark: try reader.u64(), silenceLimit: try reader.milliseconds(),
                 tickInterval: try reader.milliseconds(), feedbacks: try reader.strings())
         case 3:
@@ -227,7 +227,7 @@ extension ToPeer {
             var notes: [TransitionNote] = []
             for _ in 0..<(try reader.count(bytesEach: 29)) { notes.append(try TransitionNote(from: &reader)) }
             self = .transitions(notes)
-        case 15: self = .commonTick(Seq(try reader.u64()))
+        case 15: self = .serverHeartbeat(Seq(try reader.u64()))
         case 16: self = .answer(try AnswerPart(from: &reader))
         case 17: self = .delta(try StateDelta(from: &reader))
         case 18: self = .unchanged(try reader.seqs())

@@ -8,12 +8,12 @@ public import LoopCore
 /// | verb | message | body |
 /// |---|---|---|
 /// | 1 | hello | loop name, schema u64 |
-/// | 2 | greet | `Greeting` |
+/// | 2 | join | `JoinRequest` |
 /// | 3 | claim | session u64, epoch, `ClaimPart` |
 /// | 4 | heartbeat | `Heartbeat` |
 /// | 5 | assignments? | session u64, epoch |
 /// | 6 | outcomes? | session u64, after u64 |
-/// | 7 | state? | transfer u64, offset u64, section's name, follows differences u8, their interval u32 (only then) |
+/// | 7 | state? | transfer u64, offset u64, section's name, follows deltas u8, their interval u32 (only then) |
 /// | 8 | goodbye | session u64, peer, history u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
@@ -21,7 +21,7 @@ public import LoopCore
 public enum ToReducer: Equatable, Sendable {
     /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
     case hello(name: String, schema: UInt64)
-    case greet(Greeting)
+    case join(JoinRequest)
     /// Every attempt that runs or has entries in the outbox, or a part of them.
     case claim(SessionID, Epoch, ClaimPart)
     case heartbeat(Heartbeat)
@@ -29,10 +29,10 @@ public enum ToReducer: Equatable, Sendable {
     case assignmentsRequest(SessionID, Epoch)
     /// Asks what became of the entries after a number.
     case outcomesRequest(SessionID, after: UInt64)
-    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows differences
+    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows deltas
     /// names their stream by its interval, and gets the state that the next one is to.
     case stateRequest(
-        transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", differences: UInt32? = nil)
+        transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", deltas: UInt32? = nil)
     /// The session of this peer in this history ends; its outbox is empty. Answered by `ToPeer.goodbyeHeard`.
     case goodbye(SessionID, PeerID, History)
     case statusRequest
@@ -52,9 +52,9 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(1)
             writer.string(name)
             writer.u64(schema)
-        case .greet(let greeting):
+        case .join(let joinRequest):
             writer.u8(2)
-            greeting.write(to: &writer)
+            joinRequest.write(to: &writer)
         case .claim(let session, let epoch, let part):
             writer.u8(3)
             writer.u64(session.value)
@@ -71,14 +71,14 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(6)
             writer.u64(session.value)
             writer.u64(after)
-        case .stateRequest(let transfer, let part, let form, let section, let differences):
+        case .stateRequest(let transfer, let part, let form, let section, let deltas):
             writer.u8(7)
             writer.u64(transfer)
             writer.u64(part)
             writer.u8(form.rawValue)
             writer.string(section)
-            writer.u8(differences == nil ? 0 : 1)
-            if let differences { writer.u32(differences) }
+            writer.u8(deltas == nil ? 0 : 1)
+            if let deltas { writer.u32(deltas) }
         case .goodbye(let session, let peer, let history):
             writer.u8(8)
             writer.u64(session.value)
@@ -110,7 +110,7 @@ public enum ToReducer: Equatable, Sendable {
         }
         switch verb {
         case 1: self = .hello(name: try reader.string(), schema: try reader.u64())
-        case 2: self = .greet(try Greeting(from: &reader))
+        case 2: self = .join(try JoinRequest(from: &reader))
         case 3: self = .claim(SessionID(try reader.u64()), try reader.epoch(), try ClaimPart(from: &reader))
         case 4: self = .heartbeat(try Heartbeat(from: &reader))
         case 5: self = .assignmentsRequest(SessionID(try reader.u64()), try reader.epoch())
@@ -119,7 +119,7 @@ public enum ToReducer: Equatable, Sendable {
             self = .stateRequest(
                 transfer: try reader.u64(), part: try reader.u64(), form: try StateForm(from: &reader),
                 section: try reader.string(),
-                differences: try reader.flag() ? try reader.u32() : nil)
+                deltas: try reader.flag() ? try reader.u32() : nil)
         case 8: self = .goodbye(SessionID(try reader.u64()), try reader.peer(), History(try reader.u64()))
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
@@ -132,10 +132,10 @@ public enum ToReducer: Equatable, Sendable {
 
 /// How a state is encoded that is fetched.
 public enum StateForm: UInt8, Sendable {
-    /// In one piece.
+    /// In one chunk.
     case whole = 0
     /// As far as it is in tracked dictionaries, so many entries at a time.
-    case pieces = 1
+    case chunks = 1
 
     init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8()
@@ -161,7 +161,7 @@ public enum StateForm: UInt8, Sendable {
 /// | 4 + … | groups: count u32, strings |
 /// | 4 + n | a name for people |
 /// | 4 + … | the definition's feedbacks: count u32, strings "name@placement" |
-public struct Greeting: Equatable, Sendable {
+public struct JoinRequest: Equatable, Sendable {
     public var peer: PeerID
     public var session: SessionID
     public var history: History

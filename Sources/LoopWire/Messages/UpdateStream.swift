@@ -46,14 +46,14 @@ public struct SectionID: Hashable, Sendable {
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 8 | from u64: the seq at which the state came to be that the difference is to |
+/// | 8 | from u64: the seq at which the state came to be that the delta is to |
 /// | 8 | through u64, at least from: the seq up to which it stayed the same |
-/// | 8 | seq u64, above through: of the state that the difference makes |
+/// | 8 | seq u64, above through: of the state that the delta makes |
 /// | 1 | has a hash |
 /// | 8 | hash u64 of that state's encoding (only then) |
-/// | 4 + n | the difference: CBOR |
+/// | 4 + n | the delta: CBOR |
 public struct StateDelta: Equatable, Sendable {
-    /// The seqs at all of which the state was the one that the difference is to.
+    /// The seqs at all of which the state was the one that the delta is to.
     public var base: ClosedRange<Seq>
     public var seq: Seq
     /// FNV-1a of the canonical bytes of the state that it makes.
@@ -79,7 +79,7 @@ public struct StateDelta: Equatable, Sendable {
         base = try reader.seqs()
         seq = Seq(try reader.u64())
         guard seq > base.upperBound else {
-            throw .malformed(what: "a difference from \(base.upperBound) to \(seq)", offset: reader.position)
+            throw .malformed(what: "a delta from \(base.upperBound) to \(seq)", offset: reader.position)
         }
         hash = try reader.flag() ? try reader.u64() : nil
         bytes = Array(try reader.prefixed())

@@ -30,10 +30,10 @@ public enum Wire {
 /// |---|---|
 /// | 8 | loop ID u64 |
 /// | 2 | shard u16 |
-/// | 1 | channel: `i` inbox, `u` whole states, `d` differences, `e` events, `x` transitions, `t` common tick |
+/// | 1 | channel: `i` inbox, `u` whole states, `d` deltas, `e` events, `x` transitions, `t` server heartbeat |
 /// | 16 | peer (inbox only) |
-/// | 8 | section u64 (whole states and differences only) |
-/// | 4 | interval u32 in milliseconds (whole states and differences only) |
+/// | 8 | section u64 (whole states and deltas only) |
+/// | 4 | interval u32 in milliseconds (whole states and deltas only) |
 /// | 8 | fingerprint u64 of the definition (events only) |
 public enum Topic: Hashable, Sendable {
     case inbox(LoopID, PeerID)

@@ -13,7 +13,7 @@ struct Watcher {
     /// What was shown, in order.
     var shown: [(seq: UInt64, state: Library.State)] = []
     var missed: [ClosedRange<Seq>] = []
-    var doubts: [StateDoubt] = []
+    var divergences: [StateDivergence] = []
     /// Milliseconds.
     var time: Int64 = 1000
     var epoch = Epoch(number: 1, nonce: 7)
@@ -41,16 +41,16 @@ struct Watcher {
                 StatePart(transfer: seq + 1, seq: Seq(seq), part: 0, end: .state, bytes: bytes)))
     }
 
-    /// The state in pieces, each a part of its own.
+    /// The state in chunks, each a part of its own.
     /// - Parameter comes: whether a part arrives.
     mutating func fetch(
-        _ seq: UInt64, inPieces state: Library.State, _ comes: (UInt64) -> Bool = { _ in true }
+        _ seq: UInt64, inChunks state: Library.State, _ comes: (UInt64) -> Bool = { _ in true }
     ) throws {
-        var rest = try #require(try StatePieces(of: state))
+        var rest = try #require(try StateChunks(of: state))
         var part: UInt64 = 0
         while !rest.isAtEnd {
             let bytes = try rest.next(byteCount: 20)
-            let end = rest.isAtEnd ? StatePart.End.state : .piece
+            let end = rest.isAtEnd ? StatePart.End.state : .chunk
             if comes(part) {
                 receive(
                     .statePart(StatePart(transfer: seq + 1, seq: Seq(seq), part: part, end: end, bytes: bytes)))
@@ -79,9 +79,9 @@ struct Watcher {
                 switch step {
                 case .shows(let seq, let state): shown.append((seq.value, state))
                 case .misses(let seqs): missed.append(seqs)
-                case .doubts(let doubt):
-                    doubts.append(doubt)
-                    machine.distrust(shown: follower.current?.seq)
+                case .diverged(let divergence):
+                    divergences.append(divergence)
+                    machine.resync(shown: follower.current?.seq)
                 }
             }
         }
@@ -134,13 +134,13 @@ struct Past {
     }
 }
 
-private let request = ToReducer.stateRequest(transfer: 0, part: 0, form: .pieces)
+private let request = ToReducer.stateRequest(transfer: 0, part: 0, form: .chunks)
 
 private func request(_ interval: UInt32) -> ToReducer {
-    .stateRequest(transfer: 0, part: 0, form: .pieces, differences: interval)
+    .stateRequest(transfer: 0, part: 0, form: .chunks, deltas: interval)
 }
 
-@Suite struct `G9 differences` {
+@Suite struct `G9 deltas` {
     @Test func `make one state of the other`() throws {
         let past = try Past.some()
         var watcher = Watcher(.updates(.delta))
@@ -178,7 +178,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         watcher.hear(try past.delta(3, 4))
         try watcher.fetch(2, past.states[2])
         #expect(watcher.seqs == [1, 2, 3, 4])
-        #expect(watcher.doubts == [])
+        #expect(watcher.divergences == [])
     }
 
     @Test func `of another hash are not shown, and the state is fetched anew`() throws {
@@ -187,16 +187,16 @@ private func request(_ interval: UInt32) -> ToReducer {
         try watcher.fetch(1, past.states[0])
         watcher.hear(try past.delta(1, 3, hash: true))
         #expect(watcher.seqs == [1])
-        #expect(watcher.doubts.count == 1)
+        #expect(watcher.divergences.count == 1)
         watcher.wait(0)
         #expect(watcher.takeAsked() == [request(0)])
         try watcher.fetch(3, past.states[3])
         watcher.hear(try past.delta(3, 4, hash: true))
         #expect(watcher.seqs == [1, 3, 4])
-        #expect(watcher.doubts.count == 1)
+        #expect(watcher.divergences.count == 1)
     }
 
-    @Test func `that are no differences cost a state, and no more than one in a while`() throws {
+    @Test func `that are no deltas cost a state, and no more than one in a while`() throws {
         let past = try Past.some()
         var watcher = Watcher(.updates(.delta))
         try watcher.fetch(1, past.states[1])
@@ -219,12 +219,12 @@ private func request(_ interval: UInt32) -> ToReducer {
         try watcher.fetch(3, past.states[2])
         let hash = ToPeer.stateHash(Seq(3), try past.hash(3))
         watcher.hear(hash, hash)
-        #expect(watcher.doubts.count == 1)
+        #expect(watcher.divergences.count == 1)
         try watcher.fetch(3, past.states[3])
         #expect(watcher.seqs == [3, 3])
         #expect(watcher.shown.last?.state == past.states[3])
         watcher.hear(hash)
-        #expect(watcher.doubts.count == 1)
+        #expect(watcher.divergences.count == 1)
     }
 
     @Test func `in a new epoch a state comes first, for the journal may have lost what was shown`() throws {
@@ -259,7 +259,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         let past = try Past.some()
         var watcher = Watcher(.updates(.delta))
         try watcher.fetch(2, past.states[2])
-        watcher.hear(.unchanged(Seq(1)...Seq(5)), .commonTick(Seq(5)))
+        watcher.hear(.unchanged(Seq(1)...Seq(5)), .serverHeartbeat(Seq(5)))
         watcher.wait(1000)
         #expect(watcher.asked == [])
         #expect(watcher.machine.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
@@ -272,7 +272,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         let past = try Past.some()
         var watcher = Watcher(.updates(.delta, interval: 2000))
         try watcher.fetch(2, past.states[2])
-        watcher.hear(.commonTick(Seq(4)))
+        watcher.hear(.serverHeartbeat(Seq(4)))
         watcher.wait(2000)
         #expect(watcher.asked == [])
         watcher.wait(200)
@@ -297,7 +297,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         try watcher.fetch(0, past.states[0])
         watcher.hear(past.events(1...3), past.events(4...8), .stateHash(Seq(8), try past.hash(8)))
         #expect(watcher.shown.map(\.state) == past.states)
-        #expect(watcher.doubts == [])
+        #expect(watcher.divergences == [])
         #expect(watcher.asked == [])
     }
 
@@ -322,7 +322,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         let past = try Past.some()
         var watcher = watcher()
         try watcher.fetch(4, past.states[4])
-        watcher.hear(.commonTick(Seq(6)))
+        watcher.hear(.serverHeartbeat(Seq(6)))
         watcher.wait(200)
         #expect(watcher.takeAsked() == [range(after: 4)])
         watcher.receive(past.events(5...6))
@@ -347,8 +347,8 @@ private func request(_ interval: UInt32) -> ToReducer {
         var watcher = watcher(Library(isFickle: true))
         try watcher.fetch(2, past.states[2])
         watcher.hear(past.events(3...3), .stateHash(Seq(3), try past.hash(3)))
-        guard case .otherHash(Seq(3), _, _) = watcher.doubts.first else {
-            Issue.record("nothing was noticed: \(watcher.doubts)")
+        guard case .otherHash(Seq(3), _, _) = watcher.divergences.first else {
+            Issue.record("nothing was noticed: \(watcher.divergences)")
             return
         }
         watcher.wait(0)
@@ -382,7 +382,7 @@ private func request(_ interval: UInt32) -> ToReducer {
             note.seq = Seq(seq)
             watcher.hear(.transitions([note]))
             watcher.receive(.transitions([note]))
-            watcher.hear(.unchanged(Seq(seq)...Seq(.max)), .commonTick(Seq(seq)), .stateHash(Seq(seq), 1))
+            watcher.hear(.unchanged(Seq(seq)...Seq(.max)), .serverHeartbeat(Seq(seq)), .stateHash(Seq(seq), 1))
             watcher.wait(1000)
         }
         #expect(watcher.seqs.prefix(2) == [1, 2])
@@ -434,9 +434,9 @@ private func request(_ interval: UInt32) -> ToReducer {
     }
 
     @Test(arguments: [0, 500] as [UInt32])
-    func `is followed by its differences, and the state is fetched when some were lost`(interval: UInt32) throws {
+    func `is followed by its deltas, and the state is fetched when some were lost`(interval: UInt32) throws {
         let (bench, watcher, asked) = try watched(.updates(.delta, interval: interval))
-        #expect(watcher.doubts == [])
+        #expect(watcher.divergences == [])
         #expect(asked <= 8)
         #expect(watcher.shown.count >= (interval == 0 ? 75 : 13))
         #expect(watcher.seqs == watcher.seqs.sorted())
@@ -446,7 +446,7 @@ private func request(_ interval: UInt32) -> ToReducer {
 
     @Test func `is followed by its events, all of them`() throws {
         let (bench, watcher, asked) = try watched(Following(.events(fingerprint: fingerprint)))
-        #expect(watcher.doubts == [])
+        #expect(watcher.divergences == [])
         #expect(asked <= 4)
         #expect(watcher.missed == [])
         #expect(watcher.shown.last?.seq == bench.machine.seq.value)
@@ -455,7 +455,7 @@ private func request(_ interval: UInt32) -> ToReducer {
     }
 }
 
-@Suite struct `G9 a state in pieces` {
+@Suite struct `G9 a state in chunks` {
     private var watcher = Watcher(.updates(.delta))
 
     private static func library(_ count: Int) -> Library.State {
@@ -464,38 +464,38 @@ private func request(_ interval: UInt32) -> ToReducer {
         return state
     }
 
-    @Test mutating func `is shown when the last has come, and differences follow it`() throws {
+    @Test mutating func `is shown when the last has come, and deltas follow it`() throws {
         let state = Self.library(100)
         var next = state
         next.books["book 3"] = nil
-        try watcher.fetch(5, inPieces: state) { $0 < 4 }
+        try watcher.fetch(5, inChunks: state) { $0 < 4 }
         #expect(watcher.seqs == [])
         let delta = StateDelta(
             base: Seq(5)...Seq(5), seq: Seq(6), hash: StableHash.fnv1a(try CBOR.encode(next)),
             bytes: try Delta.encode(from: state, to: next))
         watcher.hear(.delta(delta))
-        try watcher.fetch(5, inPieces: state) { $0 >= 4 }
+        try watcher.fetch(5, inChunks: state) { $0 >= 4 }
         #expect(watcher.seqs == [5, 6])
         #expect(watcher.shown.map(\.state) == [state, next])
-        #expect(watcher.doubts == [])
+        #expect(watcher.divergences == [])
     }
 
     @Test mutating func `begins anew with another transfer, of which nothing is mixed with the one before`() throws {
-        try watcher.fetch(5, inPieces: Self.library(100)) { $0 < 4 }
-        try watcher.fetch(7, inPieces: Self.library(50))
+        try watcher.fetch(5, inChunks: Self.library(100)) { $0 < 4 }
+        try watcher.fetch(7, inChunks: Self.library(50))
         #expect(watcher.seqs == [7])
         #expect(watcher.shown.last?.state == Self.library(50))
     }
 
-    @Test mutating func `is fetched whole where a piece cannot be read, or the pieces make another state`() throws {
+    @Test mutating func `is fetched whole where a chunk cannot be read, or the chunks make another state`() throws {
         _ = watcher.takeAsked()
-        watcher.receive(.statePart(StatePart(transfer: 1, seq: Seq(4), part: 0, end: .piece, bytes: [0xff])))
-        guard case .unreadablePiece(Seq(4), 0, _)? = watcher.doubts.last else {
-            Issue.record("\(watcher.doubts)")
+        watcher.receive(.statePart(StatePart(transfer: 1, seq: Seq(4), part: 0, end: .chunk, bytes: [0xff])))
+        guard case .unreadableChunk(Seq(4), 0, _)? = watcher.divergences.last else {
+            Issue.record("\(watcher.divergences)")
             return
         }
         watcher.wait(1000)
-        #expect(watcher.takeAsked().last == .stateRequest(transfer: 0, part: 0, form: .whole, differences: 0))
+        #expect(watcher.takeAsked().last == .stateRequest(transfer: 0, part: 0, form: .whole, deltas: 0))
         try watcher.fetch(4, Self.library(3))
         #expect(watcher.shown.last?.state == Self.library(3))
     }

@@ -49,7 +49,7 @@ struct LibraryBench {
     var machine: ReducerMachine<Library>
     var subscriptions = Subscriptions()
     /// What turns have asked other threads to do.
-    private var errands: [Errand] = []
+    private var backgroundJobs: [BackgroundJob] = []
     private var session = SessionID.none
     private var number: UInt64 = 0
     /// Milliseconds on both clocks.
@@ -65,10 +65,10 @@ struct LibraryBench {
             definition: Library(), configuration: configuration, coder: CBORCoder(), history: Self.history, seed: 1,
             nonce: 7, at: Self.moment(time))
         subscriptions.streams = streams
-        let greeting = Greeting(
+        let joinRequest = JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1, fingerprint: 0,
             capacity: 0, groups: [], name: "")
-        _ = turn { $0.receive(.greet(greeting), from: .router([1])) }
+        _ = turn { $0.receive(.join(joinRequest), from: .router([1])) }
         session = SessionID(1)
         _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1])) }
     }
@@ -90,13 +90,13 @@ struct LibraryBench {
         }
         let position = ready.position
         let released = machine.release(ready, JournalReceipt(through: position))
-        errands += released.errands
+        backgroundJobs += released.backgroundJobs
         return released.messages
     }
 
-    mutating func takeErrands() -> [Errand] {
-        defer { errands = [] }
-        return errands
+    mutating func takeBackgroundJobs() -> [BackgroundJob] {
+        defer { backgroundJobs = [] }
+        return backgroundJobs
     }
 
     /// Events that come in one turn.
@@ -124,7 +124,7 @@ extension [Outbound] {
         compactMap { if case .publish(topic, let frame) = $0 { frame.message } else { nil } }
     }
 
-    /// The differences that are published on a stream, but for the hashes in them.
+    /// The deltas that are published on a stream, but for the hashes in them.
     func deltas(on stream: UpdateStream) -> [StateDelta] {
         published(on: stream).compactMap { if case .delta(let delta) = $0 { delta } else { nil } }
     }

@@ -23,7 +23,7 @@ import Testing
         #expect(!out.contains { if case .publish(.events, _) = $0 { true } else { false } })
     }
 
-    @Test func `each difference is to the state that was published before on its stream`() throws {
+    @Test func `each delta is to the state that was published before on its stream`() throws {
         var bench = LibraryBench(following: [delta, slow])
         #expect(bench.turn().isEmpty)
         let old = bench.state
@@ -42,7 +42,7 @@ import Testing
                     base: Seq(2)...Seq(2), seq: Seq(3), hash: nil,
                     bytes: try Delta.encode(from: middle, to: bench.state))
             ])
-        // The slow stream leaves nothing out: its difference is to what was published on it, three events ago.
+        // The slow stream leaves nothing out: its delta is to what was published on it, three events ago.
         #expect(
             second.deltas(on: slow) == [
                 StateDelta(
@@ -93,17 +93,16 @@ import Testing
         #expect(told == [.unchanged(Seq(1)...Seq(5)), .unchanged(Seq(1)...Seq(5))])
     }
 
-    @Test func `a difference too large for a message is announced, and the next one is to it`() throws {
+    @Test func `a delta too large for a message is announced, and the next one is to it`() throws {
         var bench = LibraryBench(following: [delta]) { $0.stateBytesMax = 100 }
         _ = bench.turn()
         let large = try bench.send(.shelve(String(repeating: "x", count: 200), 1))
         #expect(large.deltas(on: delta) == [])
-        #expect(large.published(on: .tick(LibraryBench.loop)).contains(.commonTick(Seq(1))))
+        #expect(large.published(on: .tick(LibraryBench.loop)).contains(.serverHeartbeat(Seq(1))))
         #expect(try bench.send(.visit).deltas(on: delta).map(\.base) == [Seq(1)...Seq(1)])
     }
 
-    @Test func `a hash of the state comes with a difference now and then, and with a tick when the loop rests`() throws
-    {
+    @Test func `a hash of the state comes with a delta now and then, and with a tick when the loop rests`() throws {
         var bench = LibraryBench(following: [delta])
         _ = bench.turn()
         var hashes: [StateDelta] = []
@@ -125,7 +124,7 @@ import Testing
         let middle = bench.state
         let out = bench.turn {
             $0.receive(
-                .stateRequest(transfer: 0, part: 0, section: "", differences: 1000), from: .router([5]))
+                .stateRequest(transfer: 0, part: 0, section: "", deltas: 1000), from: .router([5]))
         }
         #expect(
             out.deltas(on: slow) == [
@@ -138,21 +137,21 @@ import Testing
                 .statePart(
                     StatePart(transfer: 1, seq: Seq(1), part: 0, end: .state, bytes: bytes))
             ])
-        // The next difference is to that state.
+        // The next delta is to that state.
         #expect(try bench.send(.visit, after: 1001).deltas(on: slow).map(\.base) == [Seq(1)...Seq(1)])
     }
 
-    @Test func `a large state is encoded by an errand, for all who ask meanwhile`() throws {
+    @Test func `a large state is encoded by a background job, for all who ask meanwhile`() throws {
         var bench = LibraryBench { $0.hashedBytesMax = 1 }
         for number in 0..<20 { _ = try bench.send(.shelve("book \(number)", 1)) }
-        _ = bench.takeErrands()
+        _ = bench.takeBackgroundJobs()
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
         #expect(bench.ask(.stateRequest(transfer: 0, part: 0)) == [])
         let (seq, bytes) = (bench.machine.seq, try CBOR.encode(bench.state))
-        let errands = bench.takeErrands()
-        #expect(errands.count == 1)
+        let backgroundJobs = bench.takeBackgroundJobs()
+        #expect(backgroundJobs.count == 1)
         _ = try bench.send(.shelve("another", 1))
-        let result = try #require(errands.first).run()
+        let result = try #require(backgroundJobs.first).run()
         let out = bench.turn { $0.receive(result) }
         #expect(
             replies(out) == [
@@ -160,54 +159,54 @@ import Testing
             ])
     }
 
-    @Test func `pieces of a large state leave as they are encoded, and are encoded once for all who ask`() throws {
+    @Test func `chunks of a large state leave as they are encoded, and are encoded once for all who ask`() throws {
         var bench = LibraryBench {
             $0.hashedBytesMax = 1
             $0.statePartBytes = 40
         }
         for number in 0..<200 { _ = try bench.send(.shelve("book \(number)", number)) }
-        _ = bench.takeErrands()
+        _ = bench.takeBackgroundJobs()
         let state = bench.state
-        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [])
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .chunks)) == [])
         var parts: [StatePart] = []
         var assembled: AssembledState<Library.State>?
         var steps = 0
         while parts.last?.end != .state {
             // What happens meanwhile is in none of them.
             _ = try bench.send(.lend("book \(steps)"), after: 1)
-            let errands = bench.takeErrands().filter { !$0.isDigest }
-            steps += errands.count
-            #expect(errands.count <= 1)
-            for errand in errands {
-                let result = errand.run()
+            let backgroundJobs = bench.takeBackgroundJobs().filter { !$0.isDigest }
+            steps += backgroundJobs.count
+            #expect(backgroundJobs.count <= 1)
+            for job in backgroundJobs {
+                let result = job.run()
                 let out = bench.turn { $0.receive(result) }
                 // The first part goes to who has asked for it before it was there.
                 parts += replies(out).compactMap { if case .statePart(let part) = $0 { part } else { nil } }
             }
             if let last = parts.last, last.end != .state {
-                parts += bench.ask(.stateRequest(transfer: last.transfer, part: last.part + 1, form: .pieces))
+                parts += bench.ask(.stateRequest(transfer: last.transfer, part: last.part + 1, form: .chunks))
                     .compactMap { if case .statePart(let part) = $0 { part } else { nil } }
             }
         }
         #expect(steps > 4)
         #expect(parts.map(\.part) == Array(0..<UInt64(parts.count)))
-        var piece: [UInt8] = []
+        var chunk: [UInt8] = []
         for part in parts {
             #expect(part.bytes.count <= 40)
-            piece += part.bytes
+            chunk += part.bytes
             guard part.end != .nothing else { continue }
-            if assembled == nil { assembled = try AssembledState(outline: piece) } else { try assembled?.add(piece) }
-            piece = []
+            if assembled == nil { assembled = try AssembledState(manifest: chunk) } else { try assembled?.add(chunk) }
+            chunk = []
         }
         let back = try assembled?.state()
         #expect(back == state)
         // Another one, a little later, gets what is encoded already.
-        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .pieces)) == [.statePart(parts[0])])
-        let others = bench.takeErrands().filter { !$0.isDigest }
+        #expect(bench.ask(.stateRequest(transfer: 0, part: 0, form: .chunks)) == [.statePart(parts[0])])
+        let others = bench.takeBackgroundJobs().filter { !$0.isDigest }
         #expect(others.isEmpty)
     }
 
-    @Test func `a difference that would grow too large for a message leaves before its time`() throws {
+    @Test func `a delta that would grow too large for a message leaves before its time`() throws {
         var bench = LibraryBench(following: [delta]) { $0.stateBytesMax = 1000 }
         _ = bench.turn()
         // The first one tells how much an event adds.

@@ -53,7 +53,7 @@ import Testing
         let reducer = try FakeReducer { _, number in
             let other = AnswerPart.parts(of: try CBOR.encode(AdministrationAnswer.done("other")), request: number &+ 1)
             let own = AnswerPart.parts(of: try CBOR.encode(AdministrationAnswer.done("own")), request: number)
-            return [.commonTick(Seq(3))] + other.map { .answer($0) } + own.map { .answer($0) }
+            return [.serverHeartbeat(Seq(3))] + other.map { .answer($0) } + own.map { .answer($0) }
         }
         #expect(try await ask(reducer) == .done("own"))
     }

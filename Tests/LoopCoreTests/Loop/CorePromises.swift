@@ -210,7 +210,7 @@ import Testing
             feedbacks: [
                 .source("source") { send in
                     await log.wait(for: "held")
-                    do { try await send.confirmed(2) } catch { log.add("\(error)") }
+                    do { try await send.sendAndConfirm(2) } catch { log.add("\(error)") }
                     do { try await send(3) } catch { log.add("\(error)") }
                 }
             ])

@@ -55,7 +55,7 @@ private struct Broken: Error, CustomStringConvertible {
         let loop = counting([
             .source("source") { send in
                 await log.wait(for: "held")
-                let seq = try await send.confirmed(3)
+                let seq = try await send.sendAndConfirm(3)
                 log.add("\(seq) \(holder.loop?.state.value ?? -1)")
             }
         ])
@@ -166,7 +166,7 @@ private struct Broken: Error, CustomStringConvertible {
                     log.add("run")
                     await log.wait(for: "cancelled")
                     do { try await send(7) } catch { log.add("\(error)") }
-                    do { try await send.confirmed(7) } catch { log.add("\(error)") }
+                    do { try await send.sendAndConfirm(7) } catch { log.add("\(error)") }
                 }
             }
         ])

@@ -100,7 +100,7 @@ final class World: Sendable {
                     try await send?(event)
                     answer("\(asker): applied 0")
                 } else if asking {
-                    let seq = try await send?.confirmed(event)
+                    let seq = try await send?.sendAndConfirm(event)
                     answer("\(asker): applied \(seq.map { "\($0)" } ?? "never")")
                 } else {
                     try await send?(event)

@@ -12,7 +12,7 @@ import ZMQ
         for number in 0..<50 { try await remote.send(.note("\(number)")) }
         let reducer = try ReducerNode(Jobs(), configuration: .test("inproc://late", context))
         async let outcome = reducer.run()
-        let seq = try await remote.confirmed(.note("last"))
+        let seq = try await remote.sendAndConfirm(.note("last"))
         #expect(seq == Seq(51))
         for await (_, state) in remote.states where state.notes.count == 51 {
             #expect(state.notes == (0..<50).map(String.init) + ["last"])
@@ -24,13 +24,13 @@ import ZMQ
     }
 
     /// The socket was closed before it had sent the last word: the session stayed for a day, and a loop that ended waited for it
-    /// as long as a farewell may take.
+    /// as long as a shutdown grace period may take.
     @Test func `a sender that closes is gone at the reducer`() async throws {
         let cluster = try TestCluster("goes", transport: "ipc")
         for number in 0..<20 {
             // Of a context of its own, which ends with it, as a process does.
             let remote = try RemoteLoop(Jobs.self, reducer: cluster.endpoint, log: { _ in })
-            try await remote.confirmed(.note("\(number)"))
+            try await remote.sendAndConfirm(.note("\(number)"))
             await remote.close()
         }
         _ = try await cluster.status { $0.peers.isEmpty }
@@ -46,7 +46,7 @@ import ZMQ
                 return job
             }))
         let remote = try cluster.remote()
-        try await remote.confirmed(.add(8))
+        try await remote.sendAndConfirm(.add(8))
         let first = try cluster.worker("first", capacity: 4)
         _ = try await cluster.status { $0.peers.contains { $0.name == "first" && $0.leases == 4 } }
         let second = try cluster.worker("second", capacity: 4)
@@ -67,7 +67,7 @@ import ZMQ
             }))
         let remote = try cluster.remote()
         let first = try cluster.worker("first")
-        try await remote.confirmed(.add(5))
+        try await remote.sendAndConfirm(.add(5))
         _ = try await cluster.status { $0.feedbacks[0].running == 5 }
         #expect(try await first.stop() == .stopped)
         let left = try await cluster.status { !$0.peers.contains { $0.name == "first" } }
@@ -91,10 +91,10 @@ import ZMQ
                 }))
         let remote = try cluster.remote()
         let worker = try cluster.worker("one")
-        try await remote.confirmed(.add(2))
+        try await remote.sendAndConfirm(.add(2))
         _ = try await cluster.status { $0.feedbacks[0].running == 2 }
         while door.arrivedCount < 2 { await Task.yield() }
-        try await remote.confirmed(.forget(0))
+        try await remote.sendAndConfirm(.forget(0))
         while door.cancelledCount < 1 { await Task.yield() }
         door.open()
         let report = try await cluster.status { $0.feedbacks[0].running == 0 }
@@ -133,10 +133,10 @@ import ZMQ
     @Test func `an event beyond the limit is an error of send, and the stream goes on`() async throws {
         let cluster = try TestCluster("large")
         let remote = try cluster.remote()
-        try await remote.confirmed(.note("small"))
+        try await remote.sendAndConfirm(.note("small"))
         let large = String(repeating: "x", count: 600 << 10)
-        await #expect(throws: SendRefusal.self) { try await remote.confirmed(.note(large)) }
-        #expect(try await remote.confirmed(.note("after")) == Seq(2))
+        await #expect(throws: SendRefusal.self) { try await remote.sendAndConfirm(.note(large)) }
+        #expect(try await remote.sendAndConfirm(.note("after")) == Seq(2))
         await remote.close()
         try await cluster.stop()
     }
@@ -167,7 +167,7 @@ import ZMQ
         let definition = await #expect(throws: NodeError.self) { try await local.run() }
         #expect("\(definition!)".contains("definition"))
         // A peer repeats what is not answered in time, and may be refused more than once.
-        #expect(try await cluster.status().counters["greetingRefused"] ?? 0 >= 2)
+        #expect(try await cluster.status().counters["joinRefused"] ?? 0 >= 2)
         try await cluster.stop()
     }
 
@@ -196,10 +196,10 @@ import ZMQ
         _ = await states.next()
         var watched = transitions.makeAsyncIterator()
         var sent = 1
-        while try await cluster.status().seq == 0 { try await remote.confirmed(.note("\(sent)")) }
+        while try await cluster.status().seq == 0 { try await remote.sendAndConfirm(.note("\(sent)")) }
         async let first = watched.next()
         let poking = Task {
-            while !Task.isCancelled { _ = try? await remote.confirmed(.note("again")) }
+            while !Task.isCancelled { _ = try? await remote.sendAndConfirm(.note("again")) }
         }
         sent = Int(await first?.value ?? 0)
         poking.cancel()
@@ -243,12 +243,12 @@ import ZMQ
         let remote = try cluster.remote()
         var next = 1
         var last: TransitionNote?
-        try await remote.confirmed(.note("\(next)"))
+        try await remote.sendAndConfirm(.note("\(next)"))
         for await note in seen {
             last = note
             if next == 3 { break }
             next += 1
-            try await remote.confirmed(.note("\(next)"))
+            try await remote.sendAndConfirm(.note("\(next)"))
         }
         #expect(last.map { try? CBOR.decode(Jobs.Event.self, from: $0.event) } != nil)
         await connection.close()

@@ -28,7 +28,7 @@ import ZMQ
         async let outcome = reducer.run()
         async let old = EffectNode(FirstFeeds(), configuration: .test(endpoint, context, "old")).run()
         let sender = try RemoteLoop(FirstFeeds.self, reducer: endpoint, context: context, log: { _ in })
-        try await sender.confirmed(.follow("https://example.org"))
+        try await sender.sendAndConfirm(.follow("https://example.org"))
         let observer = try RemoteLoop(Feeds.self, reducer: endpoint, context: context, log: { _ in })
         var read: Feeds.State?
         for await (_, state) in observer.states where state.unread.isEmpty && !state.items.isEmpty {
@@ -72,7 +72,7 @@ import ZMQ
         let first = try ReducerNode(FirstFeeds(), configuration: configuration)
         let life = Task { try await first.run() }
         let sender = try RemoteLoop(FirstFeeds.self, reducer: endpoint, context: context, log: { _ in })
-        try await sender.confirmed(.follow("https://example.org"))
+        try await sender.sendAndConfirm(.follow("https://example.org"))
         await sender.close()
         first.stop()
         #expect(try await life.value == nil)

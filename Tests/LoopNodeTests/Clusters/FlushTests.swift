@@ -139,7 +139,7 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
             Puts.self, reducer: endpoint, stopLimit: .milliseconds(100),
             log: { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
-        let waiting = Task { try await loop.confirmed(.put(2)) }
+        let waiting = Task { try await loop.sendAndConfirm(.put(2)) }
         try await loop.send(.put(3))
         await loop.close()
         await #expect(throws: SendRefusal.self) { try await waiting.value }

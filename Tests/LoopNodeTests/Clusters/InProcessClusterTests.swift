@@ -15,7 +15,7 @@ import ZMQ
         async let first = workers[0].run()
         async let second = workers[1].run()
         let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
-        let seq = try await remote.confirmed(.add(100))
+        let seq = try await remote.sendAndConfirm(.add(100))
         #expect(seq == Seq(1))
         #expect(try await outcome == Outcome(text: "sum 328350"))
         #expect(try await first == .loopEnded(exitCode: 0, text: "sum 328350"))
@@ -31,7 +31,7 @@ import ZMQ
         let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
         // More than its outbox holds, and more than once.
         for _ in 0..<20_000 { try await remote.send(.forget(0)) }
-        #expect(try await remote.confirmed(.add(1)) == Seq(20_001))
+        #expect(try await remote.sendAndConfirm(.add(1)) == Seq(20_001))
         #expect(try await outcome == Outcome(text: "sum 0"))
         await remote.close()
     }

@@ -123,14 +123,14 @@ private struct TestFile {
         let run = Task { try await reducer.run() }
         let second = try remote(endpoint)
         #expect(try await second.send(note("c"), confirmed: true) == Seq(3))
-        let left = try await second.leftOver()
+        let left = try await second.recoveredEvents()
         #expect(left.map(\.number) == [1, 2])
         #expect(left.map(\.event) == [try note("a"), try note("b")])
         #expect(left.map(\.outcome) == [.applied(nil), .applied(nil)])
         await second.close()
         // A file whose stream has ended begins another.
         let third = try remote(endpoint)
-        #expect(try await third.leftOver() == [])
+        #expect(try await third.recoveredEvents() == [])
         #expect(try await third.send(note("d"), confirmed: true) == Seq(4))
         await third.close()
         reducer.stop()
@@ -168,7 +168,7 @@ private struct TestFile {
         let reducer = try ReducerNode(Jobs(), configuration: try .test(endpoint, ZMQContext()))
         let run = Task { try await reducer.run() }
         let sender = try remote(endpoint)
-        let left = try await sender.leftOver()
+        let left = try await sender.recoveredEvents()
         #expect(left.map(\.outcome) == [.refused(SendRefusal(.historyChanged)), .applied(Seq(1))])
         await sender.close()
         reducer.stop()

@@ -11,7 +11,7 @@ import ZMQ
         var threads: Set<UInt> = []
         try await withTaskExecutorPreference(remote.executor) {
             for number in 1...100 {
-                let seq = try await remote.confirmed(.note("\(number)"))
+                let seq = try await remote.sendAndConfirm(.note("\(number)"))
                 #expect(seq == Seq(UInt64(number)))
                 threads.insert(CurrentThread.identity)
             }
@@ -31,7 +31,7 @@ import ZMQ
                     for number in 0..<200 {
                         let event = Jobs.Event.note("\(sender) \(number)")
                         if number.isMultiple(of: 3) {
-                            try await remote.confirmed(event)
+                            try await remote.sendAndConfirm(event)
                         } else {
                             try await remote.send(event)
                         }
@@ -40,7 +40,7 @@ import ZMQ
             }
             try await group.waitForAll()
         }
-        try await remote.confirmed(.note("end"))
+        try await remote.sendAndConfirm(.note("end"))
         for await (_, state) in remote.states where state.notes.last == "end" {
             #expect(state.notes.count == 8 * 200 + 1)
             for sender in 0..<8 {
@@ -57,11 +57,11 @@ import ZMQ
         let cluster = try TestCluster("own-thread-ended", Jobs(ends: false))
         let remote = try cluster.remote()
         try await withTaskExecutorPreference(remote.executor) {
-            try await remote.confirmed(.note("one"))
+            try await remote.sendAndConfirm(.note("one"))
             // Returns when that thread has ended.
             await remote.close()
             await Task.yield()
-            await #expect(throws: SendRefusal.self) { try await remote.confirmed(.note("two")) }
+            await #expect(throws: SendRefusal.self) { try await remote.sendAndConfirm(.note("two")) }
         }
         _ = try await cluster.stop()
     }
@@ -83,7 +83,7 @@ import ZMQ
         let node = try EffectNode(jobs, configuration: configuration)
         async let end = node.run()
         let remote = try cluster.remote()
-        try await remote.confirmed(.add(100))
+        try await remote.sendAndConfirm(.add(100))
         #expect(try await end == .loopEnded(exitCode: 0, text: "sum 328350"))
         #expect(threads.withLock { $0.count } == 1)
         await remote.close()
@@ -111,9 +111,9 @@ import ZMQ
         let node = try EffectNode(jobs, configuration: configuration)
         async let end = node.run()
         let remote = try cluster.remote()
-        try await remote.confirmed(.add(1))
+        try await remote.sendAndConfirm(.add(1))
         for await job in begun.stream where job == 0 { break }
-        try await remote.confirmed(.forget(0))
+        try await remote.sendAndConfirm(.forget(0))
         for await job in cancelled.stream where job == 0 { break }
         await remote.close()
         node.stop()

@@ -71,7 +71,7 @@ import ZMQ
         var states = follower.states.makeAsyncIterator()
         _ = await states.next()
         for number in 2...50 { try await sender.send(.shelve(number, "book \(number)")) }
-        let last = try await sender.confirmed(.visit)
+        let last = try await sender.sendAndConfirm(.visit)
         var seqs: [Seq] = []
         var newest: Shelf.State?
         while let (seq, state) = await states.next() {
@@ -82,7 +82,7 @@ import ZMQ
         #expect(seqs == seqs.sorted())
         #expect(newest?.visits == 1)
         #expect(newest?.books.count == 50)
-        #expect(follower.doubtCount == 0)
+        #expect(follower.divergenceCount == 0)
         try await site.stop()
     }
 
@@ -91,9 +91,9 @@ import ZMQ
         let sender = try site.remote()
         let follower = try RemoteLoop(folding: Shelf(), reducer: site.endpoint, context: site.context, log: { _ in })
         let every = follower.everyState
-        try await sender.confirmed(.visit)
+        try await sender.sendAndConfirm(.visit)
         for number in 1...200 { try await sender.send(.shelve(number, "book")) }
-        let last = try await sender.confirmed(.visit)
+        let last = try await sender.sendAndConfirm(.visit)
         var next: Seq?
         for await news in every {
             switch news {
@@ -108,7 +108,7 @@ import ZMQ
             if next == last.next { break }
         }
         #expect(next == last.next)
-        #expect(follower.doubtCount == 0)
+        #expect(follower.divergenceCount == 0)
         try await site.stop()
     }
 
@@ -116,8 +116,8 @@ import ZMQ
         let site = try Site("missed")
         let (sender, follower) = (try site.remote(), try site.remote(.full(atMost: 50)))
         let every = follower.everyState
-        for number in 1...100 { try await sender.confirmed(.shelve(number, "book")) }
-        let last = try await sender.confirmed(.visit)
+        for number in 1...100 { try await sender.sendAndConfirm(.shelve(number, "book")) }
+        let last = try await sender.sendAndConfirm(.visit)
         var next: Seq?
         for await news in every {
             switch news {
@@ -155,7 +155,7 @@ import ZMQ
             var states = visits.states.makeAsyncIterator()
             _ = await states.next()
             for number in 1...20 { try await sender.send(.shelve(number, "book")) }
-            try await sender.confirmed(.visit)
+            try await sender.sendAndConfirm(.visit)
             var seen = 0
             while seen < expected, let (_, state) = await states.next() { seen = state }
             #expect(seen == expected)

@@ -50,12 +50,12 @@ private struct Restartable {
         let first = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await first.run() }
         let remote = try nodes.remote()
-        for number in 0..<20 { try await remote.confirmed(.note("\(number)")) }
+        for number in 0..<20 { try await remote.sendAndConfirm(.note("\(number)")) }
         first.stop()
         _ = try await life.value
         let second = try nodes.reducer(Jobs(ends: false))
         let again = Task { try await second.run() }
-        #expect(try await remote.confirmed(.note("20")) == Seq(21))
+        #expect(try await remote.sendAndConfirm(.note("20")) == Seq(21))
         for await (seq, state) in remote.states where seq == Seq(21) {
             #expect(state.notes == (0...20).map(String.init))
             break
@@ -79,7 +79,7 @@ private struct Restartable {
         let life = Task { try await first.run() }
         let worker = TestWorker(try EffectNode(jobs, configuration: .test(nodes.endpoint, nodes.context, "one")))
         let remote = try nodes.remote()
-        try await remote.confirmed(.add(5))
+        try await remote.sendAndConfirm(.add(5))
         _ = try await nodes.status { $0.feedbacks[0].running == 5 }
         first.stop()
         _ = try await life.value
@@ -112,7 +112,7 @@ private struct Restartable {
         configuration.stopLimit = .zero
         let worker = TestWorker(try EffectNode(jobs, configuration: configuration))
         let remote = try nodes.remote()
-        try await remote.confirmed(.add(count))
+        try await remote.sendAndConfirm(.add(count))
         _ = try await nodes.status { $0.feedbacks[0].running == count }
         first.stop()
         _ = try await life.value
@@ -135,7 +135,7 @@ private struct Restartable {
         let first = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await first.run() }
         let remote = try nodes.remote()
-        for number in 0..<3 { try await remote.confirmed(.note("\(number)")) }
+        for number in 0..<3 { try await remote.sendAndConfirm(.note("\(number)")) }
         first.stop()
         _ = try await life.value
         let snapshots = nodes.disk.content.withLock { $0.snapshots.map(\.entry) }
@@ -148,7 +148,7 @@ private struct Restartable {
             configuration.log = { line in lines.withLock { $0.append(line) } }
         }
         let again = Task { try await second.run() }
-        #expect(try await remote.confirmed(.note("3")) == Seq(4))
+        #expect(try await remote.sendAndConfirm(.note("3")) == Seq(4))
         #expect(
             lines.withLock { $0 }.contains { $0.contains("recovered seq 3 from a snapshot at seq 3 and 0 records") })
         await remote.close()
@@ -163,7 +163,7 @@ private struct Restartable {
         let remote = try nodes.remote()
         var number = 0
         while nodes.disk.content.withLock({ $0.snapshots.count }) < 3 {
-            try await remote.confirmed(.note("\(number)"))
+            try await remote.sendAndConfirm(.note("\(number)"))
             number += 1
         }
         await remote.close()
@@ -183,9 +183,9 @@ private struct Restartable {
         let reducer = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await reducer.run() }
         let remote = try nodes.remote()
-        #expect(try await remote.confirmed(.note("before")) == Seq(1))
+        #expect(try await remote.sendAndConfirm(.note("before")) == Seq(1))
         nodes.disk.fail(kind, kind)
-        let during = Task { try await remote.confirmed(.note("during")) }
+        let during = Task { try await remote.sendAndConfirm(.note("during")) }
         let report = try await nodes.status { !$0.isReady }
         #expect(report.notReadyBecause?.contains("the test says so") == true)
         // Acknowledged only once it is in the journal that was opened anew.
@@ -206,7 +206,7 @@ private struct Restartable {
         let reducer = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await reducer.run() }
         let remote = try nodes.remote()
-        #expect(try await remote.confirmed(.note("before")) == Seq(1))
+        #expect(try await remote.sendAndConfirm(.note("before")) == Seq(1))
         nodes.disk.fail(.corrupt)
         try await remote.send(.note("during"))
         await #expect(throws: NodeError.self) { try await life.value }

@@ -42,7 +42,7 @@ private struct Steps: LoopDefinition {
         let first = try node(disk.place) { _ in }
         let run = Task { try await first.run() }
         let remote = try RemoteLoop(Steps.self, reducer: endpoint, log: { _ in })
-        for _ in 0..<10 { try await remote.confirmed(.step) }
+        for _ in 0..<10 { try await remote.sendAndConfirm(.step) }
         await remote.close()
         first.stop()
         #expect(try await run.value == nil)

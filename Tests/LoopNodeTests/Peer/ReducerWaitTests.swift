@@ -168,7 +168,7 @@ import ZMQ
             Puts.self, reducer: endpoint, connectTimeout: .milliseconds(200),
             log: { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
-        await #expect(throws: SendRefusal.self) { try await loop.confirmed(.put(2)) }
+        await #expect(throws: SendRefusal.self) { try await loop.sendAndConfirm(.put(2)) }
         for await _ in loop.states {}
         #expect("\(try #require(loop.failure))".hasPrefix("no reducer answered at \(endpoint) within 0.2 seconds"))
         let said = lines.withLock { $0 }

@@ -75,7 +75,7 @@ private struct Broken: Error {}
                         log.add("waits")
                         await log.wait(for: "go on")
                         do {
-                            try await send.confirmed(100)
+                            try await send.sendAndConfirm(100)
                         } catch {
                             log.add("refused")
                         }

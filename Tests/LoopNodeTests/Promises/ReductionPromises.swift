@@ -159,7 +159,7 @@ import Testing
             runtime, log,
             [
                 .source("source") { send in
-                    let seq = try await send.confirmed(3)
+                    let seq = try await send.sendAndConfirm(3)
                     log.add("confirmed \(seq) after \(log.said("reduce"))")
                 }
             ])

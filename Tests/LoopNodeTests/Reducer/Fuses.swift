@@ -42,7 +42,7 @@ struct Fuses: LoopDefinition {
             .each(
                 "fuse", requests: \.wanted,
                 retry: Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0)
-            ) { _ in .run { send in try await send.confirmed(.trap) } }
+            ) { _ in .run { send in try await send.sendAndConfirm(.trap) } }
         ]
     }
 
@@ -69,8 +69,8 @@ struct FusedReducer {
             recovered: state, configuration: ReducerConfiguration(), seed: 1, nonce: 1, at: Self.now)
         turn {
             $0.receive(
-                .greet(
-                    Greeting(
+                .join(
+                    JoinRequest(
                         peer: Self.peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
                         fingerprint: 0, capacity: 0, groups: [], name: "client")),
                 from: .router([9]))

@@ -15,7 +15,7 @@ import Testing
         let configuration = ReducerNodeConfiguration(
             bind: "ipc://\(folder)/reducer", journal: .file("\(folder)/fuses.journal"),
             silenceLimit: .milliseconds(500),
-            farewell: .milliseconds(500))
+            shutdownGracePeriod: .milliseconds(500))
         let outcome = try await ReducerNode(Fuses(), configuration: configuration).run()
         guard outcome?.text == "counted 2" else { fatalError("the loop ended with \(String(describing: outcome))") }
     }
@@ -33,10 +33,10 @@ import Testing
 
     @Test func `twice goes on without it, and its sender is told`() async throws {
         try await live { remote in
-            #expect(try await remote.confirmed(.step) == Seq(1))
-            let refusal = await #expect(throws: SendRefusal.self) { try await remote.confirmed(.trap) }
+            #expect(try await remote.sendAndConfirm(.step) == Seq(1))
+            let refusal = await #expect(throws: SendRefusal.self) { try await remote.sendAndConfirm(.trap) }
             #expect(refusal?.reason == .quarantined)
-            #expect(try await remote.confirmed(.step) == Seq(2))
+            #expect(try await remote.sendAndConfirm(.step) == Seq(2))
             try await remote.send(.finish)
         }
     }
@@ -44,9 +44,9 @@ import Testing
     @Test func `twice goes on also where an effect of its own process sent it`() async throws {
         let endpoint = "ipc://\(folder)/reducer"
         try await live { remote in
-            try await remote.confirmed(.step)
-            try await remote.confirmed(.step)
-            try await remote.confirmed(.arm)
+            try await remote.sendAndConfirm(.step)
+            try await remote.sendAndConfirm(.step)
+            try await remote.sendAndConfirm(.arm)
             var report: StatusReport?
             // The effect has tried once more, with the same bytes, and was refused at once.
             while report?.parked.isEmpty ?? true {

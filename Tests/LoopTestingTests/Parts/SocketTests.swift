@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The sockets of a simulated process` {
     private func frame(_ number: UInt64, session: SessionID = .none) -> PeerFrame {
-        PeerFrame(history: History(1), epoch: .none, session: session, message: .commonTick(Seq(number)))
+        PeerFrame(history: History(1), epoch: .none, session: session, message: .serverHeartbeat(Seq(number)))
     }
 
     @Test func `deliver one connection's messages in order, and none before a stall is over`() {

@@ -4,10 +4,10 @@ import LoopCore
 import LoopWire
 import Testing
 
-/// Differences to states of which nobody has a copy.
+/// Deltas to states of which nobody has a copy.
 ///
-/// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'Differences to anchors'` takes longer histories of more.
-@Suite struct `Differences to anchors` {
+/// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'Deltas to anchors'` takes longer histories of more.
+@Suite struct `Deltas to anchors` {
     static let seeds = ProcessInfo.processInfo.environment["LOOP_MODEL_SEEDS"].flatMap { UInt64($0) } ?? 24
 
     struct Shelf: Codable, Equatable, Sendable {
@@ -16,7 +16,7 @@ import Testing
         var spare: TrackedDictionary<Int, String>?
     }
 
-    /// Who follows the state in an own rhythm, and what the next difference is to.
+    /// Who follows the state in an own rhythm, and what the next delta is to.
     private struct Follower {
         let every: Int
         var base: DeltaBase
@@ -69,7 +69,7 @@ import Testing
         Shelf(books: TrackedDictionary((0..<count).map { ($0, "a title") }))
     }
 
-    @Test func `are the same bytes as differences to a copy`() throws {
+    @Test func `are the same bytes as deltas to a copy`() throws {
         var shelf = numbered(1000)
         let (base, old) = (try DeltaBase(of: shelf), shelf)
         for key in [700, 3, 12] { shelf.books[key] = "another title" }

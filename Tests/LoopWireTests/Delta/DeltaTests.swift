@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@Suite struct `Differences of states` {
+@Suite struct `Deltas of states` {
     struct Page: Codable, Equatable, Sendable {
         var title = ""
         var links: TrackedDictionary<Int, Int> = [:]
@@ -74,7 +74,7 @@ import Testing
         #expect(try Delta.encode(from: site, to: site).count < 100)
     }
 
-    @Test func `a difference to another state is refused, and leaves the state as it is`() throws {
+    @Test func `a delta to another state is refused, and leaves the state as it is`() throws {
         let old: TrackedDictionary = [1: 1, 2: 2, 3: 3, 4: 4]
         var new = old
         new[2] = nil
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `damaged and truncated differences are errors, or give a state`() throws {
+    @Test func `damaged and truncated deltas are errors, or give a state`() throws {
         var site = Site()
         for key in 0..<50 { site.pages["\(key)"] = Page(title: "\(key)") }
         let old = site

@@ -14,8 +14,8 @@ enum MessageExamples {
     static let toPeer: [(name: String, frame: PeerFrame)] = [
         ("introduction", introduction),
         (
-            "welcome",
-            .welcome(
+            "join accepted",
+            .joinAccepted(
                 watermark: 5, silenceLimit: .seconds(3), tickInterval: .milliseconds(500),
                 feedbacks: ["updating", "jobs"])
         ),
@@ -33,13 +33,13 @@ enum MessageExamples {
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
         ("outcomes", .outcomes(acknowledgement)),
         ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
-        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .piece, bytes: [1, 2]))),
+        ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
         ("status", .status([0xa0])),
         ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))),
         ("update", .update(Seq(7), state: [0xa0])),
         ("transitions", transitions),
-        ("common tick", .commonTick(Seq(7))),
+        ("server heartbeat", .serverHeartbeat(Seq(7))),
         ("delta", .delta(StateDelta(base: Seq(5)...Seq(7), seq: Seq(9), hash: 0xbeef, bytes: [0xa0]))),
         (
             "delta without a hash",
@@ -72,9 +72,9 @@ enum MessageExamples {
     static let toReducer: [(name: String, message: ToReducer)] = [
         ("hello", .hello(name: "slots", schema: 1)),
         (
-            "greet",
-            .greet(
-                Greeting(
+            "join",
+            .join(
+                JoinRequest(
                     peer: peer, session: SessionID(11), history: History(0xabcd), epoch: epoch, watermark: 5, schema: 1,
                     fingerprint: 0xfeed, capacity: 8, groups: ["default", "gpu"], name: "wörker 1",
                     feedbacks: ["jobs@workers(default)"]))
@@ -94,8 +94,8 @@ enum MessageExamples {
         ("outcomes?", .outcomesRequest(SessionID(11), after: 5)),
         ("state?", .stateRequest(transfer: 1, part: 8)),
         ("state? of a section", .stateRequest(transfer: 0, part: 0, section: "queue")),
-        ("state? in pieces", .stateRequest(transfer: 0, part: 0, form: .pieces)),
-        ("state? for differences", .stateRequest(transfer: 0, part: 0, differences: 200)),
+        ("state? in chunks", .stateRequest(transfer: 0, part: 0, form: .chunks)),
+        ("state? for deltas", .stateRequest(transfer: 0, part: 0, deltas: 200)),
         ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("goodbye", .goodbye(SessionID(11), peer, History(0xabcd))),
         ("status?", .statusRequest),
@@ -116,11 +116,11 @@ enum MessageExamples {
 
     static let topics: [(name: String, topic: Topic)] = [
         ("whole states", .updates(loop, UpdateStream(.full))),
-        ("differences", .updates(loop, UpdateStream(.delta, interval: 200))),
-        ("a section's differences", .updates(loop, UpdateStream(.delta, of: SectionID(name: "queue")))),
+        ("deltas", .updates(loop, UpdateStream(.delta, interval: 200))),
+        ("a section's deltas", .updates(loop, UpdateStream(.delta, of: SectionID(name: "queue")))),
         ("events", .events(loop, fingerprint: 0xfeed)),
         ("transitions", .transitions(loop)),
-        ("common tick", .tick(loop)),
+        ("server heartbeat", .tick(loop)),
     ]
 
     /// Every example's name and bytes, in the order of the vectors.

@@ -47,7 +47,7 @@ enum CatalogueRoles {
             }
             let event = Catalogue.Event.vote(number: number, film: Int.random(in: 0..<films, using: &random))
             if number == UInt64(warmUp) || number == UInt64(count + warmUp) {
-                try await loop.confirmed(event)
+                try await loop.sendAndConfirm(event)
             } else {
                 try await loop.send(event)
             }
@@ -89,7 +89,7 @@ enum CatalogueRoles {
             Role.say("seen", state.votes.applied)
             break
         }
-        try checkDoubts(loop)
+        try checkDivergences(loop)
         await loop.close()
     }
 
@@ -105,14 +105,14 @@ enum CatalogueRoles {
             try state.check(films: films, votes: votes)
             break
         }
-        try checkDoubts(loop)
-        try await loop.confirmed(.finish)
+        try checkDivergences(loop)
+        try await loop.sendAndConfirm(.finish)
         await loop.close()
     }
 
-    private static func checkDoubts(_ loop: RemoteLoop<Catalogue>) throws {
-        guard loop.doubtCount == 0 else {
-            throw BenchmarkError.promise("the observer doubted \(loop.doubtCount) times what it had")
+    private static func checkDivergences(_ loop: RemoteLoop<Catalogue>) throws {
+        guard loop.divergenceCount == 0 else {
+            throw BenchmarkError.promise("the observer doubted \(loop.divergenceCount) times what it had")
         }
     }
 

@@ -37,7 +37,7 @@ enum CrowdRoles {
                 try counts.votes.check(votesCount)
                 break
             }
-            guard observer.doubtCount == 0 else { throw BenchmarkError.promise("an observer doubted what it had") }
+            guard observer.divergenceCount == 0 else { throw BenchmarkError.promise("an observer doubted what it had") }
         }
         Role.say("seen", votesCount)
         // Until it is ended.

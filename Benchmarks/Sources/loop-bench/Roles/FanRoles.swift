@@ -20,7 +20,7 @@ enum FanRoles<Definition: FanDefinition> {
         }
         let loop = try RemoteLoop(Definition.self, reducer: reducer, log: { _ in })
         Role.say("began", MonotonicTime.seconds)
-        try await loop.confirmed(
+        try await loop.sendAndConfirm(
             Definition.Event(.begin(limit: try role.number("count"), window: try role.number("window"))))
         await loop.close()
     }

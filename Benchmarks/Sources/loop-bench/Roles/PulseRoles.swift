@@ -14,7 +14,7 @@ enum PulseRoles {
                 reducer: reducer, runsEffectsOnItsThread: role.isOnItsThread, log: { _ in }))
         async let end = node.run()
         let remote = try RemoteLoop(Pulse.self, reducer: reducer, log: { _ in })
-        try await remote.confirmed(.begin(count))
+        try await remote.sendAndConfirm(.begin(count))
         await remote.close()
         _ = try await end
         let times = starts.all

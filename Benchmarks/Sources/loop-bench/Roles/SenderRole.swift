@@ -12,9 +12,9 @@ enum SenderRole<Event: NumberedEvent> {
             return Event(number: number)
         }
         // The first answer says that the session stands.
-        try await loop.confirmed(next())
+        try await loop.sendAndConfirm(next())
         for _ in 0..<warmUp { try await loop.send(next()) }
-        try await loop.confirmed(next())
+        try await loop.sendAndConfirm(next())
 
         let clock = ContinuousClock()
         if try role.number("window") == 1 {
@@ -23,7 +23,7 @@ enum SenderRole<Event: NumberedEvent> {
             try await withTaskExecutorPreference(role.isOnItsThread ? loop.executor : nil) {
                 for _ in 0..<count {
                     let sent = clock.now
-                    try await loop.confirmed(next())
+                    try await loop.sendAndConfirm(next())
                     waits.append((clock.now - sent).inSeconds * 1e6)
                 }
             }
@@ -31,7 +31,7 @@ enum SenderRole<Event: NumberedEvent> {
         } else {
             let began = clock.now
             for _ in 1..<count { try await loop.send(next()) }
-            try await loop.confirmed(next())
+            try await loop.sendAndConfirm(next())
             Role.say("seconds", (clock.now - began).inSeconds)
         }
         for await (seq, state) in loop.states where seq.value >= number {

@@ -35,7 +35,7 @@ struct PageLines {
     func contents(bytesMax: Int) -> [LinkCheck.PageContent] {
         var contents = [LinkCheck.PageContent()]
         var bytes = 0
-        func makeRoom(_ count: Int) {
+        func makeSpace(_ count: Int) {
             if bytes > 0, bytes + count > bytesMax {
                 contents.append(LinkCheck.PageContent())
                 bytes = 0
@@ -43,13 +43,13 @@ struct PageLines {
             bytes += count
         }
         for line in lines {
-            makeRoom(line.utf8.count)
+            makeSpace(line.utf8.count)
             contents[contents.count - 1].links += line
         }
         let hashesMax = max(bytesMax / 8, 1)
         for start in stride(from: 0, to: anchors.count, by: hashesMax) {
             let packed = AnchorSet.packed(Array(anchors[start..<min(start + hashesMax, anchors.count)]))
-            makeRoom(packed.count)
+            makeSpace(packed.count)
             contents[contents.count - 1].anchors = packed
         }
         return contents

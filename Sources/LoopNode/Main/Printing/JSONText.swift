@@ -1,7 +1,7 @@
 import CBOR
 import LoopWire
 
-/// Pieces of what is printed: JSON documents a line each, and texts beside them.
+/// Chunks of what is printed: JSON documents a line each, and texts beside them.
 package enum JSONText {
     /// A string in double quotes, escaped.
     package static func quoted(_ text: String) -> String {

@@ -2,63 +2,63 @@ package import CBOR
 import LoopCollections
 import LoopCore
 
-/// A state as pieces, each an encoded item of its own: the first can be sent and decoded before the last is encoded.
+/// A state as chunks, each an encoded item of its own: the first can be sent and decoded before the last is encoded.
 ///
-/// The first piece is the *outline*: the state with a number in place of each `TrackedDictionary`, from 0 in the order in which
-/// the state encodes them. Each further piece is an array in which the number of a dictionary and an array of its next
-/// entries, `[key, value, …]`, alternate. A state that has no entries in tracked dictionaries is one piece: itself. A
+/// The first chunk is the *manifest*: the state with a number in place of each `TrackedDictionary`, from 0 in the order in which
+/// the state encodes them. Each further chunk is an array in which the number of a dictionary and an array of its next
+/// entries, `[key, value, …]`, alternate. A state that has no entries in tracked dictionaries is one chunk: itself. A
 /// dictionary within a value of another one is part of that value.
-package struct StatePieces: Sendable {
+package struct StateChunks: Sendable {
     /// What is handed out first.
     private var first: [UInt8]?
     private let sources: [any EntrySource]
     private var place = EntryPlace()
     private let limits: CBORLimits
-    /// How many entries the next piece gets: learnt from those before, since what an entry takes is known once it is encoded.
+    /// How many entries the next chunk gets: learnt from those before, since what an entry takes is known once it is encoded.
     private var entriesCount = 16
 
     /// Takes work for what is outside of the state's dictionaries, and shares what is in them. Nil: there is nothing in them.
     /// - Throws: what encoding the state throws.
     package init?<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
-        let dictionaries = OutlinedDictionaries()
-        let outline = try CBOR.encode(
+        let dictionaries = NumberedDictionaries()
+        let manifest = try CBOR.encode(
             state, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.outlining(dictionaries)])
-        first = outline
+        first = manifest
         sources = dictionaries.all
         self.limits = limits
         place.skipEmpty(sources)
         if place.source >= sources.count { return nil }
     }
 
-    /// A state that is encoded already, as its only piece.
+    /// A state that is encoded already, as its only chunk.
     package init(whole: [UInt8]) {
         first = whole
         sources = []
         limits = .default
     }
 
-    /// Whether there are no more pieces.
+    /// Whether there are no more chunks.
     package var isAtEnd: Bool { first == nil && place.source >= sources.count }
 
-    /// The next piece.
-    /// - Parameter byteCount: about how long it is to be; the outline, and what holds one large entry, are as long as they are.
+    /// The next chunk.
+    /// - Parameter byteCount: about how long it is to be; the manifest, and what holds one large entry, are as long as they are.
     /// - Throws: what encoding an entry throws.
     package mutating func next(byteCount: Int) throws(WireError) -> [UInt8] {
-        if let outline = first {
+        if let manifest = first {
             first = nil
-            return outline
+            return manifest
         }
-        let piece = EntriesPiece(sources, place, atMost: entriesCount)
-        let bytes = try CBOR.encode(piece, limits: limits)
-        place = piece.place
+        let chunk = EntriesChunk(sources, place, atMost: entriesCount)
+        let bytes = try CBOR.encode(chunk, limits: limits)
+        place = chunk.place
         place.skipEmpty(sources)
-        let fitting = piece.count * byteCount / max(bytes.count, 1)
+        let fitting = chunk.count * byteCount / max(bytes.count, 1)
         entriesCount = max(1, min(fitting, 8 * entriesCount))
         return bytes
     }
 }
 
-/// Where among a state's dictionaries the next piece begins.
+/// Where among a state's dictionaries the next chunk begins.
 private struct EntryPlace {
     var source = 0
     var ordinal = 0
@@ -68,8 +68,8 @@ private struct EntryPlace {
     }
 }
 
-/// Entries that are encoded as one piece; encoding them, once, says where the next piece begins.
-private final class EntriesPiece: Encodable {
+/// Entries that are encoded as one chunk; encoding them, once, says where the next chunk begins.
+private final class EntriesChunk: Encodable {
     private let sources: [any EntrySource]
     private let max: Int
     private(set) var place: EntryPlace
@@ -96,47 +96,47 @@ private final class EntriesPiece: Encodable {
     }
 }
 
-/// A state of which pieces have come.
+/// A state of which chunks have come.
 package struct AssembledState<State: Decodable>: Sendable {
-    private let outline: [UInt8]
+    private let manifest: [UInt8]
     private let dictionaries = AssembledDictionaries()
     private let limits: CBORLimits
 
-    /// - Throws: where the outline cannot be decoded while its dictionaries are empty: also where a type demands that
+    /// - Throws: where the manifest cannot be decoded while its dictionaries are empty: also where a type demands that
     ///   something is in them. Such a state can only be had whole.
-    package init(outline: [UInt8], limits: CBORLimits = .default) throws(WireError) {
+    package init(manifest: [UInt8], limits: CBORLimits = .default) throws(WireError) {
         _ = try CBOR.decode(
-            State.self, from: outline, limits: limits,
+            State.self, from: manifest, limits: limits,
             userInfo: [DeltaCoding.key: DeltaCoding.expecting(dictionaries)])
-        self.outline = outline
+        self.manifest = manifest
         self.limits = limits
     }
 
-    /// Takes the next piece.
+    /// Takes the next chunk.
     /// - Throws: where it is none, or not one of this state as far as that can be seen.
-    package mutating func add(_ piece: [UInt8]) throws(WireError) {
+    package mutating func add(_ chunk: [UInt8]) throws(WireError) {
         // Entries take more than their encoding.
-        MemoryRoom.make(4 * piece.count)
+        HeapReservation.make(4 * chunk.count)
         _ = try CBOR.decode(
-            DecodedPiece.self, from: piece, limits: limits, userInfo: [DecodedPiece.key: dictionaries])
+            DecodedChunk.self, from: chunk, limits: limits, userInfo: [DecodedChunk.key: dictionaries])
     }
 
-    /// The state that the pieces make.
+    /// The state that the chunks make.
     /// - Throws: where a key has come twice, and what decoding the state throws.
     package func state() throws(WireError) -> State {
         try CBOR.decode(
-            State.self, from: outline, limits: limits,
+            State.self, from: manifest, limits: limits,
             userInfo: [DeltaCoding.key: DeltaCoding.assembling(dictionaries)])
     }
 }
 
 /// Decoding one adds its entries to the dictionaries that the decoder was told of.
-private struct DecodedPiece: Decodable {
-    static let key = CodingUserInfoKey(rawValue: "loop.piece").unsafelyUnwrapped
+private struct DecodedChunk: Decodable {
+    static let key = CodingUserInfoKey(rawValue: "loop.chunk").unsafelyUnwrapped
 
     init(from decoder: any Decoder) throws {
         guard let dictionaries = decoder.userInfo[Self.key] as? AssembledDictionaries else {
-            preconditionFailure("a piece is decoded without the dictionaries that its entries are of")
+            preconditionFailure("a chunk is decoded without the dictionaries that its entries are of")
         }
         var container = try decoder.unkeyedContainer()
         while !container.isAtEnd {

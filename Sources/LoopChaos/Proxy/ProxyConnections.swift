@@ -3,7 +3,7 @@ import LoopCore
 import LoopNode
 
 /// The proxy's thread: accepts, reads, holds back, writes.
-struct ProxyDesk: ~Copyable {
+struct ProxyConnections: ~Copyable {
     /// One connection: the peer's socket, the reducer's, and what is between them.
     private struct Relay {
         let link: Int
@@ -111,7 +111,7 @@ struct ProxyDesk: ~Copyable {
     ) -> Int16 {
         let (from, to) = ofPeer ? (relay.toReducer, relay.toPeer) : (relay.toPeer, relay.toReducer)
         let fault = fault(relay)
-        var events = from.hasRoom ? Int16(POLLIN) : 0
+        var events = from.hasSpace ? Int16(POLLIN) : 0
         let isStalled = ofPeer ? fault.stalledToPeer : fault.stalledToReducer
         if !isStalled, let at = to.nextAt {
             if at <= now { events |= Int16(POLLOUT) } else { deadline = min(deadline ?? at, at) }
@@ -154,7 +154,7 @@ struct ProxyDesk: ~Copyable {
     private mutating func read(_ index: Int, fromPeer: Bool, revents: Int32, at now: MonotonicTime) {
         let relay = relays[index]
         guard !relay.isOver else { return }
-        guard (fromPeer ? relay.toReducer : relay.toPeer).hasRoom else {
+        guard (fromPeer ? relay.toReducer : relay.toPeer).hasSpace else {
             // Nobody is there any more, neither to read from nor to write to.
             if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
             return

@@ -8,7 +8,7 @@ import LoopNode
 ///        ├──a signal, or no worker is left──▶ stopping: first the workers, which hand their work back,
 ///        │                                      then the reducer ──all have ended──▶ over
 ///        └──a second signal──▶ everything is killed
-struct Crew: Sendable, Equatable {
+struct ProcessGroup: Sendable, Equatable {
     /// One of its processes.
     enum Member: Hashable, Sendable, CustomStringConvertible {
         case reducer

@@ -1,7 +1,7 @@
 internal import LoopCore
 
 /// One thing that a loop has done, for a test to assert.
-struct LoopHappening<State: Sendable, Event: Sendable> {
+struct LoopAction<State: Sendable, Event: Sendable> {
     enum What {
         /// An event was reduced. The source is the effect that sent it; the event is nil for a direct change.
         case applied(Event?, by: EffectID?, before: State, after: State)

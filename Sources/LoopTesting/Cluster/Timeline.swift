@@ -1,10 +1,10 @@
 /// One thing that comes to pass at its time, whatever the seed draws.
-enum Happening: Sendable {
+enum TimelineEntry: Sendable {
     case join
     case kill(SimulatedPeerName)
     case stop(SimulatedPeerName)
     case freeze(SimulatedPeerName, nanoseconds: UInt64)
-    case cut(SimulatedPeerName, Happenings.Direction, nanoseconds: UInt64)
+    case cut(SimulatedPeerName, Timeline.Direction, nanoseconds: UInt64)
     case dropInbox(SimulatedPeerName, messages: Int)
     case losePushes(SimulatedPeerName)
     case crashReducer(losesPower: Bool)
@@ -21,8 +21,8 @@ enum SimulatedPeerName: Equatable, Sendable {
 
 /// What is to come to pass at one moment of a simulated cluster's run. Workers and clients are numbered from 0; one that takes
 /// the place of another has its number.
-public struct Happenings: Sendable {
-    var all: [Happening] = []
+public struct Timeline: Sendable {
+    var all: [TimelineEntry] = []
 
     /// Which messages a cut holds back.
     public enum Direction: Sendable {
@@ -91,7 +91,7 @@ public struct Happenings: Sendable {
 
 extension ClusterEngine {
     /// What was asked for comes to pass, as far as there is something that it can happen to.
-    func perform(_ happening: Happening) throws(Violation) {
+    func perform(_ happening: TimelineEntry) throws(Violation) {
         say("happening: \(ValueText.of(happening))")
         switch happening {
         case .join: try addPeer(.worker, roster.workerSlotCount)

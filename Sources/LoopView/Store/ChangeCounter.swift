@@ -1,7 +1,7 @@
 internal import LoopLock
 
 /// How often a store has told of changes.
-final class Tellings: Sendable {
+final class ChangeCounter: Sendable {
     private let count = Locked<UInt64>(0)
 
     var number: UInt64 { count.withLock { $0 } }
@@ -18,17 +18,17 @@ final class ReadingLog: Sendable {
     /// The reading that is going on in this task.
     @TaskLocal static var current: ReadingLog?
 
-    private let looks = Locked<[(tellings: Tellings, number: UInt64)]>([])
+    private let looks = Locked<[(changes: ChangeCounter, number: UInt64)]>([])
 
     /// Something is about to be read.
-    func look(at tellings: Tellings) {
-        let number = tellings.number
+    func look(at changes: ChangeCounter) {
+        let number = changes.number
         looks.withLock { looks in
             // Mostly one store is read many times.
-            if looks.last?.tellings !== tellings { looks.append((tellings, number)) }
+            if looks.last?.changes !== changes { looks.append((changes, number)) }
         }
     }
 
     /// Whether a store has told of a change since it was looked at.
-    var isOutdated: Bool { looks.withLock { $0 }.contains { $0.tellings.number != $0.number } }
+    var isOutdated: Bool { looks.withLock { $0 }.contains { $0.changes.number != $0.number } }
 }

@@ -5,7 +5,7 @@ import LoopLock
 import LoopWire
 
 /// Answers what operators ask of the journal, on threads of their own that read beside the one that writes.
-struct JournalDesk<Definition: LoopDefinition>: Sendable {
+struct JournalQueries<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void

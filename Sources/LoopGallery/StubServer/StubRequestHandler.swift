@@ -5,7 +5,7 @@ internal import LoopWeb
 internal import LoopWire
 
 /// Answers the requests to a ``StubServer``.
-final class StubDesk: Sendable {
+final class StubRequestHandler: Sendable {
     private struct Moving {
         var faults: FaultPlan
         var searches: RequestRate

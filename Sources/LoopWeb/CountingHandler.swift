@@ -3,7 +3,7 @@ internal import Glibc
 internal import LoopLock
 
 /// What the callbacks of libmicrohttpd share: it answers requests, and counts them.
-final class FrontDesk: WebDesk, @unchecked Sendable {
+final class CountingHandler: RequestHandler, @unchecked Sendable {
     struct Counts {
         var total = 0
         var underWay = 0

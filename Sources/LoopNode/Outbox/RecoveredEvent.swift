@@ -3,7 +3,7 @@ public import LoopCore
 import LoopLock
 
 /// What became of an event that an earlier process of the same sender had accepted and not seen settled.
-public struct LeftOver: Equatable, Sendable {
+public struct RecoveredEvent: Equatable, Sendable {
     /// What is known of it now.
     public enum Outcome: Equatable, Sendable {
         /// It was applied; at which seq, where its sender had asked for that.
@@ -20,10 +20,10 @@ public struct LeftOver: Equatable, Sendable {
 }
 
 /// Follows the entries that were left over until all of them are settled.
-final class LeftOverBook: Sendable {
+final class RecoveredEvents: Sendable {
     private struct State {
         var open: [UInt64: [UInt8]]
-        var settled: [LeftOver] = []
+        var settled: [RecoveredEvent] = []
         var failure: NodeError?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -39,10 +39,10 @@ final class LeftOverBook: Sendable {
     }
 
     /// The outcome of one entry is known.
-    func settle(_ number: UInt64, _ outcome: LeftOver.Outcome) {
+    func settle(_ number: UInt64, _ outcome: RecoveredEvent.Outcome) {
         note { state in
             guard let event = state.open.removeValue(forKey: number) else { return }
-            state.settled.append(LeftOver(number: number, event: event, outcome: outcome))
+            state.settled.append(RecoveredEvent(number: number, event: event, outcome: outcome))
         }
     }
 
@@ -52,7 +52,7 @@ final class LeftOverBook: Sendable {
             guard !state.open.isEmpty else { return }
             for (own, event) in state.open.filter({ $0.key <= number }).sorted(by: { $0.key < $1.key }) {
                 state.open[own] = nil
-                state.settled.append(LeftOver(number: own, event: event, outcome: .applied(nil)))
+                state.settled.append(RecoveredEvent(number: own, event: event, outcome: .applied(nil)))
             }
         }
     }
@@ -71,7 +71,7 @@ final class LeftOverBook: Sendable {
     }
 
     /// Waits until every outcome is known.
-    func all() async throws(NodeError) -> [LeftOver] {
+    func all() async throws(NodeError) -> [RecoveredEvent] {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 let isOver = state.open.isEmpty || state.failure != nil

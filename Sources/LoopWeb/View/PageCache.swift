@@ -1,7 +1,7 @@
 internal import LoopLock
 
 /// The pages of a server, by session: one for everybody, or one for each browser.
-final class PageShelf: Sendable {
+final class PageCache: Sendable {
     private struct State {
         var pages: [String: LivePage] = [:]
         var isClosed = false

@@ -55,49 +55,49 @@ private struct Crew: Codable, Equatable {
     }
 }
 
-private func pieces<State: Encodable>(of state: State, byteCount: Int) throws -> [[UInt8]] {
-    var rest = try #require(try StatePieces(of: state))
-    var pieces: [[UInt8]] = []
-    while !rest.isAtEnd { pieces.append(try rest.next(byteCount: byteCount)) }
-    return pieces
+private func chunks<State: Encodable>(of state: State, byteCount: Int) throws -> [[UInt8]] {
+    var rest = try #require(try StateChunks(of: state))
+    var chunks: [[UInt8]] = []
+    while !rest.isAtEnd { chunks.append(try rest.next(byteCount: byteCount)) }
+    return chunks
 }
 
-private func assembled<State: Codable>(_ type: State.Type, _ pieces: [[UInt8]]) throws -> State {
-    var state = try AssembledState<State>(outline: pieces[0])
-    for piece in pieces.dropFirst() { try state.add(piece) }
+private func assembled<State: Codable>(_ type: State.Type, _ chunks: [[UInt8]]) throws -> State {
+    var state = try AssembledState<State>(manifest: chunks[0])
+    for chunk in chunks.dropFirst() { try state.add(chunk) }
     return try state.state()
 }
 
-@Suite struct `A state in pieces` {
+@Suite struct `A state in chunks` {
     @Test(arguments: [1, 60, 1000, 1_000_000])
     func `comes back as it was, with its order, whatever size they have`(byteCount: Int) throws {
         var random = SeededRandom(seed: UInt64(byteCount))
         for entries in [1, 3, 16, 17, 300] {
             var archive = Archive.random(&random, entries: entries)
             archive.books["the last one"] = []
-            let pieces = try pieces(of: archive, byteCount: byteCount)
-            let back = try assembled(Archive.self, pieces)
+            let chunks = try chunks(of: archive, byteCount: byteCount)
+            let back = try assembled(Archive.self, chunks)
             #expect(back == archive)
             #expect(try CBOR.encode(back) == CBOR.encode(archive))
             #expect(back.books.map(\.key) == archive.books.map(\.key))
         }
     }
 
-    @Test func `has pieces about as long as they are asked for`() throws {
+    @Test func `has chunks about as long as they are asked for`() throws {
         var archive = Archive()
         for number in 0..<20_000 { archive.books["book \(number)"] = [number] }
-        let pieces = try pieces(of: archive, byteCount: 4096)
-        #expect(pieces[0].count < 200)
+        let chunks = try chunks(of: archive, byteCount: 4096)
+        #expect(chunks[0].count < 200)
         // The first of them find out how many entries make one; the last has what is left.
-        #expect(pieces.dropFirst(4).dropLast().allSatisfy { (3500...4700).contains($0.count) })
+        #expect(chunks.dropFirst(4).dropLast().allSatisfy { (3500...4700).contains($0.count) })
     }
 
     @Test func `is what it was when it was taken, whatever changes behind it`() throws {
         var archive = Archive()
         for number in 0..<100 { archive.books["\(number)"] = [number] }
         let before = archive
-        var rest = try #require(try StatePieces(of: archive))
-        var state = try AssembledState<Archive>(outline: rest.next(byteCount: 50))
+        var rest = try #require(try StateChunks(of: archive))
+        var state = try AssembledState<Archive>(manifest: rest.next(byteCount: 50))
         while !rest.isAtEnd {
             archive.books["\(archive.count)"] = nil
             archive.books["new \(archive.count)"] = []
@@ -107,10 +107,10 @@ private func assembled<State: Codable>(_ type: State.Type, _ pieces: [[UInt8]]) 
         #expect(try state.state() == before)
     }
 
-    @Test func `is one piece where its dictionaries are empty, or there are none`() throws {
-        #expect(try StatePieces(of: Archive()) == nil)
-        #expect(try StatePieces(of: [1, 2]) == nil)
-        var whole = StatePieces(whole: [1, 2])
+    @Test func `is one chunk where its dictionaries are empty, or there are none`() throws {
+        #expect(try StateChunks(of: Archive()) == nil)
+        #expect(try StateChunks(of: [1, 2]) == nil)
+        var whole = StateChunks(whole: [1, 2])
         #expect(!whole.isAtEnd)
         #expect(try whole.next(byteCount: 1) == [1, 2])
         #expect(whole.isAtEnd)
@@ -118,36 +118,36 @@ private func assembled<State: Codable>(_ type: State.Type, _ pieces: [[UInt8]]) 
 
     @Test func `can be asked for twice`() throws {
         let archive = Archive(books: ["a": [1]])
-        var state = try AssembledState<Archive>(outline: pieces(of: archive, byteCount: 10)[0])
-        for piece in try pieces(of: archive, byteCount: 10).dropFirst() { try state.add(piece) }
+        var state = try AssembledState<Archive>(manifest: chunks(of: archive, byteCount: 10)[0])
+        for chunk in try chunks(of: archive, byteCount: 10).dropFirst() { try state.add(chunk) }
         #expect(try state.state() == archive)
         #expect(try state.state() == archive)
     }
 
-    @Test func `is refused at its outline where the type cannot be empty`() throws {
-        let pieces = try pieces(of: Crew(members: [1: "Ada"]), byteCount: 10)
-        #expect(throws: WireError.self) { try AssembledState<Crew>(outline: pieces[0]) }
+    @Test func `is refused at its manifest where the type cannot be empty`() throws {
+        let chunks = try chunks(of: Crew(members: [1: "Ada"]), byteCount: 10)
+        #expect(throws: WireError.self) { try AssembledState<Crew>(manifest: chunks[0]) }
     }
 
-    @Test func `is refused where a piece is of no dictionary, of another type, twice there or cut`() throws {
+    @Test func `is refused where a chunk is of no dictionary, of another type, twice there or cut`() throws {
         let archive = Archive(books: ["a": [1], "b": []])
-        let pieces = try pieces(of: archive, byteCount: 1_000_000)
-        #expect(pieces.count == 2)
-        func refuses(_ piece: [UInt8]) throws {
-            var state = try AssembledState<Archive>(outline: pieces[0])
-            #expect(throws: WireError.self) { try state.add(piece) }
+        let chunks = try chunks(of: archive, byteCount: 1_000_000)
+        #expect(chunks.count == 2)
+        func refuses(_ chunk: [UInt8]) throws {
+            var state = try AssembledState<Archive>(manifest: chunks[0])
+            #expect(throws: WireError.self) { try state.add(chunk) }
         }
         try refuses(CBOR.encode([Item.number(7), .entries(["c"])]))
         try refuses(CBOR.encode([Item.number(0), .entries(["c"])]))
         try refuses(CBOR.encode([Item.number(0), .number(1)]))
-        try refuses(Array(pieces[1].dropLast()))
-        var twice = try AssembledState<Archive>(outline: pieces[0])
-        try twice.add(pieces[1])
-        try twice.add(pieces[1])
+        try refuses(Array(chunks[1].dropLast()))
+        var twice = try AssembledState<Archive>(manifest: chunks[0])
+        try twice.add(chunks[1])
+        try twice.add(chunks[1])
         #expect(throws: WireError.self) { try twice.state() }
         // A number of a dictionary of another type.
-        let outline = try CBOR.encode(["a": 0, "b": 0])
-        #expect(throws: WireError.self) { try AssembledState<Two>(outline: outline) }
+        let manifest = try CBOR.encode(["a": 0, "b": 0])
+        #expect(throws: WireError.self) { try AssembledState<Two>(manifest: manifest) }
     }
 
     private struct Two: Codable {

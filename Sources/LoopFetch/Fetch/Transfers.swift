@@ -1,7 +1,7 @@
 internal import CCurl
 
 /// The transfers under way and those that wait for their turn. Lives on the thread of the fetcher.
-struct TransferDesk: ~Copyable {
+struct Transfers: ~Copyable {
     private let multi: Multi
     private let handle: UnsafeMutableRawPointer
     private var active: [UInt64: EasyHandle] = [:]

@@ -4,7 +4,7 @@ internal import LoopLock
 internal import LoopView
 
 /// Answers a view's browsers: the page, its events, what people do on it, and the script and style that it needs.
-final class ViewDesk: WebDesk, @unchecked Sendable {
+final class ViewRequestHandler: RequestHandler, @unchecked Sendable {
     /// One request.
     private final class Exchange {
         let path: String
@@ -20,13 +20,13 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
 
     private let title: String
     private let origin: OriginCheck
-    private let shelf: PageShelf
+    private let pages: PageCache
     private let bodyBytesMax: Int
 
-    init(title: String, origin: OriginCheck, shelf: PageShelf, bodyBytesMax: Int) {
+    init(title: String, origin: OriginCheck, pages: PageCache, bodyBytesMax: Int) {
         self.title = title
         self.origin = origin
-        self.shelf = shelf
+        self.pages = pages
         self.bodyBytesMax = bodyBytesMax
     }
 
@@ -80,7 +80,7 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
     // MARK: Answers
 
     private func page(_ headers: RequestHeaders) -> ViewReply {
-        guard let (page, session) = shelf.pageOrNew(headers.cookie("loop"), newSession: SessionName.new) else {
+        guard let (page, session) = pages.pageOrNew(headers.cookie("loop"), newSession: SessionName.new) else {
             return .text(503, "There are too many visitors at the moment. Come again in a while.")
         }
         let (html, revision) = page.now()
@@ -98,7 +98,7 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         if exchange.isTooLarge { return .text(413, "That is too much text at once.") }
         let form = FormBody(exchange.body)
         let isScript = form["do"] != nil
-        guard let page = shelf.page(headers.cookie("loop")) else {
+        guard let page = pages.page(headers.cookie("loop")) else {
             // The script loads the page anew; without it, the browser is sent there.
             return isScript ? .text(410, "This page is no longer there.") : .seeOther
         }
@@ -115,7 +115,7 @@ final class ViewDesk: WebDesk, @unchecked Sendable {
         guard origin.isSameOrigin(headers, allowsUnknown: true) else {
             return send(.text(403, "This was asked for by another site's page."), connection)
         }
-        guard let page = shelf.page(headers.cookie("loop")) else {
+        guard let page = pages.page(headers.cookie("loop")) else {
             return send(ViewReply(status: 200, type: "text/event-stream", body: PageEvent.reload), connection)
         }
         let stream = EventStream(connection) { page.remove($0) }

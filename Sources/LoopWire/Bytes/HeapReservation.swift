@@ -4,7 +4,7 @@ internal import CMemory
 ///
 /// The C library grows the memory of every thread but the first by one page at a time, with a call of the system for each. A
 /// larger block that is taken and given back makes it grow at once, and stay as large. (glibc, `sysmalloc` and `heap_trim`.)
-enum MemoryRoom {
+enum HeapReservation {
     /// Small enough that the C library does not ask the system for a mapping of its own.
     private static let blockBytes = 96 << 10
     private static let blocksMax = 16
