@@ -169,7 +169,7 @@ let package = Package(
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
-        tests("LoopFetchTests", ["LoopFetch", "LoopWeb"]),
+        tests("LoopFetchTests", ["CCurl", "LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(
             "LoopExamplesTests",

@@ -1,3 +1,4 @@
+import Glibc
 import LoopFetch
 import Testing
 
@@ -59,6 +60,26 @@ import Testing
         #expect(try WebURL(url.string) == url)
     }
 
+    /// The system writes the last 32 bits of some addresses as an IPv4 address; browsers do not.
+    @Test func `an IPv6 address is written as the system writes it`() throws {
+        var random = SplitMix(state: 26)
+        for _ in 0..<5_000 {
+            let groups = (0..<8).map { _ in
+                Bool.random(using: &random) ? 0 : UInt16.random(in: 0 ... .max, using: &random)
+            }
+            let full = groups.map { String($0, radix: 16, uppercase: true) }.joined(separator: ":")
+            var address = in6_addr()
+            var characters = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+            #expect(inet_pton(AF_INET6, full, &address) == 1)
+            #expect(inet_ntop(AF_INET6, &address, &characters, UInt32(INET6_ADDRSTRLEN)) != nil)
+            let expected = String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+            let url = try WebURL("http://[\(full)]/")
+            try #require(url.host == expected || expected.contains("."))
+            let again = try WebURL("http://[\(expected)]/")
+            try #require(url == again)
+        }
+    }
+
     @Test func `a URL is read by its parts`() throws {
         let url = try WebURL("https://ann@[::1]:8443/a/b.html?q=1#Se%20ct")
         #expect(url.scheme == "https")
@@ -88,6 +109,7 @@ import Testing
         #expect(throws: WebURLError.badPort("http://a:65536/")) { try WebURL("http://a:65536/") }
         for host in [
             "a b", "a<b", "a%00b", "a%2", "a^b", "[::1", "[1::2::3]", "[12345::]", "[1:2]", "[::1%25lo]", "[]",
+            "[::01.2.3.4]", "[1:2:3:4:5:6:7:8:9]",
         ] {
             #expect(throws: WebURLError.badHost("http://\(host)/")) { try WebURL("http://\(host)/") }
         }

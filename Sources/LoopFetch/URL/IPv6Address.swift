@@ -1,45 +1,18 @@
+internal import Glibc
+
 /// An IPv6 address, written in its one canonical form (RFC 5952).
 struct IPv6Address: Equatable, CustomStringConvertible {
-    private var groups: [UInt16] = []
+    private let groups: [UInt16]
 
-    /// Parses any of the forms of RFC 4291 section 2.2; nil where it is none. Zones (`%eth0`) are not for URLs.
+    /// Parses any of the forms of RFC 4291 section 2.2; nil if the text is not an address. Zones (`%eth0`) are not for
+    /// URLs.
     init?(_ text: ArraySlice<UInt8>) {
-        var gap: Int?
-        var index = text.startIndex
-        if text.starts(with: "::".utf8) {
-            gap = 0
-            index += 2
-        } else if text.first == UInt8(ascii: ":") {
+        var address = in6_addr()
+        guard !text.contains(0), inet_pton(AF_INET6, String(decoding: text, as: UTF8.self), &address) == 1 else {
             return nil
         }
-        while index < text.endIndex {
-            guard groups.count < 8 else { return nil }
-            let end = text[index...].firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-            let piece = text[index..<end]
-            if end == text.endIndex, piece.contains(UInt8(ascii: ".")) {
-                guard let (high, low) = Self.ipv4(piece) else { return nil }
-                groups += [high, low]
-                break
-            }
-            guard (1...4).contains(piece.count), !piece.contains(UInt8(ascii: "+")), !piece.contains(UInt8(ascii: "-")),
-                let group = UInt16(String(decoding: piece, as: UTF8.self), radix: 16)
-            else { return nil }
-            groups.append(group)
-            index = end
-            guard index < text.endIndex else { break }
-            index += 1
-            guard index < text.endIndex else { return nil }
-            if text[index] == UInt8(ascii: ":") {
-                guard gap == nil else { return nil }
-                gap = groups.count
-                index += 1
-            }
-        }
-        if let gap {
-            guard groups.count < 8 else { return nil }
-            groups.insert(contentsOf: repeatElement(0, count: 8 - groups.count), at: gap)
-        }
-        guard groups.count == 8 else { return nil }
+        let words = address.__in6_u.__u6_addr16
+        groups = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7].map(UInt16.init(bigEndian:))
     }
 
     /// The longest run of two or more zero groups as `::`, digits in lower case without leading zeros.
@@ -56,18 +29,5 @@ struct IPv6Address: Equatable, CustomStringConvertible {
             groups[range].map { String($0, radix: 16) }.joined(separator: ":")
         }
         return best.isEmpty ? hex(0..<8) : hex(0..<best.lowerBound) + "::" + hex(best.upperBound..<8)
-    }
-
-    private static func ipv4(_ text: ArraySlice<UInt8>) -> (UInt16, UInt16)? {
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bytes: [UInt16] = []
-        for part in parts {
-            guard let byte = UInt8(String(decoding: part, as: UTF8.self)), part.first != UInt8(ascii: "+") else {
-                return nil
-            }
-            bytes.append(UInt16(byte))
-        }
-        return (bytes[0] << 8 | bytes[1], bytes[2] << 8 | bytes[3])
     }
 }
