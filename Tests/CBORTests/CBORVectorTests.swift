@@ -31,3 +31,16 @@ import Testing
         }
     }
 }
+
+/// An independent coder's opinion; `Vectors/cbor-cbor2.py` writes it down.
+@Suite struct `CBOR vectors of cbor2` {
+    @Test func `random values read as their diagnostic notation, and are encoded to the same bytes`() throws {
+        let examples = try CBORVectors.examples("cbor-cbor2.txt")
+        #expect(examples.count == 400)
+        for example in examples {
+            #expect(try CBOR.diagnose(example.bytes) == example.diagnostic)
+            let value = try CBOR.decode(CBORValue.self, from: example.bytes)
+            #expect(try CBOR.encode(value) == example.bytes, "\(example.diagnostic)")
+        }
+    }
+}

@@ -18,8 +18,9 @@ enum CBORVectors {
             .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
 
-    static func examples() throws -> [Example] {
-        try lines("cbor-rfc8949.txt").map { line in
+    /// - Parameter name: a file whose lines are bytes, whether they are the deterministic ones, and their notation.
+    static func examples(_ name: String = "cbor-rfc8949.txt") throws -> [Example] {
+        try lines(name).map { line in
             let fields = line.split(separator: "|", maxSplits: 2).map { $0.trimmingSpace() }
             return Example(bytes: hex(fields[0]), canonical: fields[1], diagnostic: fields[2])
         }
