@@ -11,6 +11,7 @@ WORKDIR /loop
 ENV LOOP_PROGRAMS_ONLY=1
 COPY Package.swift ./
 COPY Sources Sources
+COPY Examples Examples
 RUN swift build -c release --static-swift-stdlib --product loop-reducer \
  && swift build -c release --static-swift-stdlib --product loop-effect \
  && swift build -c release --static-swift-stdlib --product loopctl \

@@ -13,16 +13,17 @@ let settings: [SwiftSetting] =
     ] + portable
 
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = settings
+    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources",
+    settings: [SwiftSetting] = settings
 ) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
 }
 
 /// Every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
 let strictlySafe = settings + [.strictMemorySafety()]
 
-func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func executable(_ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources") -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
 }
 
 func tests(
@@ -36,6 +37,7 @@ let package = Package(
     name: "Loop",
     products: [
         .library(name: "LoopCore", targets: ["LoopCore", "LoopCollections"]),
+        .library(name: "LoopCompatibility", targets: ["LoopCompatibility"]),
         .library(name: "LoopCollections", targets: ["LoopCollections"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "LoopJournal", targets: ["CBOR", "LoopWire", "LoopCluster", "LoopJournal"]),
@@ -51,22 +53,24 @@ let package = Package(
     targets: [
         // C libraries: module maps and inline shims.
         .systemLibrary(name: "CZMQ"),
-        .systemLibrary(name: "CCurl"),
-        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0"),
-        .systemLibrary(name: "CCMarkGFM"),
+        .systemLibrary(name: "CCurl", path: "Examples/CCurl"),
+        .systemLibrary(name: "CXML2", path: "Examples/CXML2", pkgConfig: "libxml-2.0"),
+        .systemLibrary(name: "CCMarkGFM", path: "Examples/CCMarkGFM"),
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMemory"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
         // Counts allocations, for `make budgets`.
-        .target(name: "CMeter"),
+        .target(name: "CMeter", path: "Tools/CMeter"),
 
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
         library("LoopCollections", ["CMemory", "LoopLock"], settings: strictlySafe),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
+        // The names that the four libraries have for what LoopCore names otherwise.
+        library("LoopCompatibility", ["LoopCore"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
@@ -96,13 +100,14 @@ let package = Package(
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
-        library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"]),
+        library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"], in: "Examples"),
         // Serving a folder, and widgets as HTML, by libmicrohttpd.
         library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
         library(
             "LoopExamples",
-            ["CBOR", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"]),
+            ["CBOR", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"],
+            in: "Examples"),
         // What loopctl does.
         library(
             "LoopCommands",
@@ -116,23 +121,23 @@ let package = Package(
             [
                 "CBOR", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopOptions", "LoopWeb",
                 "LoopExamples",
-            ]),
+            ], in: "Examples"),
 
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
             "LoopChaos",
-            ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"]),
+            ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"], in: "Tools"),
 
         // What is done at every event, to be counted.
-        library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"], in: "Tools"),
 
         executable("loop-reducer", ["LoopExamples", "LoopNode"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
-        executable("loop-example", ["LoopGallery"]),
-        executable("loop-simulate", ["LoopTesting"]),
-        executable("loop-chaos", ["LoopChaos"]),
-        executable("loop-budgets", ["LoopBudgets"]),
+        executable("loop-example", ["LoopGallery"], in: "Examples"),
+        executable("loop-simulate", ["LoopTesting"], in: "Tools"),
+        executable("loop-chaos", ["LoopChaos"], in: "Tools"),
+        executable("loop-budgets", ["LoopBudgets"], in: "Tools"),
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
@@ -149,8 +154,8 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
-        tests("LoopCoreTests", ["LoopCore", "LoopLock"]),
-        tests("LoopViewTests", ["LoopLock", "LoopCore", "LoopView"]),
+        tests("LoopCoreTests", ["LoopCompatibility", "LoopCore", "LoopLock"]),
+        tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView"]),
         tests("CBORTests", ["CBOR"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
@@ -207,7 +212,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The container image is built from this file and Sources: it has no folders for tests and fuzzers.
+// The container image is built from this file, Sources and Examples: it has no folders for tests, fuzzers and tools.
 if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
-    package.targets.removeAll { $0.type == .test || $0.path != nil }
+    package.targets.removeAll { target in
+        target.type == .test || ["Tests/", "Fuzzing/", "Tools/"].contains { target.path?.hasPrefix($0) ?? false }
+    }
 }

@@ -8,6 +8,7 @@ import Testing
         // CMemory is memory: it grows where it is, and is fetched before it is needed.
         "LoopCollections": ["CMemory", "LoopLock"],
         "LoopCore": ["LoopCollections", "LoopLock"],
+        "LoopCompatibility": ["LoopCore"],
         "LoopView": ["LoopLock", "LoopCore"],
         "CBOR": ["CMemory", "LoopLock"],
         "LoopWire": ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"],

@@ -18,6 +18,11 @@ enum Repository {
         files.filter { $0.hasPrefix(folder + "/") && $0.hasSuffix(suffix) }
     }
 
+    /// The Swift files that are shipped or run: the product, the examples and the tools.
+    static var sources: [String] {
+        ["Sources", "Examples", "Tools"].flatMap { files(below: $0, suffix: ".swift") }
+    }
+
     static func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }

@@ -12,19 +12,20 @@ import Testing
     }
 
     @Test func `has executables that only put libraries together`() throws {
-        let names = try Repository.text("Package.swift").matches(of: /\n\s*executable\(\s*"([^"]+)"/).map {
-            $0.output.1
+        let declaration = /\n\s*executable\(\s*"([^"]+)", \[[^\]]*\](?:, in: "([^"]+)")?\)/
+        let folders = try Repository.text("Package.swift").matches(of: declaration).map {
+            (name: $0.output.1, path: "\($0.output.2 ?? "Sources")/\($0.output.1)")
         }
-        #expect(names.count >= 3)
-        for name in names {
-            #expect(Repository.files(below: "Sources/\(name)", suffix: ".swift") == ["Sources/\(name)/Main.swift"])
-            let lines = try Repository.text("Sources/\(name)/Main.swift").split(separator: "\n")
+        #expect(folders.count >= 7)
+        for (name, path) in folders {
+            #expect(Repository.files(below: path, suffix: ".swift") == ["\(path)/Main.swift"])
+            let lines = try Repository.text("\(path)/Main.swift").split(separator: "\n")
             #expect(lines.count < 40, "\(name): what is worth a test belongs in a library")
         }
     }
 
     @Test func `has no lock that ThreadSanitizer does not understand`() throws {
-        for file in Repository.files(below: "Sources", suffix: ".swift") {
+        for file in Repository.sources {
             let text = try Repository.text(file)
             let isUsed = [" Mutex<", " Mutex(", ".Mutex<", ".Mutex("].contains { text.contains($0) }
             #expect(!isUsed, "\(file): use LoopLock's Locked")
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `works with the parts of combined feedbacks, and not with what a definition lists`() throws {
-        for file in Repository.files(below: "Sources", suffix: ".swift") {
+        for file in Repository.sources {
             let text = try Repository.text(file)
             #expect(!text.contains("definition." + "feedbacks"), "\(file): use the definition's allFeedbacks")
         }

@@ -13,7 +13,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     ///   - clock: the time of retries, rates and timeouts; a test brings its own.
     ///   - seed: of the delays that are drawn at random.
     public init(
-        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback] = [],
+        initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = [],
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
     ) {
         let runtime = LoopRuntime(
@@ -27,7 +27,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     /// A loop that starts now, from a closure that changes the state.
     public convenience init(
         initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
-        feedbacks: [Feedback] = [], clock: some Clock<Duration> = ContinuousClock(),
+        feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
         seed: UInt64 = .random(in: .min ... .max)
     ) {
         self.init(initial: initial, reducer: Reducer(reducer), feedbacks: feedbacks, clock: clock, seed: seed)
@@ -36,7 +36,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     /// A loop that starts now, from a closure that returns the new state.
     public convenience init(
         initial: State, reduce: @escaping @Sendable (State, Event) -> State,
-        feedbacks: [Feedback] = [], clock: some Clock<Duration> = ContinuousClock(),
+        feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
         seed: UInt64 = .random(in: .min ... .max)
     ) {
         self.init(

@@ -1,4 +1,5 @@
 import Foundation
+import LoopCompatibility
 import LoopCore
 import LoopView
 import Testing

@@ -1,3 +1,5 @@
+public import LoopCore
+
 // The spellings that `system` and `feedbackLoop` have in the older libraries.
 
 /// `system(initial:reducer:feedbacks:clock:)` with the label `reduce`, which Loop and ReactiveFeedback have for reducers that

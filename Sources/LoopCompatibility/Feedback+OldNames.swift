@@ -1,11 +1,9 @@
+public import LoopCore
+
 // The names that feedbacks have in Loop, ReactiveFeedback, RxFeedback and CombineFeedback, where they differ from ours:
 // without a name, and with `effects:`. A feedback made like this is named for its place in the source. That is good for a
 // loop in one process; one with a journal, or with workers of other versions, needs names that stay. Two that are made in
 // one place need names too.
-
-/// The place of a call in the source.
-@usableFromInline
-func place(_ file: String, _ line: UInt, _ column: UInt) -> String { "\(file):\(line):\(column)" }
 
 extension Feedback {
     /// `lensing(_:state:effect:)` without a name.

@@ -1,3 +1,5 @@
+public import LoopCore
+
 // Initializers that feedbacks had before the forms had names of their own, and RxFeedback's first word for a request. Like
 // `Feedback+OldNames.swift`, they are named for their places in the source.
 

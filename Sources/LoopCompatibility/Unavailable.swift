@@ -1,3 +1,5 @@
+public import LoopCore
+
 // What the older libraries have and this one does not. Each declaration cannot be called: it is here so that the compiler
 // says what to write instead.
 

@@ -1,3 +1,5 @@
+public import LoopCore
+
 // The names that `Loop` and its initializers have in the older libraries.
 
 /// The older name of `Loop`, from ReactiveFeedback and Loop.
