@@ -1,5 +1,4 @@
 import Foundation
-import LoopCompatibility
 import LoopCore
 import LoopView
 import Testing
@@ -56,6 +55,7 @@ import Testing
     ]
 
     private static let declarations = """
+        import LoopCompatibility
         import LoopCore
         import LoopView
         struct Whole { var part = 0, event: Int? }
