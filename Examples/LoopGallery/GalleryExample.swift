@@ -14,7 +14,8 @@ public struct GalleryExample: Sendable {
     let local: @Sendable (_ server: String) -> Group
     /// The page over the loop of a reducer.
     let remote:
-        @Sendable (_ reducer: String, _ server: String, _ log: @escaping @Sendable (String) -> Void) throws -> Group
+        @Sendable (_ reducer: ReducerAddress, _ server: String, _ log: @escaping @Sendable (String) -> Void) throws ->
+            Group
 
     /// - Parameters:
     ///   - abstract: one sentence on what it shows.

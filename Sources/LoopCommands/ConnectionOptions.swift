@@ -4,24 +4,21 @@ import LoopWire
 
 /// Which reducer a command speaks to, and how long it waits for it.
 enum ConnectionOptions {
-    static let reducer = Option(
-        ReducerAddress.option, .endpoint, default: ReducerAddress.fallback, help: "the address of the reducer")
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(2),
         help: "how long an answer may take, with the connection", environment: .variable("LOOP_CTL_TIMEOUT"))
 
-    static let group = OptionGroup("Connection", [reducer, timeout])
+    static let group = OptionGroup("Connection", AddressOptions.all + [timeout])
 }
 
 extension ParsedArguments {
     /// What the reducer that these arguments name says about itself.
     /// - Throws: `NodeError.noAnswer` with the reason, as far as a look at the address shows it.
     func askStatus(within limit: Duration) throws -> StatusReport {
-        let reducer = self[ConnectionOptions.reducer]
         do {
             return try StatusProbe.ask(reducer, within: limit)
-        } catch NodeError.noAnswer(let endpoint, let limit, _) {
-            throw NodeError.noAnswer(endpoint, after: limit, because: AddressLook.text(at: endpoint))
+        } catch NodeError.noAnswer(let reducer, let limit, _) {
+            throw NodeError.noAnswer(reducer, after: limit, because: AddressLook.text(at: reducer))
         }
     }
 }

@@ -95,7 +95,7 @@ struct CommandParser {
             throw UsageError(
                 message: "--\(name) is given twice, as '\(earlier.text)' and '\(text)'", hint: "give it once")
         }
-        if let misfit = option.misfit(text, from: "--\(name)") { throw misfit }
+        if let misfit = option.misfit(text, "--\(name)") { throw misfit }
         given.append((option, text))
     }
 
@@ -171,7 +171,7 @@ struct CommandParser {
         guard let name = option.environment, let text = environment[name], !text.isEmpty else { return nil }
         let texts = option.isRepeated ? text.split(separator: ",").map(String.init) : [text]
         for text in texts {
-            if let misfit = option.misfit(text, from: name) { throw misfit }
+            if let misfit = option.misfit(text, name) { throw misfit }
         }
         return texts
     }
@@ -217,7 +217,7 @@ struct CommandParser {
                 throw UsageError(message: "\(place.name) is missing", hint: "it is \(place.help)\(variable)")
             }
             for text in texts {
-                if let misfit = place.misfit(text, from: source) { throw misfit }
+                if let misfit = place.misfit(text, source) { throw misfit }
             }
             values[place.name] = texts
         }

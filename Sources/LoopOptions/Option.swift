@@ -94,8 +94,8 @@ public struct OptionDeclaration: Sendable {
     /// What stands for the value in the help.
     public let placeholder: String
     let expected: String
-    let words: [String]
-    let fits: @Sendable (String) -> Bool
+    /// Why a text does not fit, or nil when it does; for the option or variable that it came from.
+    let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 
     init<Value>(
         _ name: String, _ type: ValueType<Value>, help: String, environment: EnvironmentName,
@@ -113,19 +113,11 @@ public struct OptionDeclaration: Sendable {
         self.defaultText = defaultText
         placeholder = type.placeholder
         expected = type.expected
-        words = type.words
-        fits = { type.read($0) != nil }
+        misfit = { type.misfit($0, from: $1) }
     }
 
     /// `--name`, or `--name VALUE` where it takes one.
     var title: String { isFlag ? "--\(name)" : "--\(name) \(placeholder)" }
-
-    /// Why the text does not fit, or nil when it does. `source` is the option or the variable that it came from.
-    func misfit(_ text: String, from source: String) -> UsageError? {
-        guard !fits(text) else { return nil }
-        let near = Spelling.nearest(to: text, in: words).map { "did you mean \($0)?" }
-        return UsageError(message: "\(source) cannot be '\(text)': it takes \(expected)", hint: near)
-    }
 }
 
 extension ValueType where Value == Bool {

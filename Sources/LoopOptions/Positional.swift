@@ -43,8 +43,8 @@ public struct PositionalDeclaration: Sendable {
     public let isRequired: Bool
     public let isRepeated: Bool
     let expected: String
-    let words: [String]
-    let fits: @Sendable (String) -> Bool
+    /// Why a text does not fit, or nil when it does; for the option or variable that it came from.
+    let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 
     init<Value>(
         _ name: String, _ type: ValueType<Value>, help: String, environment: String?, isRequired: Bool = false,
@@ -56,19 +56,12 @@ public struct PositionalDeclaration: Sendable {
         self.isRequired = isRequired
         self.isRepeated = isRepeated
         expected = type.expected
-        words = type.words
-        fits = { type.read($0) != nil }
+        misfit = { type.misfit($0, from: $1) }
     }
 
     /// As the usage line shows it.
     var title: String {
         let title = isRepeated ? "\(name)…" : name
         return isRequired ? title : "[\(title)]"
-    }
-
-    func misfit(_ text: String, from source: String) -> UsageError? {
-        guard !fits(text) else { return nil }
-        let near = Spelling.nearest(to: text, in: words).map { "did you mean \($0)?" }
-        return UsageError(message: "\(source) cannot be '\(text)': it takes \(expected)", hint: near)
     }
 }

@@ -7,6 +7,8 @@ public struct ValueType<Value: Sendable>: Sendable {
     /// The words that fit, where there are few; for suggestions.
     let words: [String]
     let read: @Sendable (String) -> Value?
+    /// What is wrong with a text that does not fit, where ``expected`` does not say it.
+    let flaw: @Sendable (String) -> String?
     let write: @Sendable (Value) -> String
 
     /// A type of one's own: `read` answers nil for a text that does not fit, `write` is what the help shows for a default.
@@ -17,21 +19,55 @@ public struct ValueType<Value: Sendable>: Sendable {
         self.init(placeholder: placeholder, expected: expected, words: [], read: read, write: write)
     }
 
+    /// A type of one's own whose texts can be wrong in several ways: `parse` throws what is wrong with this one.
+    public init(
+        placeholder: String, expected: String, parse: @escaping @Sendable (String) throws(Misfit) -> Value,
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.init(
+            placeholder: placeholder, expected: expected, words: [], read: { try? parse($0) },
+            flaw: { text in
+                do throws(Misfit) {
+                    _ = try parse(text)
+                    return nil
+                } catch {
+                    return error.why
+                }
+            }, write: write)
+    }
+
     init(
         placeholder: String, expected: String, words: [String], read: @escaping @Sendable (String) -> Value?,
-        write: @escaping @Sendable (Value) -> String
+        flaw: @escaping @Sendable (String) -> String? = { _ in nil }, write: @escaping @Sendable (Value) -> String
     ) {
         self.placeholder = placeholder
         self.expected = expected
         self.words = words
         self.read = read
+        self.flaw = flaw
         self.write = write
     }
 
     /// The same, under another name in the help: `.string.named("FILE")`.
     public func named(_ placeholder: String) -> ValueType {
-        ValueType(placeholder: placeholder, expected: expected, words: words, read: read, write: write)
+        ValueType(placeholder: placeholder, expected: expected, words: words, read: read, flaw: flaw, write: write)
     }
+
+    /// Why the text does not fit, or nil when it does. `source` is the option, argument or variable that it came from.
+    func misfit(_ text: String, from source: String) -> UsageError? {
+        guard read(text) == nil else { return nil }
+        let near = Spelling.nearest(to: text, in: words).map { "did you mean \($0)?" }
+        let flaw = flaw(text).map { "\($0); " } ?? ""
+        return UsageError(message: "\(source) cannot be '\(text)': \(flaw)it takes \(expected)", hint: near)
+    }
+}
+
+/// What is wrong with a text that was to be read as a value.
+public struct Misfit: Error {
+    /// To follow a colon: `it names no port`.
+    let why: String
+
+    public init(_ why: String) { self.why = why }
 }
 
 extension ValueType where Value == String {
@@ -39,16 +75,6 @@ extension ValueType where Value == String {
     public static var string: ValueType {
         ValueType(
             placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
-    }
-
-    /// An address of ZeroMQ: `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`. Only the scheme is looked at.
-    public static var endpoint: ValueType {
-        ValueType(
-            placeholder: "ENDPOINT", expected: "an endpoint such as tcp://HOST:PORT or ipc://PATH",
-            read: { text in
-                let isEndpoint = ["tcp://", "ipc://", "inproc://"].contains { text.hasPrefix($0) && text != $0 }
-                return isEndpoint ? text : nil
-            }, write: { $0 })
     }
 
     /// One of these words.

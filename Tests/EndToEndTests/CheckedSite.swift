@@ -30,7 +30,7 @@ final class CheckedSite: Sendable {
 
 /// A reducer and workers as processes of this machine, over TCP.
 final class ProcessCluster: Sendable {
-    let endpoint = freeEndpoint()
+    let address = freeAddress()
     private let reducers = Locked<[ChildProcess]>([])
     private let command: [String]
     let folder = TestFolder()
@@ -40,7 +40,7 @@ final class ProcessCluster: Sendable {
     init(site: String, silenceLimit: String = "1s", arguments: [String] = []) throws {
         command =
             [
-                "linkcheck", "--bind", endpoint, "--silence-limit", silenceLimit, "--json",
+                "linkcheck", "--bind", address.description, "--silence-limit", silenceLimit, "--json",
                 "\(folder.path)/report.json", "--journal", "\(folder.path)/check.journal", "--relative", site,
             ] + arguments
         try startReducer()
@@ -67,7 +67,7 @@ final class ProcessCluster: Sendable {
         let worker = try ChildProcess(
             .init(
                 Executables.path("loop-effect"),
-                ["linkcheck", "--reducer", endpoint, "--capacity", "\(capacity)", "--name", name],
+                ["linkcheck", "--reducer", address.description, "--capacity", "\(capacity)", "--name", name],
                 output: .discarded))
         workers.withLock { $0.append(worker) }
         return worker
@@ -84,8 +84,8 @@ final class ProcessCluster: Sendable {
         var last: StatusReport?
         while true {
             if let exit = reducer.status { throw EndedEarly(exit: exit, last: last) }
-            let endpoint = endpoint
-            last = (try? await NodeThread.run("probe") { try StatusProbe.ask(endpoint) }) ?? last
+            let address = address
+            last = (try? await NodeThread.run("probe") { try StatusProbe.ask(address) }) ?? last
             if let last, isWanted(last) { return last }
             try await Task.sleep(for: .milliseconds(10))
         }

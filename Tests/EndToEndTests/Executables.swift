@@ -30,10 +30,10 @@ extension String {
 }
 
 /// Three free ports in a row on loopback, as a reducer needs them.
-func freeEndpoint() -> String {
+func freeAddress() -> ReducerAddress {
     while true {
         let base = UInt16(20_000 + SystemRandom.uint64() % 40_000)
-        if (0..<3).allSatisfy({ isFree(base + $0) }) { return "tcp://127.0.0.1:\(base)" }
+        if (0..<3).allSatisfy({ isFree(base + $0) }) { return ReducerAddress(stringLiteral: "tcp://127.0.0.1:\(base)") }
     }
 }
 

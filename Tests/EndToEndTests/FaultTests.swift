@@ -72,7 +72,7 @@ import ZMQ
         let noisy = try ProcessCluster(site: site.url)
         try noisy.startWorker("a", capacity: 8)
         _ = try await noisy.status { $0.peers.contains { $0.completed > 0 } }
-        let sent = try throwGarbage(at: noisy.endpoint)
+        let sent = try throwGarbage(at: noisy.address)
         #expect(sent > 100)
         let status = try await noisy.status { ($0.counters["malformedFrame"] ?? 0) > 50 }
         #expect((status.counters["malformedFrame"] ?? 0) > 50)
@@ -82,9 +82,9 @@ import ZMQ
     }
 
     /// Random bytes, truncated frames, another protocol, oversized messages: through ZeroMQ and as plain TCP.
-    private func throwGarbage(at endpoint: String) throws -> Int {
+    private func throwGarbage(at address: ReducerAddress) throws -> Int {
         let context = try ZMQContext()
-        let port = UInt16(endpoint.split(separator: ":").last!)!
+        let port = UInt16(address.description.split(separator: ":").last!)!
         var sent = 0
         var random = SystemRandomNumberGenerator()
         var options = SocketOptions()

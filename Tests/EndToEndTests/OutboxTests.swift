@@ -30,19 +30,19 @@ private struct Tally: LoopDefinition {
 @Suite(.timeLimit(.minutes(5))) struct `G3 G4 A sender that is killed` {
     /// A reducer in this process, a relay before it, and an outbox file.
     private final class Stage: Sendable {
-        let endpoint = ipcEndpoint()
+        let address = ipcAddress()
         let relay: Relay
         private let reducer = Locked<(node: ReducerNode<Tally>, run: Task<Outcome?, any Error>)?>(nil)
         private let folder = TestFolder()
 
         init() throws {
-            relay = try Relay(to: endpoint)
+            relay = try Relay(to: address)
             try start()
         }
 
         private func start() throws {
             let configuration = ReducerNodeConfiguration(
-                bind: endpoint, journal: .file("\(folder.path)/tally.journal"), log: { _ in })
+                bind: try BindAddress(address), journal: .file("\(folder.path)/tally.journal"), log: { _ in })
             let node = try ReducerNode(Tally(), configuration: configuration)
             reducer.withLock { $0 = (node, Task { try await node.run() }) }
         }
@@ -61,7 +61,10 @@ private struct Tally: LoopDefinition {
             let process = try ChildProcess(
                 .init(
                     Executables.path("loopctl"),
-                    ["send", "--reducer", relay.endpoint, "--outbox", "\(folder.path)/outbox", "--timeout", "60s"]
+                    [
+                        "send", "--reducer", relay.address.description, "--outbox", "\(folder.path)/outbox",
+                        "--timeout", "60s",
+                    ]
                         + words,
                     output: .lines { [errors] channel, line in
                         let kept = channel == .output ? lines : errors
@@ -76,13 +79,13 @@ private struct Tally: LoopDefinition {
 
         var seq: UInt64 {
             get async throws {
-                let endpoint = endpoint
-                return try await NodeThread.run("probe") { try StatusProbe.ask(endpoint, within: .seconds(30)).seq }
+                let address = address
+                return try await NodeThread.run("probe") { try StatusProbe.ask(address, within: .seconds(30)).seq }
             }
         }
 
         func counts() async throws -> [Int: Int] {
-            let loop = try RemoteLoop(Tally.self, reducer: endpoint, log: { _ in })
+            let loop = try RemoteLoop(Tally.self, reducer: address, log: { _ in })
             var counts: [Int: Int] = [:]
             for await (_, state) in loop.states {
                 counts = state.counts

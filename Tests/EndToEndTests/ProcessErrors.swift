@@ -60,15 +60,15 @@ struct ReportNeverFits: Error {
 
 /// What the reducer reports about itself, once that fits.
 func status(
-    of endpoint: String, until fits: (StatusReport) -> Bool = { _ in true }
+    of address: ReducerAddress, until fits: (StatusReport) -> Bool = { _ in true }
 ) async throws -> StatusReport {
     let deadline = SystemClock.monotonic + .seconds(20)
     while true {
-        let report = try? StatusProbe.ask(endpoint, within: .seconds(1))
+        let report = try? StatusProbe.ask(address, within: .seconds(1))
         if let report, fits(report) { return report }
         guard SystemClock.monotonic < deadline else {
             if let report { throw ReportNeverFits(last: report) }
-            throw NodeError.noAnswer(endpoint, after: .seconds(20))
+            throw NodeError.noAnswer(address, after: .seconds(20))
         }
         try await Task.sleep(for: .milliseconds(20))
     }

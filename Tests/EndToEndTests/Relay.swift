@@ -11,15 +11,15 @@ final class Relay: Sendable {
         var goesDeafWithNextBatch = false
     }
 
-    let endpoint = ipcEndpoint()
+    let address = ipcAddress()
     private let state = Locked(State())
     private let mailbox: Mailbox<Void>
 
-    init(to reducer: String) throws {
+    init(to reducer: ReducerAddress) throws {
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
-        let (endpoint, state) = (endpoint, state)
-        _ = try NodeThread("relay") { try? Self.run(endpoint, reducer, state, until: mailbox) }
+        let (address, state) = (address, state)
+        _ = try NodeThread("relay") { try? Self.run(address, reducer, state, until: mailbox) }
     }
 
     deinit { mailbox.close() }
@@ -35,11 +35,11 @@ final class Relay: Sendable {
     }
 
     private static func run(
-        _ endpoint: String, _ reducer: String, _ state: Locked<State>, until mailbox: Mailbox<Void>
+        _ address: ReducerAddress, _ reducer: ReducerAddress, _ state: Locked<State>, until mailbox: Mailbox<Void>
     ) throws {
         let context = try ZMQContext()
-        let behind = try ReducerEndpoints(bind: reducer)
-        let before = try ReducerEndpoints(bind: endpoint)
+        let behind = try BindAddress(reducer)
+        let before = try BindAddress(address)
         var router = try Socket(.router, in: context)
         var publisher = try Socket(.pub, in: context)
         var collector = try Socket(.pull, in: context)
@@ -81,7 +81,7 @@ final class Relay: Sendable {
     }
 
     /// The relay's own addresses in the place of the reducer's.
-    private static func introducing(_ endpoints: ReducerEndpoints, _ bytes: [UInt8]) throws -> [UInt8] {
+    private static func introducing(_ endpoints: BindAddress, _ bytes: [UInt8]) throws -> [UInt8] {
         var frame = try PeerFrame(bytes: bytes[...])
         guard case .introduction(var introduction) = frame.message else { return bytes }
         introduction.publisher = endpoints.publisher

@@ -14,7 +14,8 @@ import Testing
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (
             ["status", "--reducer", "7710"],
-            "--reducer cannot be '7710': it takes an endpoint such as tcp://HOST:PORT or ipc://PATH"
+            "--reducer cannot be '7710': it begins with none of tcp://, ipc://, inproc://; "
+                + "it takes tcp://HOST:PORT, ipc://PATH or inproc://NAME"
         ),
         (["tail", "--count", "0"], "--count cannot be '0': it takes a whole number of at least 1"),
         (

@@ -69,3 +69,15 @@ enum Sample {
 
     struct Printed: Error { let text: String }
 }
+
+extension ValueType where Value == String {
+    /// A type of the program's own.
+    static var endpoint: ValueType {
+        ValueType(
+            placeholder: "ENDPOINT", expected: "an endpoint such as tcp://HOST:PORT or ipc://PATH",
+            parse: { text throws(Misfit) in
+                guard text.contains("://") else { throw Misfit("it has no scheme") }
+                return text
+            }, write: { $0 })
+    }
+}

@@ -21,7 +21,7 @@ import Testing
         (["linkcheck", "--per-host", "0", "s"], "--per-host cannot be '0': it takes a whole number from 1 to 64"),
         (
             ["linkcheck", "--bind", "7710", "s"],
-            "--bind cannot be '7710': it takes an endpoint such as tcp://HOST:PORT or ipc://PATH"
+            "--bind cannot be '7710': it has no scheme; it takes an endpoint such as tcp://HOST:PORT or ipc://PATH"
         ),
         (["linkcheck", "--keys", "a", "--keys", "b", "s"], "--keys is given twice, as 'a' and 'b'; give it once"),
         (

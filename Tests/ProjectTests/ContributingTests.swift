@@ -18,4 +18,12 @@ import Testing
             #expect(Repository.exists(String(match.output.1)), "\(match.output.1)")
         }
     }
+
+    @Test func `can say that one file makes the sockets of all nodes and tools`() throws {
+        let files = Repository.files(below: "Sources", suffix: ".swift").filter { !$0.hasPrefix("Sources/ZMQ/") }
+        let makers = try files.filter {
+            try Repository.text($0).contains(/\bSocket\(\.|\bSocket\(purpose|SocketOptions\(/)
+        }
+        #expect(makers == ["Sources/LoopNode/Address/NodeSockets.swift"])
+    }
 }

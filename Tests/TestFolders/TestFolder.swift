@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LoopLock
-internal import LoopNode
+public import LoopNode
 
 /// A folder of a test's own, removed with its contents when the test lets go of it.
 public final class TestFolder: Sendable {
@@ -44,6 +44,9 @@ public func ipcEndpoint() -> String {
     }
     return "ipc://\(endpoints.path)/\(number)"
 }
+
+/// The same, for the clients of a reducer.
+public func ipcAddress() -> ReducerAddress { ReducerAddress(stringLiteral: ipcEndpoint()) }
 
 private let endpointsCount = Locked(0)
 

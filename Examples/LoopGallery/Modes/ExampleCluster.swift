@@ -11,7 +11,7 @@ final class ExampleCluster: Sendable {
     }
 
     /// Where the reducer is found.
-    let endpoint: String
+    let reducer: ReducerAddress
     private let folder: TemporaryFolder
     private let process: ChildProcess
     private let said: Locked<[String]>
@@ -29,13 +29,14 @@ final class ExampleCluster: Sendable {
             throw Failure(description: "there is no program \(loopctl); build it by `make build`")
         }
         folder = try TemporaryFolder("loop-example")
-        endpoint = "ipc://\(folder.path)/reducer"
+        reducer = try ReducerAddress(parsing: "ipc://\(folder.path)/reducer")
         let said = Locked<[String]>([])
         self.said = said
         process = try ChildProcess(
             .init(
                 loopctl,
-                ["up", loop, "--workers", String(workers), "--bind", endpoint, "--journal", journal] + arguments,
+                ["up", loop, "--workers", String(workers), "--bind", reducer.description, "--journal", journal]
+                    + arguments,
                 output: .lines { _, line in
                     said.withLock { lines in
                         lines.append(line)

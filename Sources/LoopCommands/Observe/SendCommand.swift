@@ -31,7 +31,7 @@ enum SendCommand {
                 Exit codes: 0 applied, 1 refused, 2 the outcome is not known, 64 wrong usage.
                 """,
             groups: [
-                OptionGroup("Connection", [ConnectionOptions.reducer, timeout]),
+                OptionGroup("Connection", AddressOptions.all + [timeout]),
                 OptionGroup("Outbox", [outbox, flush]),
             ], positionals: [event]),
         run: run)
@@ -46,7 +46,7 @@ enum SendCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let event = try encoded(arguments)
-        let (reducer, limit, outbox) = (arguments[ConnectionOptions.reducer], arguments[timeout], arguments[outbox])
+        let (reducer, limit, outbox) = (arguments.reducer, arguments[timeout], arguments[outbox])
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))

@@ -24,7 +24,7 @@ enum TailCommand {
                 Exit codes: 0 the loop has ended, or so many were printed; 2 could not run; 64 wrong usage; 130 stopped.
                 """,
             groups: [
-                OptionGroup("Connection", [ConnectionOptions.reducer, connectTimeout]),
+                OptionGroup("Connection", AddressOptions.all + [connectTimeout]),
                 OptionGroup("Output", [json, count]),
             ]),
         run: run)
@@ -42,7 +42,7 @@ enum TailCommand {
         defer { relay.end() }
         let limit = arguments[connectTimeout]
         let connection = try RemoteConnection(
-            loop: "", reducer: arguments[ConnectionOptions.reducer], name: "loopctl tail", observing: .transitions,
+            loop: "", reducer: arguments.reducer, name: "loopctl tail", observing: .transitions,
             stopLimit: .zero, connectTimeout: limit > .zero ? limit : nil)
         _ = connection.observe { post.yield(.action($0)) }
         var printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])

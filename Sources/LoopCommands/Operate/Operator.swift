@@ -6,11 +6,11 @@ import LoopWire
 /// An operator at this terminal, who asks a reducer and passes its answer on.
 struct Operator: ~Copyable {
     private var call: AdministrationCall
-    private let reducer: String
+    private let reducer: ReducerAddress
     private let limit: Duration
 
     /// - Parameter limit: how long the reducer may be silent.
-    init(reducer: String, limit: Duration) throws {
+    init(reducer: ReducerAddress, limit: Duration) throws {
         let call = try AdministrationCall(reducer: reducer)
         self.reducer = reducer
         self.limit = limit
@@ -66,7 +66,7 @@ enum JournalOptions {
         "connect-timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(5),
         help: "how long the first sign of life may take")
 
-    static let group = OptionGroup("Connection", [ConnectionOptions.reducer, connectTimeout, timeout])
+    static let group = OptionGroup("Connection", AddressOptions.all + [connectTimeout, timeout])
     static let output = OptionGroup("Output", [json])
 
     /// A seq as it is given on a command line.
@@ -78,11 +78,11 @@ extension ParsedArguments {
     func askJournal() throws -> Operator {
         let limit = self[JournalOptions.timeout]
         _ = try askStatus(within: min(limit, self[JournalOptions.connectTimeout]))
-        return try Operator(reducer: self[ConnectionOptions.reducer], limit: limit)
+        return try Operator(reducer: reducer, limit: limit)
     }
 
     /// Asks the reducer that these arguments name.
     func ask() throws -> Operator {
-        try Operator(reducer: self[ConnectionOptions.reducer], limit: self[ConnectionOptions.timeout])
+        try Operator(reducer: reducer, limit: self[ConnectionOptions.timeout])
     }
 }

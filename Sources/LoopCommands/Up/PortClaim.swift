@@ -10,6 +10,9 @@ final class PortClaim: Sendable {
     let port: UInt16
     private let claim: Int32
 
+    /// For a reducer.
+    var address: BindAddress { get throws { try BindAddress(parsing: "tcp://127.0.0.1:\(port)") } }
+
     /// Prefers the standard port, 7710.
     ///
     /// - Throws: when no three ports are free.

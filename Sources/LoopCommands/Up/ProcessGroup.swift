@@ -76,12 +76,12 @@ struct ProcessGroup: Sendable, Equatable {
     private var running: Set<Member> = []
     /// When people are told that no worker is left; nil while there are some, or once they were told.
     private var idleNoticeAt: MonotonicTime?
-    private let endpoint: String
+    private let reducer: ReducerAddress
     private let loop: String
 
-    init(loop: String, workers: Int, endpoint: String) {
+    init(loop: String, workers: Int, reducer: ReducerAddress) {
         self.loop = loop
-        self.endpoint = endpoint
+        self.reducer = reducer
         members = [.reducer] + (0..<workers).map { .worker($0 + 1) }
         var ofReducer = Supervisor.Policy()
         // However it ends by itself, it means it.
@@ -152,7 +152,7 @@ struct ProcessGroup: Sendable, Equatable {
         if let notice = idleNoticeAt, notice <= now, case .working = state {
             idleNoticeAt = nil
             actions.append(
-                .say("no worker runs; start one by: loop-effect \(loop) --reducer \(endpoint)"))
+                .say("no worker runs; start one by: loop-effect \(loop) --reducer \(reducer)"))
         }
         if case .closing(let code, let next?) = state, next.time <= now {
             switch next {

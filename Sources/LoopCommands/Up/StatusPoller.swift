@@ -9,7 +9,7 @@ final class StatusPoller: Sendable {
 
     /// - Parameter take: gets each report, on the poller's thread.
     init(
-        _ reducer: String, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
+        _ reducer: ReducerAddress, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
     ) throws {
         let isOver = isOver
         let context = try ZMQContext()

@@ -14,7 +14,7 @@ enum UpCommand {
         optional: "silence-limit", .string.named("TIME"),
         help: "how long a worker may be silent before its effects run elsewhere")
     static let bind = Option(
-        optional: "bind", .endpoint,
+        optional: "bind", .bindAddress,
         help: "where peers find the reducer; without it tcp://127.0.0.1:7710 where that is free, else any free ports")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
@@ -69,7 +69,7 @@ enum UpCommand {
         let served = try Preparation.prepare(&request, environment: environment)
         let claim = request.bind == nil ? try PortClaim() : nil
         let folder = ProcessEnvironment.executable.map { $0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex) }
-        let plan = try UpPlan(request, claimed: claim?.port, folder: String(folder ?? "."))
+        let plan = try UpPlan(request, claimed: try claim?.address, folder: String(folder ?? "."))
         for program in [plan.reducerProgram, plan.workerProgram] where ProcessEnvironment.find(program) == nil {
             throw CommandError(
                 "there is no program \(program); build it by `swift build`, or name it by --reducer-exe or --worker-exe"
@@ -88,7 +88,7 @@ struct UpRequest: Equatable {
     var workers = 4
     var capacity: Int?
     var silenceLimit: String?
-    var bind: String?
+    var bind: BindAddress?
     var isInsecure = false
     /// As the reducer takes them; nil: its own default.
     var journal: String?

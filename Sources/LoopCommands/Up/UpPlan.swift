@@ -6,24 +6,24 @@ struct UpPlan: Equatable, Sendable {
     let loop: String
     let workers: Int
     /// Where workers and tools find the reducer.
-    let endpoint: String
+    let reducer: ReducerAddress
     let reducerProgram: String
     let reducerArguments: [String]
     let workerProgram: String
     private let workerOptions: [String]
 
     /// - Parameters:
-    ///   - claimed: the port to listen on where the request names none.
+    ///   - claimed: where to listen if the request does not say.
     ///   - folder: where programs are that the request does not name.
     /// - Throws: where workers could not find the address.
-    init(_ request: UpRequest, claimed: UInt16?, folder: String) throws(UsageError) {
-        let bind = request.bind ?? "tcp://127.0.0.1:\(claimed ?? 7710)"
+    init(_ request: UpRequest, claimed: BindAddress?, folder: String) throws(UsageError) {
+        let bind = request.bind ?? claimed ?? .standard
         loop = request.loop
         workers = request.workers
-        endpoint = try Self.dialled(bind)
+        reducer = try Self.dialled(bind)
         reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
         workerProgram = request.workerProgram ?? "\(folder)/loop-effect"
-        var options = ["--bind", bind]
+        var options = ["--bind", bind.description]
         if request.isInsecure { options.append("--insecure") }
         if let limit = request.silenceLimit { options += ["--silence-limit", limit] }
         if let journal = request.journal { options += ["--journal", journal] }
@@ -36,24 +36,16 @@ struct UpPlan: Equatable, Sendable {
 
     /// What a worker is started with; they are numbered from 1.
     func workerArguments(_ number: Int) -> [String] {
-        [loop, "--reducer", endpoint, "--name", "worker-\(number)"] + workerOptions
+        [loop, "--reducer", reducer.description, "--name", "worker-\(number)"] + workerOptions
     }
 
-    /// The address by which a process of this machine reaches a reducer that listens there.
-    static func dialled(_ bind: String) throws(UsageError) -> String {
-        guard bind.hasPrefix("tcp://") else { return bind }
-        let address = bind.dropFirst("tcp://".count)
-        let host = address.lastIndex(of: ":").map { address[..<$0] } ?? address
-        let port = address.dropFirst(host.count + 1)
-        guard let number = UInt16(port), number > 0 else {
+    /// The address by which the workers reach a reducer that listens there.
+    static func dialled(_ bind: BindAddress) throws(UsageError) -> ReducerAddress {
+        guard let reducer = bind.dialled else {
             throw UsageError(
                 message: "--bind cannot be '\(bind)': workers must be told its port",
                 hint: "name one from 1 to 65533, or leave --bind out")
         }
-        return switch host {
-        case "0.0.0.0", "*": "tcp://127.0.0.1:\(port)"
-        case "[::]": "tcp://[::1]:\(port)"
-        default: bind
-        }
+        return reducer
     }
 }

@@ -27,7 +27,7 @@ struct UpRun {
     init(_ plan: UpPlan, console: Console) {
         self.plan = plan
         self.console = console
-        processes = ProcessGroup(loop: plan.loop, workers: plan.workers, endpoint: plan.endpoint)
+        processes = ProcessGroup(loop: plan.loop, workers: plan.workers, reducer: plan.reducer)
         (mail, post) = AsyncStream.makeStream(of: Mail.self)
     }
 
@@ -47,7 +47,7 @@ struct UpRun {
         do {
             relay = try SignalRelay(signals) { _ in post.yield(.signal) }
             if let interval = console.progressInterval {
-                poller = try StatusPoller(plan.endpoint, every: interval) { post.yield(.status($0)) }
+                poller = try StatusPoller(plan.reducer, every: interval) { post.yield(.status($0)) }
             }
         } catch {
             console.error("loopctl: \(error)")

@@ -3,9 +3,6 @@ import LoopOptions
 
 /// The program `loop-effect`, or a user's own of the same kind.
 public enum EffectProgram {
-    static let reducer = Option(
-        ReducerAddress.option, .endpoint, default: ReducerAddress.fallback,
-        help: "the address of the reducer, which may start later")
     static let capacity = Option(
         "capacity", .int(in: 1...100_000), default: 16, help: "how many effects this worker holds at once")
     static let groups = Option(
@@ -26,9 +23,10 @@ public enum EffectProgram {
     public static func program(_ loops: [RunnableLoop], name: String = "loop-effect", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Worker", [reducer, capacity, groups, nodeName, stopLimit, connectTimeout])
+        let node = OptionGroup(
+            "Worker", AddressOptions.all + [capacity, groups, nodeName, stopLimit, connectTimeout])
         return NodeProgram(
-            name, abstract: "Run effects of a loop for its reducer.",
+            name, abstract: "Run effects of a loop for its reducer, which may start later.",
             discussion: """
                 Exit codes: 0 the loop has ended, or SIGTERM or SIGINT has stopped the worker; 2 could not run; 64 wrong \
                 usage; 130 ended at once by a second signal.
@@ -36,7 +34,7 @@ public enum EffectProgram {
             groups: [node], loops: loops,
             takesArguments: false, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
-            var configuration = EffectNodeConfiguration(reducer: arguments[reducer])
+            var configuration = EffectNodeConfiguration(reducer: arguments.reducer)
             configuration.capacity = arguments[capacity]
             configuration.groups = arguments[groups].isEmpty ? nil : arguments[groups]
             configuration.name = arguments[nodeName] ?? ""

@@ -6,7 +6,7 @@ import LoopOptions
 /// The program `loop-reducer`, or a user's own of the same kind.
 public enum ReducerProgram {
     static let bind = Option(
-        "bind", .endpoint, default: "tcp://127.0.0.1:7710",
+        "bind", .bindAddress, default: .standard,
         help: "where peers find this reducer; the two ports after it are used too (0: any free ones)")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")

@@ -7,16 +7,15 @@ package enum AddressLook {
     private static let connectLimit: Int32 = 1000
 
     /// For people, to follow a colon. Blocks as `obstacle` does.
-    package static func text(at endpoint: String) -> String { obstacle(at: endpoint).text }
+    package static func text(at reducer: ReducerAddress) -> String { obstacle(at: reducer).text }
 
     /// Blocks for up to a second, and for as long as the system looks for a host's name.
-    static func obstacle(at endpoint: String) -> ReducerWait.Obstacle {
-        if endpoint.hasPrefix("ipc://") {
-            return loop_unix_is_listening(String(endpoint.dropFirst("ipc://".count))) == 1 ? .foreign : .nothingListens
+    static func obstacle(at reducer: ReducerAddress) -> ReducerWait.Obstacle {
+        switch reducer.endpoint {
+        case .ipc(let path): loop_unix_is_listening(path) == 1 ? .foreign : .nothingListens
+        case .inproc: .nothingListens
+        case .tcp(let host, let port): tcp(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host, port)
         }
-        if endpoint.hasPrefix("inproc://") { return .nothingListens }
-        guard let (host, port) = ReducerEndpoints.hostAndPort(endpoint) else { return .unknown }
-        return tcp(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host, port)
     }
 
     private static func tcp(_ host: String, _ port: UInt16) -> ReducerWait.Obstacle {

@@ -5,8 +5,8 @@ public import ZMQ
 
 /// How an effect node runs.
 public struct EffectNodeConfiguration: Sendable {
-    /// The one address of the reducer; the others are learnt from it.
-    public var reducer: String
+    /// The reducer; nil: ``ReducerAddress/standard``.
+    public var reducer: ReducerAddress?
     /// Which groups of effects it serves; nil: all that the definition places on workers.
     public var groups: [String]?
     /// How many effects it holds at once.
@@ -28,7 +28,7 @@ public struct EffectNodeConfiguration: Sendable {
     public var log: @Sendable (String) -> Void
 
     public init(
-        reducer: String = ReducerAddress.standard, groups: [String]? = nil, capacity: Int = 16,
+        reducer: ReducerAddress? = nil, groups: [String]? = nil, capacity: Int = 16,
         runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
@@ -59,13 +59,16 @@ public enum NodeEnd: Equatable, Sendable {
 public final class EffectNode<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let configuration: EffectNodeConfiguration
+    private let reducer: ReducerAddress
     private let gate: OutboxGate
 
+    /// - Throws: `NodeError.endpoint` if `LOOP_REDUCER` is needed and is no address; what the system refuses.
     public init(
         _ definition: Definition, configuration: EffectNodeConfiguration = EffectNodeConfiguration()
     ) throws(NodeError) {
         self.definition = definition
         self.configuration = configuration
+        reducer = try configuration.reducer.orStandard()
         do {
             // What every effect it may hold has to say waits for its outcome while the next ones run.
             gate = try OutboxGate(countMax: 4096 + 2 * configuration.capacity, bytesMax: 16 << 20)
@@ -77,7 +80,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Runs until the loop ends, the node is stopped, or the reducer refuses it.
     /// - Throws: `NodeError.refused` with both sides named.
     public func run() async throws -> NodeEnd {
-        let (definition, configuration, gate) = (definition, configuration, gate)
+        let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
@@ -92,7 +95,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
-                context: configuration.context ?? ZMQContext(), endpoint: configuration.reducer, driver: driver,
+                context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
                 observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log),
                 connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
             return switch try shell.run(stopLimit: configuration.stopLimit) {

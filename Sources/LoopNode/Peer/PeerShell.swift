@@ -9,7 +9,7 @@ import ZMQ
 /// One screen of decisions; everything that decides is in the machines.
 struct PeerShell: ~Copyable {
     private let context: ZMQContext
-    private let endpoint: String
+    private let reducer: ReducerAddress
     private let gate: OutboxGate
     /// Of tasks that run on this thread.
     private let executor: ConnectionExecutor?
@@ -24,7 +24,8 @@ struct PeerShell: ~Copyable {
     private var wasUnheard = false
     private var sub: Socket?
     private var push: Socket?
-    private var collector = ""
+    /// Where the reducer takes batches, as it was advertised.
+    private var collector: String?
     private var polls: PollSet
     private let dealerItem: PollSet.Item
     private let gateItem: PollSet.Item
@@ -56,20 +57,16 @@ struct PeerShell: ~Copyable {
     ///   - executor: runs its tasks on the thread that calls `run`, in the middle of its turns.
     ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
     init(
-        context: ZMQContext, endpoint: String, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
+        context: ZMQContext, reducer: ReducerAddress, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
         connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
-        var options = SocketOptions.peer
-        // A goodbye is said by the way out.
-        options.lingerLimit = .milliseconds(200)
-        var dealer = try Socket(.dealer, in: context, options: options)
-        try dealer.connect(endpoint)
+        let dealer = try reducer.connect(.control, in: context)
         var polls = PollSet()
         dealerItem = polls.add(dealer)
         gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
-        self.endpoint = endpoint
+        self.reducer = reducer
         gate = driver.gate
         self.executor = executor
         self.driver = driver
@@ -78,7 +75,7 @@ struct PeerShell: ~Copyable {
         self.log = log
         self.dealer = dealer
         self.polls = polls
-        wait = ReducerWait(reducer: endpoint, timeout: connectTimeout, at: SystemClock.monotonic)
+        wait = ReducerWait(reducer: reducer, timeout: connectTimeout, at: SystemClock.monotonic)
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
@@ -167,15 +164,15 @@ struct PeerShell: ~Copyable {
             switch action {
             case .say(let text): log.note(text)
             case .look: lookAtAddress()
-            case .giveUp(let limit, let why): throw .noAnswer(endpoint, after: limit, because: why)
+            case .giveUp(let limit, let why): throw .noAnswer(reducer, after: limit, because: why)
             }
         }
     }
 
     private func lookAtAddress() {
-        let (endpoint, look, wakeup) = (endpoint, look, gate.wakeup)
+        let (reducer, look, wakeup) = (reducer, look, gate.wakeup)
         let body: @Sendable () -> Void = {
-            let obstacle = AddressLook.obstacle(at: endpoint)
+            let obstacle = AddressLook.obstacle(at: reducer)
             look.withLock { $0 = obstacle }
             wakeup.signal()
         }
@@ -281,22 +278,20 @@ struct PeerShell: ~Copyable {
         let (loop, peer) = (driver.machine.loop, driver.machine.configuration.peer)
         if let subItem { polls.remove(subItem) }
         sub = nil
-        var new = try Socket(.sub, in: context, options: .peer)
-        try new.connect(ReducerEndpoints.resolve(introduction.publisher, dialled: endpoint))
+        var new = try reducer.connect(.updates, advertised: introduction.publisher, in: context)
         try new.subscribe(Topic.inbox(loop, peer).bytes)
         for topic in observer?.topics(of: loop) ?? [] { try new.subscribe(topic.bytes) }
         subItem = polls.add(new)
         sub = consume new
-        collector = ReducerEndpoints.resolve(introduction.collector, dialled: endpoint)
+        collector = introduction.collector
         try buildPush()
     }
 
     private mutating func buildPush() throws {
-        guard !collector.isEmpty else { return }
+        guard let collector else { return }
         if let pushItem { polls.remove(pushItem) }
         push = nil
-        var new = try Socket(.push, in: context, options: .peer)
-        try new.connect(collector)
+        let new = try reducer.connect(.batches, advertised: collector, in: context)
         pushItem = polls.add(new, for: [])
         push = consume new
     }
@@ -311,18 +306,5 @@ struct PeerShell: ~Copyable {
             }
         }
         polls.watch(pushItem, for: [])
-    }
-}
-
-extension SocketOptions {
-    /// A peer's sockets: nothing is queued for a connection that does not stand, reconnecting is quick.
-    static var peer: SocketOptions {
-        var options = SocketOptions()
-        options.messageBytesMax = Wire.messageBytesMax
-        options.immediate = true
-        options.reconnectDelay = .milliseconds(50)
-        options.reconnectDelayMax = .milliseconds(500)
-        options.receiveMessagesMax = 4096
-        return options
     }
 }

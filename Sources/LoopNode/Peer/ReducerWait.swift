@@ -71,7 +71,7 @@ struct ReducerWait: Equatable, Sendable {
     private static let first: [Duration] = [.seconds(2), .seconds(10), .seconds(60), .seconds(600)]
     private static let interval = Duration.seconds(600)
 
-    private let reducer: String
+    private let reducer: ReducerAddress
     private var state: State
     private var hadContact = false
     /// When it gives up; nil: never, or no longer.
@@ -80,7 +80,7 @@ struct ReducerWait: Equatable, Sendable {
     private var obstacle = Obstacle.unknown
 
     /// - Parameter timeout: how long the first contact may take; nil: as long as it likes.
-    init(reducer: String, timeout: Duration?, at now: MonotonicTime) {
+    init(reducer: ReducerAddress, timeout: Duration?, at now: MonotonicTime) {
         self.reducer = reducer
         self.timeout = timeout
         givesUpAt = timeout.map { now + $0 }

@@ -30,7 +30,7 @@ struct UnsettledEvents: Equatable, Sendable {
     /// - Parameters:
     ///   - limit: how long the connection has tried at its end; nil: it has failed.
     ///   - outbox: the file that keeps them, if there is one.
-    func text(reducer: String, within limit: Duration?, outbox: String?) -> String? {
+    func text(reducer: ReducerAddress, within limit: Duration?, outbox: String?) -> String? {
         guard count > 0 else { return nil }
         if let outbox {
             let verb = count == 1 ? "stays" : "stay"

@@ -18,7 +18,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public init(
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
-        guard ReducerEndpoints.isLocal(configuration.bind) || configuration.isInsecure else {
+        guard configuration.bind.endpoint.isLocal || configuration.isInsecure else {
             throw .notSecured(configuration.bind)
         }
         try Self.check(definition)

@@ -4,8 +4,8 @@ public import ZMQ
 
 /// How a reducer node runs.
 public struct ReducerNodeConfiguration: Sendable {
-    /// The address of its ROUTER socket; see `ReducerEndpoints` for the other two.
-    public var bind: String
+    /// Where it listens.
+    public var bind: BindAddress
     /// Binds beyond this machine although there are no keys: everybody who reaches the address may take part.
     public var isInsecure: Bool
     /// Where events are kept; by default the file `<loop>.journal` in the working directory.
@@ -28,8 +28,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var shutdownGracePeriod: Duration
     /// The process's context; nil makes one for this node alone.
     public var context: ZMQContext?
-    /// Called once, with the bound address, when peers can connect.
-    public var onListening: @Sendable (String) -> Void
+    /// Called once, with the address of the bound socket, when peers can connect.
+    public var onListening: @Sendable (ReducerAddress) -> Void
     /// Told the loop's outcome before the journal is marked as that of a run that has ended: what throws, or does not
     /// come back, is told it again at the next start.
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
@@ -37,12 +37,12 @@ public struct ReducerNodeConfiguration: Sendable {
     public var log: @Sendable (String) -> Void
 
     public init(
-        bind: String = "tcp://127.0.0.1:7710", isInsecure: Bool = false,
+        bind: BindAddress = .standard, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
         localCapacity: Int = 256, sessionsMax: Int = 10_000, shutdownGracePeriod: Duration = .seconds(2),
         context: ZMQContext? = nil,
-        onListening: @escaping @Sendable (String) -> Void = { _ in },
+        onListening: @escaping @Sendable (ReducerAddress) -> Void = { _ in },
         onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) {

@@ -46,7 +46,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             fingerprint: DefinitionFingerprint(of: definition).value,
             context: configuration.context ?? ZMQContext(), log: log)
         let mailItem = sockets.watch(descriptor: mailbox.descriptor)
-        if !ReducerEndpoints.isLocal(sockets.bound) {
+        if !sockets.bound.endpoint.isLocal {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
         }
         var hadCrash = false

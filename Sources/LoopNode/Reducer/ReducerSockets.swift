@@ -8,8 +8,9 @@ import ZMQ
 ///
 /// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections.
 struct ReducerSockets: ~Copyable {
-    /// The address that peers are told.
-    let bound: String
+    /// The address of the bound ROUTER: with its port if any free one was asked for.
+    let bound: ReducerAddress
+    /// What peers are told of the other two sockets.
     let publisherAddress: String
     let collectorAddress: String
     private let context: ZMQContext
@@ -35,19 +36,18 @@ struct ReducerSockets: ~Copyable {
     private static var streamsMax: Int { 1024 }
 
     /// - Parameter fingerprint: of the definition, for those who follow the events.
-    init(bind: String, loop: LoopID, fingerprint: UInt64, context: ZMQContext, log: NodeLog) throws {
-        let endpoints = try ReducerEndpoints(bind: bind)
-        var router = try Socket(.router, in: context, options: .reducer)
-        var publisher = try Socket(.xpub, in: context, options: .reducer)
-        var collector = try Socket(.pull, in: context, options: .reducer)
-        let bound = try router.bind(endpoints.router)
-        let boundPublisher = try publisher.bind(endpoints.publisher)
-        let boundCollector = try collector.bind(endpoints.collector)
+    init(bind: BindAddress, loop: LoopID, fingerprint: UInt64, context: ZMQContext, log: NodeLog) throws {
+        var router = try bind.socket(.router, in: context)
+        var publisher = try bind.socket(.publisher, in: context)
+        var collector = try bind.socket(.collector, in: context)
+        let bound = try ReducerAddress(parsing: router.bind(bind.router))
+        let boundPublisher = try Endpoint(parsing: publisher.bind(bind.publisher))
+        let boundCollector = try Endpoint(parsing: collector.bind(bind.collector))
         var polls = PollSet()
         items = (polls.add(router), polls.add(publisher), polls.add(collector))
         self.bound = bound
-        publisherAddress = ReducerEndpoints.advertised(boundPublisher)
-        collectorAddress = ReducerEndpoints.advertised(boundCollector)
+        publisherAddress = boundPublisher.advertised
+        collectorAddress = boundCollector.advertised
         self.context = context
         self.loop = loop
         self.fingerprint = fingerprint
@@ -161,16 +161,5 @@ struct ReducerSockets: ~Copyable {
     /// - Returns: whether the peer could be reached.
     mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws -> Bool {
         try router.send(frame.bytes(topic: nil), to: RoutingID(id)) == .sent
-    }
-}
-
-extension SocketOptions {
-    /// A reducer's sockets: one slow peer fills its own queue only.
-    static var reducer: SocketOptions {
-        var options = SocketOptions()
-        options.messageBytesMax = Wire.messageBytesMax
-        options.sendMessagesMax = 2000
-        options.receiveMessagesMax = 4096
-        return options
     }
 }

@@ -11,19 +11,15 @@ public struct AdministrationCall: ~Copyable {
     /// The largest answer that is taken, in bytes.
     public static let answerBytesMax = 256 << 20
 
-    private let reducer: String
+    private let reducer: ReducerAddress
     private var dealer: Socket
     private var polls: PollSet
 
-    /// - Parameter reducer: the address that peers are given; nobody has to be there yet.
-    /// - Throws: `ZMQError` where the address cannot be used.
-    public init(reducer: String, context: ZMQContext? = nil) throws {
+    /// - Parameter reducer: the reducer, which need not run yet.
+    /// - Throws: `ZMQError` if the system refuses something.
+    public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         self.reducer = reducer
-        var options = SocketOptions.peer
-        // The question waits for the connection.
-        options.immediate = false
-        var dealer = try Socket(.dealer, in: try context ?? ZMQContext(), options: options)
-        try dealer.connect(reducer)
+        let dealer = try reducer.connect(.questions, in: try context ?? ZMQContext())
         var polls = PollSet()
         polls.add(dealer)
         self.dealer = dealer
@@ -104,7 +100,7 @@ public struct AdministrationCall: ~Copyable {
 /// Why an operator's question has no answer.
 public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing was heard for so long: before the answer, or after some of its parts.
-    case silent(String, Duration, parts: UInt32, of: UInt32)
+    case silent(ReducerAddress, Duration, parts: UInt32, of: UInt32)
     /// A part came out of its order, or the number of parts changed.
     case outOfOrder(part: UInt32, expected: UInt32)
     /// The answer is larger than is taken.

@@ -8,7 +8,7 @@ enum OpenConnections {
     /// What the exit needs of a connection.
     struct Entry: Sendable {
         /// For people: where it leads.
-        let reducer: String
+        let reducer: ReducerAddress
         /// How long it may take.
         let limit: Duration
         /// Tells it to end.

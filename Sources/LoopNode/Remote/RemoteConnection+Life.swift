@@ -9,7 +9,7 @@ extension RemoteConnection {
     struct Life: Sendable {
         let loop: String
         let schema: UInt64
-        let reducer: String
+        let reducer: ReducerAddress
         let name: String
         let follower: Follower?
         let outbox: String?
@@ -83,7 +83,7 @@ extension RemoteConnection {
                     PeerDriver(configuration: configuration, effects: nil, gate: gate, at: now)
                 }
             return try PeerShell(
-                context: context, endpoint: reducer, driver: driver,
+                context: context, reducer: reducer, driver: driver,
                 observer: follower.map { ObserverMachine($0.following, at: now) }, log: log,
                 connectTimeout: connectTimeout, executor: executor,
                 observed: { action in

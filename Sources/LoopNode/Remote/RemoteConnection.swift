@@ -49,7 +49,7 @@ public final class RemoteConnection: Sendable {
     ///     `NodeError.noAnswer`; nil: as long as it likes.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
-        loop: String, schema: UInt64 = 0, reducer: String, name: String, observing: Observing,
+        loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
         context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
@@ -62,7 +62,7 @@ public final class RemoteConnection: Sendable {
     /// - Parameter follower: told everything before those who observe. A failure is in the log where there is one of its
     ///   own kind: whoever uses the connection itself asks for `failure`.
     init(
-        loop: String, schema: UInt64, reducer: String, name: String, follower: Follower?, outbox: String? = nil,
+        loop: String, schema: UInt64, reducer: ReducerAddress, name: String, follower: Follower?, outbox: String? = nil,
         stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
         context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {

@@ -20,7 +20,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     let known: RemoteStates<Definition.State>
 
     /// - Parameters:
-    ///   - reducer: the reducer's address; it need not run yet.
+    ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
     ///   - updates: how the state comes, and how often.
     ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
     ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
@@ -28,9 +28,10 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///     what was sent.
     ///   - connectTimeout: how long the first contact may take, after which the handle fails with `NodeError.noAnswer`; nil:
     ///     as long as it likes. What it waits for is in the log either way.
-    /// - Throws: where the file cannot be used, and where the system refuses something.
+    /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
+    ///   refuses something.
     public convenience init(
-        _ definition: Definition.Type, reducer: String = ReducerAddress.standard, name: String = "",
+        _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
         updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
@@ -47,11 +48,12 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// asked for again while the reducer has it, and fetched as a state where it has not.
     /// - Parameters:
     ///   - definition: with the arguments of the reducer's.
-    ///   - reducer: the reducer's address; it need not run yet.
+    ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
     ///   - outbox: as above, and so are `stopLimit` and `connectTimeout`.
-    /// - Throws: where the file cannot be used, and where the system refuses something.
+    /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
+    ///   refuses something.
     public convenience init(
-        folding definition: Definition, reducer: String = ReducerAddress.standard, name: String = "",
+        folding definition: Definition, reducer: ReducerAddress? = nil, name: String = "",
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
         context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
@@ -64,7 +66,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     }
 
     private init(
-        _ follower: StateFollower<Definition.State>, _ following: Following, reducer: String, name: String,
+        _ follower: StateFollower<Definition.State>, _ following: Following, reducer: ReducerAddress?, name: String,
         outbox: String?, stopLimit: Duration, connectTimeout: Duration?, context: ZMQContext?,
         log: @escaping @Sendable (String) -> Void
     ) throws(NodeError) {
@@ -73,7 +75,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
             advice: "this is schema \(Definition.schema) of the loop; run the reducer's build")
         self.known = known
         connection = try RemoteConnection(
-            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: name,
+            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer.orStandard(), name: name,
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
             stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }

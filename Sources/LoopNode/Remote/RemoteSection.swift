@@ -16,13 +16,13 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - name: of one of the definition's `sections`.
     ///   - type: that of the section.
-    ///   - reducer: the reducer's address; it need not run yet.
+    ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
     ///   - updates: how the section comes, and how often.
     ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
-    /// - Throws: where the system refuses something.
+    /// - Throws: where `LOOP_REDUCER` is needed and is no address, and where the system refuses something.
     public init<Definition: LoopDefinition>(
         of definition: Definition.Type, _ name: String, as type: Value.Type,
-        reducer: String = ReducerAddress.standard, updates: StateUpdates = .full,
+        reducer: ReducerAddress? = nil, updates: StateUpdates = .full,
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) throws(NodeError) {
@@ -33,7 +33,8 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
             advice: "this is the section \"\(name)\" as \(Value.self); run the reducer's build")
         self.known = known
         connection = try RemoteConnection(
-            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer, name: "section \(name)",
+            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer.orStandard(),
+            name: "section \(name)",
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }),
             connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }

@@ -12,7 +12,7 @@ public import ZMQ
 /// - Returns: what the body returns.
 /// - Throws: what the body throws; `NodeError` where the handle cannot be made.
 public nonisolated(nonsending) func withRemoteLoop<Definition: LoopDefinition, Success>(
-    _ definition: Definition.Type, reducer: String = ReducerAddress.standard, name: String = "",
+    _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
     updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
     connectTimeout: Duration? = nil, context: ZMQContext? = nil,
     log: @escaping @Sendable (String) -> Void = StandardError.line,

@@ -8,13 +8,10 @@ public enum StatusProbe {
     /// - Parameter limit: how long an answer may take.
     /// - Throws: `NodeError.noAnswer` when none came.
     public static func ask(
-        _ reducer: String, within limit: Duration = .seconds(2), context: ZMQContext? = nil
+        _ reducer: ReducerAddress, within limit: Duration = .seconds(2), context: ZMQContext? = nil
     ) throws -> StatusReport {
         let context = try context ?? ZMQContext()
-        var options = SocketOptions.peer
-        options.immediate = false
-        var dealer = try Socket(.dealer, in: context, options: options)
-        try dealer.connect(reducer)
+        var dealer = try reducer.connect(.questions, in: context)
         var polls = PollSet()
         polls.add(dealer)
         var message = Message()

@@ -10,9 +10,9 @@ import Testing
     private func ask(
         _ reducer: FakeReducer, _ request: AdministrationRequest = .parked, within limit: Duration = .seconds(20)
     ) async throws -> AdministrationAnswer {
-        let endpoint = reducer.endpoint
+        let address = reducer.address
         return try await NodeThread.run("operator") {
-            var call = try AdministrationCall(reducer: endpoint)
+            var call = try AdministrationCall(reducer: address)
             return try call.exchange(request, within: limit)
         }
     }
@@ -32,9 +32,9 @@ import Testing
             default: .done("something else")
             }
         })
-        let endpoint = reducer.endpoint
+        let address = reducer.address
         try await NodeThread.run("operator") {
-            var call = try AdministrationCall(reducer: endpoint)
+            var call = try AdministrationCall(reducer: address)
             #expect(try call.ask(.parked, within: .seconds(20)) == [])
             #expect(throws: AdministrationError.refused("the journal is in memory")) {
                 try call.ask(.verify, within: .seconds(20))
@@ -61,7 +61,7 @@ import Testing
     @Test func `that nobody answers says so, and how far the answer came`() async throws {
         let silent = try FakeReducer { _, _ in [] }
         await #expect(
-            throws: AdministrationError.silent(silent.endpoint, .milliseconds(50), parts: 0, of: 0)
+            throws: AdministrationError.silent(silent.address, .milliseconds(50), parts: 0, of: 0)
         ) { try await ask(silent, within: .milliseconds(50)) }
         let broken = try FakeReducer { _, number in
             [.answer(AnswerPart(request: number, part: 0, parts: 3, bytes: [1, 2]))]

@@ -11,7 +11,7 @@ final class FakeReducer: Sendable {
     /// What is said to a request, by its number.
     typealias Script = @Sendable (AdministrationRequest, UInt64) throws -> [ToPeer]
 
-    let endpoint = ipcEndpoint()
+    let address = ipcAddress()
     /// What was asked, in order.
     let asked = Locked<[AdministrationRequest]>([])
     private let mailbox: Mailbox<Void>
@@ -19,9 +19,9 @@ final class FakeReducer: Sendable {
     init(_ script: @escaping Script) throws {
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
-        let (endpoint, asked) = (endpoint, asked)
+        let (address, asked) = (address, asked)
         _ = try NodeThread("fake-reducer") {
-            try? Self.serve(endpoint, until: mailbox, script) { request in asked.withLock { $0.append(request) } }
+            try? Self.serve(address, until: mailbox, script) { request in asked.withLock { $0.append(request) } }
         }
     }
 
@@ -35,10 +35,11 @@ final class FakeReducer: Sendable {
     deinit { mailbox.close() }
 
     private static func serve(
-        _ endpoint: String, until mailbox: Mailbox<Void>, _ script: Script, heard: (AdministrationRequest) -> Void
+        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ script: Script,
+        heard: (AdministrationRequest) -> Void
     ) throws {
         var router = try Socket(.router, in: try ZMQContext())
-        try router.bind(endpoint)
+        try router.bind(address.description)
         var polls = PollSet()
         polls.add(router)
         let over = polls.add(descriptor: mailbox.descriptor)

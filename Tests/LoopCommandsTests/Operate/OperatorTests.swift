@@ -13,7 +13,7 @@ import Testing
     ) async throws -> (code: Int32, asked: [AdministrationRequest]) {
         let reducer = try FakeReducer(answering: { _ in answer })
         let code = await ControlProgram.run(
-            words + ["--reducer", reducer.endpoint, "--timeout", "20s"], environment: [:])
+            words + ["--reducer", reducer.address.description, "--timeout", "20s"], environment: [:])
         return (code, reducer.asked.withLock { $0 })
     }
 

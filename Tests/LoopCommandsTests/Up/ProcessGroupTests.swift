@@ -8,13 +8,13 @@ import Testing
     private func at(_ milliseconds: Int) -> MonotonicTime { MonotonicTime.zero + .milliseconds(milliseconds) }
 
     private func begun(workers: Int = 2) -> ProcessGroup {
-        var processes = ProcessGroup(loop: "check", workers: workers, endpoint: "tcp://127.0.0.1:1")
+        var processes = ProcessGroup(loop: "check", workers: workers, reducer: "tcp://127.0.0.1:1")
         _ = processes.begin(at: at(0))
         return processes
     }
 
     @Test func `are all started at once`() {
-        var processes = ProcessGroup(loop: "check", workers: 2, endpoint: "tcp://127.0.0.1:1")
+        var processes = ProcessGroup(loop: "check", workers: 2, reducer: "tcp://127.0.0.1:1")
         #expect(processes.begin(at: at(0)) == [.start(.reducer), .start(.worker(1)), .start(.worker(2))])
         #expect(processes.deadline == nil)
     }
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func `may be a reducer alone`() {
-        var processes = ProcessGroup(loop: "check", workers: 0, endpoint: "tcp://127.0.0.1:1")
+        var processes = ProcessGroup(loop: "check", workers: 0, reducer: "tcp://127.0.0.1:1")
         #expect(
             processes.begin(at: at(0)) == [
                 .start(.reducer), .say("no worker runs; start one by: loop-effect check --reducer tcp://127.0.0.1:1"),

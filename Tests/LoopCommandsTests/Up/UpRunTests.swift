@@ -19,7 +19,7 @@ import Testing
         }
         var request = UpRequest(loop: "none")
         request.workers = workers
-        request.bind = "ipc://\(folder)/socket"
+        request.bind = try BindAddress(parsing: "ipc://\(folder)/socket")
         request.reducerProgram = "\(folder)/reducer"
         request.workerProgram = "\(folder)/worker"
         let plan = try UpPlan(request, claimed: nil, folder: folder)

@@ -29,7 +29,7 @@ import ZMQ
         let cluster = try TestCluster("goes", transport: "ipc")
         for number in 0..<20 {
             // Of a context of its own, which ends with it, as a process does.
-            let remote = try RemoteLoop(Jobs.self, reducer: cluster.endpoint, log: { _ in })
+            let remote = try RemoteLoop(Jobs.self, reducer: cluster.address, log: { _ in })
             try await remote.sendAndConfirm(.note("\(number)"))
             await remote.close()
         }
@@ -144,7 +144,7 @@ import ZMQ
     @Test func `bytes that are no event are refused with their reason, and consume one number`() async throws {
         let cluster = try TestCluster("undecodable")
         let connection = try RemoteConnection(
-            loop: "", reducer: cluster.endpoint, name: "stranger", observing: .nothing, context: cluster.context,
+            loop: "", reducer: cluster.address, name: "stranger", observing: .nothing, context: cluster.context,
             log: { _ in })
         let error = await #expect(throws: SendRefusal.self) {
             _ = try await connection.send(try CBOR.encode(["no": "event"]), confirmed: true)
@@ -159,11 +159,11 @@ import ZMQ
 
     @Test func `peers of another loop, schema or definition are refused by name`() async throws {
         let cluster = try TestCluster("refusals")
-        let node = try EffectNode(Others(), configuration: .test(cluster.endpoint, cluster.context, "other"))
+        let node = try EffectNode(Others(), configuration: .test(cluster.address, cluster.context, "other"))
         let loop = await #expect(throws: NodeError.self) { try await node.run() }
         #expect("\(loop!)".contains("\"jobs\"") && "\(loop!)".contains("\"others\""))
         let local = try EffectNode(
-            Jobs(placement: .local), configuration: .test(cluster.endpoint, cluster.context, "differs"))
+            Jobs(placement: .local), configuration: .test(cluster.address, cluster.context, "differs"))
         let definition = await #expect(throws: NodeError.self) { try await local.run() }
         #expect("\(definition!)".contains("definition"))
         // A peer repeats what is not answered in time, and may be refused more than once.
@@ -181,7 +181,7 @@ import ZMQ
         let cluster = try TestCluster("last-state")
         let remote = try cluster.remote()
         let connection = try RemoteConnection(
-            loop: "", reducer: cluster.endpoint, name: "tail", observing: .transitions, context: cluster.context,
+            loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
             log: { _ in })
         let (transitions, seen) = AsyncStream.makeStream(of: Seq.self)
         _ = connection.observe { action in
@@ -232,7 +232,7 @@ import ZMQ
     @Test func `who watches transitions sees every event with its seq`() async throws {
         let cluster = try TestCluster("tail")
         let connection = try RemoteConnection(
-            loop: "", reducer: cluster.endpoint, name: "tail", observing: .transitions, context: cluster.context,
+            loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
             log: { _ in })
         let (seen, notes) = AsyncStream.makeStream(of: TransitionNote.self)
         _ = connection.observe { action in

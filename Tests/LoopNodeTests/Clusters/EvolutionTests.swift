@@ -23,13 +23,13 @@ import ZMQ
 
     @Test func `a worker of schema 1 goes on beside a reducer of schema 2`() async throws {
         let context = try ZMQContext()
-        let endpoint = "inproc://feeds"
-        let reducer = try ReducerNode(Feeds(), configuration: .test(endpoint, context))
+        let address: ReducerAddress = "inproc://feeds"
+        let reducer = try ReducerNode(Feeds(), configuration: .test(address, context))
         async let outcome = reducer.run()
-        async let old = EffectNode(FirstFeeds(), configuration: .test(endpoint, context, "old")).run()
-        let sender = try RemoteLoop(FirstFeeds.self, reducer: endpoint, context: context, log: { _ in })
+        async let old = EffectNode(FirstFeeds(), configuration: .test(address, context, "old")).run()
+        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: { _ in })
         try await sender.sendAndConfirm(.follow("https://example.org"))
-        let observer = try RemoteLoop(Feeds.self, reducer: endpoint, context: context, log: { _ in })
+        let observer = try RemoteLoop(Feeds.self, reducer: address, context: context, log: { _ in })
         var read: Feeds.State?
         for await (_, state) in observer.states where state.unread.isEmpty && !state.items.isEmpty {
             read = state
@@ -37,7 +37,7 @@ import ZMQ
         }
         #expect(read?.items == ["https://example.org": 19])
         #expect(read?.summary == nil)
-        async let new = EffectNode(Feeds(), configuration: .test(endpoint, context, "new")).run()
+        async let new = EffectNode(Feeds(), configuration: .test(address, context, "new")).run()
         #expect(try await outcome == Outcome(text: "19 items"))
         #expect(try await old == .loopEnded(exitCode: 0, text: "19 items"))
         #expect(try await new == .loopEnded(exitCode: 0, text: "19 items"))
@@ -65,13 +65,13 @@ import ZMQ
     }
 
     /// A journal in which the first build has applied one event.
-    private func disk(_ context: ZMQContext, _ endpoint: String) async throws -> TestDisk {
+    private func disk(_ context: ZMQContext, _ address: ReducerAddress) async throws -> TestDisk {
         let disk = TestDisk()
-        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
         let first = try ReducerNode(FirstFeeds(), configuration: configuration)
         let life = Task { try await first.run() }
-        let sender = try RemoteLoop(FirstFeeds.self, reducer: endpoint, context: context, log: { _ in })
+        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: { _ in })
         try await sender.sendAndConfirm(.follow("https://example.org"))
         await sender.close()
         first.stop()
@@ -80,30 +80,30 @@ import ZMQ
     }
 
     private func outcome(
-        on disk: TestDisk, _ context: ZMQContext, _ endpoint: String, reinterprets: Bool = false
+        on disk: TestDisk, _ context: ZMQContext, _ address: ReducerAddress, reinterprets: Bool = false
     ) async throws -> Outcome? {
-        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
         configuration.reinterprets = reinterprets
         async let outcome = ReducerNode(Feeds(), configuration: configuration).run()
-        async let worker = EffectNode(Feeds(), configuration: .test(endpoint, context, "new")).run()
+        async let worker = EffectNode(Feeds(), configuration: .test(address, context, "new")).run()
         let result = try await outcome
         _ = try await worker
         return result
     }
 
     @Test func `a reducer of schema 2 goes on with the journal of one of schema 1 that was stopped`() async throws {
-        let (context, endpoint) = (try ZMQContext(), ipcEndpoint())
-        let disk = try await disk(context, endpoint)
+        let (context, address) = (try ZMQContext(), ipcAddress())
+        let disk = try await disk(context, address)
         #expect(disk.content.withLock { $0.snapshots.count } == 1)
-        #expect(try await outcome(on: disk, context, endpoint) == Outcome(text: "19 items"))
+        #expect(try await outcome(on: disk, context, address) == Outcome(text: "19 items"))
     }
 
     @Test func `and of one that was killed only where it is told to reinterpret, which is kept`() async throws {
-        let (context, endpoint) = (try ZMQContext(), ipcEndpoint())
-        let disk = try await disk(context, endpoint)
+        let (context, address) = (try ZMQContext(), ipcAddress())
+        let disk = try await disk(context, address)
         disk.content.withLock { $0.snapshots = [] }
-        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
         do {
             _ = try await ReducerNode(Feeds(), configuration: configuration).run()
@@ -120,7 +120,7 @@ import ZMQ
         second.stop()
         _ = try await life.value
         disk.content.withLock { $0 = kept }
-        #expect(try await outcome(on: disk, context, endpoint) == Outcome(text: "19 items"))
+        #expect(try await outcome(on: disk, context, address) == Outcome(text: "19 items"))
     }
 
     @Test func `keys that are not Codable cannot be kept in a journal`() {

@@ -26,22 +26,23 @@ struct Puts: LoopDefinition {
 }
 
 /// A program: sends so many events, and returns from its main, which exits.
-private func program(_ endpoint: String, _ count: Int, outbox: String? = nil, stopLimit: Duration = .seconds(5))
+private func program(_ address: String, _ count: Int, outbox: String? = nil, stopLimit: Duration = .seconds(5))
     async throws
     -> Never
 {
-    try await send(endpoint, count, outbox, stopLimit)
+    try await send(address, count, outbox, stopLimit)
     exit(0)
 }
 
-private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLimit: Duration) async throws {
-    let loop = try RemoteLoop(Puts.self, reducer: endpoint, outbox: outbox, stopLimit: stopLimit)
+private func send(_ address: String, _ count: Int, _ outbox: String?, _ stopLimit: Duration) async throws {
+    let loop = try RemoteLoop(
+        Puts.self, reducer: ReducerAddress(parsing: address), outbox: outbox, stopLimit: stopLimit)
     for number in 0..<count { try await loop.send(.put(number)) }
 }
 
 /// What `send` has accepted leaves also when its process or its handle goes at once.
 @Suite(.timeLimit(.minutes(2))) struct `What a handle has accepted` {
-    private let endpoint = ipcEndpoint()
+    private let address = ipcAddress()
     /// Long enough for a machine that does much else: the limit itself is tested by what meets it.
     private static let ample = Duration.seconds(60)
 
@@ -49,31 +50,32 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
     /// - Returns: how many events were applied at the end.
     private func applied(by body: () async throws -> Void) async throws -> UInt64 {
         let node = try ReducerNode(
-            Puts(), configuration: ReducerNodeConfiguration(bind: endpoint, journal: .memory, log: { _ in }))
+            Puts(),
+            configuration: ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: { _ in }))
         let run = Task { try await node.run() }
         try await body()
-        let endpoint = endpoint
-        let seq = try await NodeThread.run("probe") { try StatusProbe.ask(endpoint, within: .seconds(30)).seq }
+        let address = address
+        let seq = try await NodeThread.run("probe") { try StatusProbe.ask(address, within: .seconds(30)).seq }
         node.stop()
         _ = try await run.value
         return seq
     }
 
     @Test func `is applied when the process returns from main at once`() async throws {
-        let endpoint = endpoint
+        let address = address
         let count = try await applied {
-            await #expect(processExitsWith: .exitCode(0)) { [endpoint = endpoint as String] in
-                try await program(endpoint, 50, stopLimit: Self.ample)
+            await #expect(processExitsWith: .exitCode(0)) { [address = address.description as String] in
+                try await program(address, 50, stopLimit: Self.ample)
             }
         }
         #expect(count == 50)
     }
 
     @Test func `is applied when the process exits and still has the handle`() async throws {
-        let endpoint = endpoint
+        let address = address
         let count = try await applied {
-            await #expect(processExitsWith: .exitCode(3)) { [endpoint = endpoint as String] in
-                let loop = try RemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample)
+            await #expect(processExitsWith: .exitCode(3)) { [address = address.description as String] in
+                let loop = try RemoteLoop(Puts.self, reducer: ReducerAddress(parsing: address), stopLimit: Self.ample)
                 for number in 0..<50 { try await loop.send(.put(number)) }
                 withExtendedLifetime(loop) { exit(3) }
             }
@@ -82,47 +84,47 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
     }
 
     @Test func `is reported at the exit where nobody takes it`() async throws {
-        let endpoint = endpoint
+        let address = address
         let result = try await #require(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) {
-            [endpoint = endpoint as String] in
-            try await program(endpoint, 50, stopLimit: .milliseconds(300))
+            [address = address.description as String] in
+            try await program(address, 50, stopLimit: .milliseconds(300))
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             text.contains(
-                "50 events were not sent to \(endpoint) within 0.3 seconds and are lost: "
+                "50 events were not sent to \(address) within 0.3 seconds and are lost: "
                     + "put, put, put, …"), "\(text)")
     }
 
     @Test func `is in the outbox file at the exit where there is one`() async throws {
-        let endpoint = endpoint
+        let address = address
         let folder = TestFolder()
         let path = "\(folder.path)/outbox"
         let result = try await #require(processExitsWith: .exitCode(0), observing: [\.standardErrorContent]) {
-            [endpoint = endpoint as String, path = path as String] in
-            try await program(endpoint, 3, outbox: path, stopLimit: .milliseconds(100))
+            [address = address.description as String, path = path as String] in
+            try await program(address, 3, outbox: path, stopLimit: .milliseconds(100))
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(text.contains("3 events stay in \(path), and leave when it is opened again"), "\(text)")
     }
 
     @Test func `is applied when a scope ends, also by an error`() async throws {
-        let endpoint = endpoint
+        let address = address
         struct Stop: Error {}
         let count = try await applied {
-            let result = try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
+            let result = try await withRemoteLoop(Puts.self, reducer: address, stopLimit: Self.ample) { loop in
                 for number in 0..<50 { try await loop.send(.put(number)) }
                 return "done"
             }
             #expect(result == "done")
             await #expect(throws: Stop.self) {
-                try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
+                try await withRemoteLoop(Puts.self, reducer: address, stopLimit: Self.ample) { loop in
                     for number in 0..<50 { try await loop.send(.put(number)) }
                     throw Stop()
                 }
             }
             let cancelled = Task {
-                try await withRemoteLoop(Puts.self, reducer: endpoint, stopLimit: Self.ample) { loop in
+                try await withRemoteLoop(Puts.self, reducer: address, stopLimit: Self.ample) { loop in
                     withUnsafeCurrentTask { $0?.cancel() }
                     for number in 0..<50 { try await loop.send(.put(number)) }
                     try Task.checkCancellation()
@@ -136,7 +138,7 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
     @Test func `is reported when the handle is closed, and not where its sender waits for the outcome`() async throws {
         let lines = Locked<[String]>([])
         let loop = try RemoteLoop(
-            Puts.self, reducer: endpoint, stopLimit: .milliseconds(100),
+            Puts.self, reducer: address, stopLimit: .milliseconds(100),
             log: { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
         let waiting = Task { try await loop.sendAndConfirm(.put(2)) }
@@ -147,7 +149,7 @@ private func send(_ endpoint: String, _ count: Int, _ outbox: String?, _ stopLim
         let said = lines.withLock { $0 }
         #expect(
             said == [
-                "observer: 2 events were not sent to \(endpoint) within 0.1 seconds and are lost: "
+                "observer: 2 events were not sent to \(address) within 0.1 seconds and are lost: "
                     + "put, put"
             ])
     }

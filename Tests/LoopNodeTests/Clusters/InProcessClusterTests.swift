@@ -8,13 +8,13 @@ import ZMQ
 @Suite(.timeLimit(.minutes(5))) struct `Clusters over inproc` {
     @Test func `jobs added by an observer are done by workers, and the loop ends with its outcome`() async throws {
         let context = try ZMQContext()
-        let endpoint = "inproc://jobs-all"
-        let reducer = try ReducerNode(Jobs(), configuration: .test(endpoint, context))
+        let address: ReducerAddress = "inproc://jobs-all"
+        let reducer = try ReducerNode(Jobs(), configuration: .test(address, context))
         async let outcome = reducer.run()
-        let workers = try (0..<2).map { try EffectNode(Jobs(), configuration: .test(endpoint, context, "w\($0)")) }
+        let workers = try (0..<2).map { try EffectNode(Jobs(), configuration: .test(address, context, "w\($0)")) }
         async let first = workers[0].run()
         async let second = workers[1].run()
-        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
         let seq = try await remote.sendAndConfirm(.add(100))
         #expect(seq == Seq(1))
         #expect(try await outcome == Outcome(text: "sum 328350"))
@@ -25,10 +25,10 @@ import ZMQ
 
     @Test func `G10 a sender that is ahead of the reducer waits for room, and goes on`() async throws {
         let context = try ZMQContext()
-        let endpoint = "inproc://jobs-ahead"
-        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(endpoint, context))
+        let address: ReducerAddress = "inproc://jobs-ahead"
+        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(address, context))
         async let outcome = reducer.run()
-        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
         // More than its outbox holds, and more than once.
         for _ in 0..<20_000 { try await remote.send(.forget(0)) }
         #expect(try await remote.sendAndConfirm(.add(1)) == Seq(20_001))
@@ -38,10 +38,10 @@ import ZMQ
 
     @Test func `effects placed locally run in the reducer's own process`() async throws {
         let context = try ZMQContext()
-        let endpoint = "inproc://jobs-local"
-        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(endpoint, context))
+        let address: ReducerAddress = "inproc://jobs-local"
+        let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(address, context))
         async let outcome = reducer.run()
-        let remote = try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
         try await remote.send(.add(10))
         #expect(try await outcome == Outcome(text: "sum 285"))
         await remote.close()
@@ -49,13 +49,13 @@ import ZMQ
 }
 
 extension ReducerNodeConfiguration {
-    static func test(_ endpoint: String, _ context: ZMQContext) -> ReducerNodeConfiguration {
-        ReducerNodeConfiguration(bind: endpoint, journal: .memory, context: context, log: { _ in })
+    static func test(_ address: ReducerAddress, _ context: ZMQContext) throws -> ReducerNodeConfiguration {
+        ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, context: context, log: { _ in })
     }
 }
 
 extension EffectNodeConfiguration {
-    static func test(_ endpoint: String, _ context: ZMQContext, _ name: String) -> EffectNodeConfiguration {
-        EffectNodeConfiguration(reducer: endpoint, name: name, context: context, log: { _ in })
+    static func test(_ address: ReducerAddress, _ context: ZMQContext, _ name: String) -> EffectNodeConfiguration {
+        EffectNodeConfiguration(reducer: address, name: name, context: context, log: { _ in })
     }
 }

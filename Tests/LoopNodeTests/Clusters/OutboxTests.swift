@@ -101,27 +101,27 @@ private struct TestFile {
 @Suite(.timeLimit(.minutes(5))) struct `G3 G4 A sender with an outbox file` {
     private let file = TestFile()
 
-    private func remote(_ endpoint: String, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {
+    private func remote(_ address: ReducerAddress, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {
         try RemoteConnection(
-            loop: "jobs", reducer: endpoint, name: "sender", observing: .nothing, outbox: file.path,
+            loop: "jobs", reducer: address, name: "sender", observing: .nothing, outbox: file.path,
             stopLimit: stopLimit, log: { _ in })
     }
 
     private func note(_ text: String) throws -> [UInt8] { try CBOR.encode(Jobs.Event.note(text)) }
 
     @Test func `has an event on disk when send returns, and whoever opens the file next sends it`() async throws {
-        let endpoint = ipcEndpoint()
+        let address = ipcAddress()
         do {
             // Nobody is there to take it.
-            let first = try remote(endpoint, stopLimit: .zero)
+            let first = try remote(address, stopLimit: .zero)
             for text in ["a", "b"] { _ = try await first.send(note(text), confirmed: false) }
             await first.close()
         }
-        var configuration = try ReducerNodeConfiguration.test(endpoint, ZMQContext())
+        var configuration = try ReducerNodeConfiguration.test(address, ZMQContext())
         configuration.silenceLimit = .seconds(3)
         let reducer = try ReducerNode(Jobs(), configuration: configuration)
         let run = Task { try await reducer.run() }
-        let second = try remote(endpoint)
+        let second = try remote(address)
         #expect(try await second.send(note("c"), confirmed: true) == Seq(3))
         let left = try await second.recoveredEvents()
         #expect(left.map(\.number) == [1, 2])
@@ -129,7 +129,7 @@ private struct TestFile {
         #expect(left.map(\.outcome) == [.applied(nil), .applied(nil)])
         await second.close()
         // A file whose stream has ended begins another.
-        let third = try remote(endpoint)
+        let third = try remote(address)
         #expect(try await third.recoveredEvents() == [])
         #expect(try await third.send(note("d"), confirmed: true) == Seq(4))
         await third.close()
@@ -138,21 +138,21 @@ private struct TestFile {
     }
 
     @Test func `cannot be two, nor for another loop`() async throws {
-        let endpoint = ipcEndpoint()
-        let first = try remote(endpoint, stopLimit: .zero)
-        let error = #expect(throws: NodeError.self) { try remote(endpoint) }
+        let address = ipcAddress()
+        let first = try remote(address, stopLimit: .zero)
+        let error = #expect(throws: NodeError.self) { try remote(address) }
         #expect(error?.description.contains("is in use by another process") == true)
         _ = try await first.send(note("a"), confirmed: false)
         await first.close()
         let other = #expect(throws: NodeError.self) {
             try RemoteConnection(
-                loop: "lamps", reducer: endpoint, name: "", observing: .nothing, outbox: file.path, log: { _ in })
+                loop: "lamps", reducer: address, name: "", observing: .nothing, outbox: file.path, log: { _ in })
         }
         #expect(other?.description.contains("holds events for the loop jobs, not for lamps") == true)
     }
 
     @Test func `tells that what may have left is lost with the history, and sends what never left`() async throws {
-        let endpoint = ipcEndpoint()
+        let address = ipcAddress()
         do {
             // As an earlier process left it: one event sent in a session of a history that is gone, one never sent.
             let outbox = try OutboxFile(file.path)
@@ -165,9 +165,9 @@ private struct TestFile {
             _ = machine.send(try note("unsent")[...], of: nil, wantsSeq: true)
             try outbox.commit(machine, loop: "jobs", at: .zero, isLast: true)
         }
-        let reducer = try ReducerNode(Jobs(), configuration: try .test(endpoint, ZMQContext()))
+        let reducer = try ReducerNode(Jobs(), configuration: try .test(address, ZMQContext()))
         let run = Task { try await reducer.run() }
-        let sender = try remote(endpoint)
+        let sender = try remote(address)
         let left = try await sender.recoveredEvents()
         #expect(left.map(\.outcome) == [.refused(SendRefusal(.historyChanged)), .applied(Seq(1))])
         await sender.close()

@@ -78,7 +78,7 @@ import ZMQ
             return job * job
         })
         let cluster = try TestCluster("own-thread-effects", jobs)
-        var configuration = EffectNodeConfiguration.test(cluster.endpoint, cluster.context, "own")
+        var configuration = EffectNodeConfiguration.test(cluster.address, cluster.context, "own")
         configuration.runsEffectsOnItsThread = true
         let node = try EffectNode(jobs, configuration: configuration)
         async let end = node.run()
@@ -106,7 +106,7 @@ import ZMQ
                 return job
             })
         let cluster = try TestCluster("own-thread-cancelled", jobs)
-        var configuration = EffectNodeConfiguration.test(cluster.endpoint, cluster.context, "own")
+        var configuration = EffectNodeConfiguration.test(cluster.address, cluster.context, "own")
         configuration.runsEffectsOnItsThread = true
         let node = try EffectNode(jobs, configuration: configuration)
         async let end = node.run()

@@ -28,9 +28,9 @@ import ZMQ
 
     @Test func `a reducer and two workers count the primes`() async throws {
         let context = try ZMQContext()
-        let endpoint = "inproc://readme"
-        let reducer = try ReducerNode(Primes(), configuration: .test(endpoint, context))
-        let workers = try (0..<2).map { try EffectNode(Primes(), configuration: .test(endpoint, context, "w\($0)")) }
+        let address: ReducerAddress = "inproc://readme"
+        let reducer = try ReducerNode(Primes(), configuration: .test(address, context))
+        let workers = try (0..<2).map { try EffectNode(Primes(), configuration: .test(address, context, "w\($0)")) }
         async let outcome = reducer.run()
         async let first = workers[0].run()
         async let second = workers[1].run()

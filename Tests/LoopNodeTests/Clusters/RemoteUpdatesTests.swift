@@ -38,23 +38,23 @@ import ZMQ
         var sections: [StateSection<State>] { [StateSection("visits", \.visits)] }
     }
 
-    /// A reducer at an endpoint of its own.
+    /// A reducer at an address of its own.
     private final class Site: Sendable {
         let context: ZMQContext
-        let endpoint: String
+        let address: ReducerAddress
         private let node: ReducerNode<Shelf>
         private let run: Task<Outcome?, any Error>
 
         init(_ name: String) throws {
             context = try ZMQContext()
-            endpoint = "inproc://following-\(name)"
-            let node = try ReducerNode(Shelf(), configuration: .test(endpoint, context))
+            address = try ReducerAddress(parsing: "inproc://following-\(name)")
+            let node = try ReducerNode(Shelf(), configuration: .test(address, context))
             self.node = node
             run = Task { try await node.run() }
         }
 
         func remote(_ updates: StateUpdates = .full) throws -> RemoteLoop<Shelf> {
-            try RemoteLoop(Shelf.self, reducer: endpoint, updates: updates, context: context, log: { _ in })
+            try RemoteLoop(Shelf.self, reducer: address, updates: updates, context: context, log: { _ in })
         }
 
         func stop() async throws {
@@ -89,7 +89,7 @@ import ZMQ
     @Test func `who folds the events sees every state`() async throws {
         let site = try Site("folds")
         let sender = try site.remote()
-        let follower = try RemoteLoop(folding: Shelf(), reducer: site.endpoint, context: site.context, log: { _ in })
+        let follower = try RemoteLoop(folding: Shelf(), reducer: site.address, context: site.context, log: { _ in })
         let every = follower.everyState
         try await sender.sendAndConfirm(.visit)
         for number in 1...200 { try await sender.send(.shelve(number, "book")) }
@@ -138,7 +138,7 @@ import ZMQ
     @Test func `a definition with other feedbacks may not fold the events`() async throws {
         let site = try Site("other")
         let follower = try RemoteLoop(
-            folding: Shelf(hasLamp: true), reducer: site.endpoint, context: site.context, log: { _ in })
+            folding: Shelf(hasLamp: true), reducer: site.address, context: site.context, log: { _ in })
         // What was fetched before it was refused is a state that existed.
         for await _ in follower.states {}
         #expect("\(try #require(follower.failure))".contains("the reducer's definition"))
@@ -150,7 +150,7 @@ import ZMQ
         let sender = try site.remote()
         for (expected, updates) in [(1, .full), (2, .delta)] as [(Int, StateUpdates)] {
             let visits = try RemoteSection(
-                of: Shelf.self, "visits", as: Int.self, reducer: site.endpoint, updates: updates,
+                of: Shelf.self, "visits", as: Int.self, reducer: site.address, updates: updates,
                 context: site.context, log: { _ in })
             var states = visits.states.makeAsyncIterator()
             _ = await states.next()
@@ -167,7 +167,7 @@ import ZMQ
     @Test func `a section that there is not is refused by those that there are`() async throws {
         let site = try Site("no-section")
         let cellar = try RemoteSection(
-            of: Shelf.self, "cellar", as: Int.self, reducer: site.endpoint, context: site.context, log: { _ in })
+            of: Shelf.self, "cellar", as: Int.self, reducer: site.address, context: site.context, log: { _ in })
         for await _ in cellar.states { Issue.record("a state was shown") }
         #expect("\(try #require(cellar.failure))".contains("no section \"cellar\" of its state; it has \"visits\""))
         try await site.stop()

@@ -5,10 +5,10 @@ import LoopWire
 import TestFolders
 import ZMQ
 
-/// A reducer and its workers inside this process, on one endpoint.
+/// A reducer and its workers inside this process, on one address.
 final class TestCluster: Sendable {
     let context: ZMQContext
-    let endpoint: String
+    let address: ReducerAddress
     let reducer: ReducerNode<Jobs>
     private let jobs: Jobs
     private let run: Task<Outcome?, any Error>
@@ -17,9 +17,9 @@ final class TestCluster: Sendable {
         _ name: String, _ jobs: Jobs = Jobs(), transport: String = "inproc", silenceLimit: Duration = .seconds(3)
     ) throws {
         context = try ZMQContext()
-        endpoint = transport == "ipc" ? ipcEndpoint() : "inproc://\(name)"
+        address = try transport == "ipc" ? ipcAddress() : ReducerAddress(parsing: "inproc://\(name)")
         self.jobs = jobs
-        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.silenceLimit = silenceLimit
         let reducer = try ReducerNode(jobs, configuration: configuration)
         self.reducer = reducer
@@ -27,20 +27,20 @@ final class TestCluster: Sendable {
     }
 
     func worker(_ name: String, capacity: Int = 16) throws -> TestWorker {
-        var configuration = EffectNodeConfiguration.test(endpoint, context, name)
+        var configuration = EffectNodeConfiguration.test(address, context, name)
         configuration.capacity = capacity
         return TestWorker(try EffectNode(jobs, configuration: configuration))
     }
 
     func remote() throws -> RemoteLoop<Jobs> {
-        try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
     }
 
     /// Asks on a thread of its own: the threads of the pool are needed by what is asked about.
     func status() async throws -> StatusReport {
-        let (endpoint, context) = (endpoint, context)
+        let (address, context) = (address, context)
         return try await NodeThread.run("probe") {
-            try StatusProbe.ask(endpoint, within: .seconds(60), context: context)
+            try StatusProbe.ask(address, within: .seconds(60), context: context)
         }
     }
 

@@ -109,14 +109,14 @@ import Testing
         await #expect(processExitsWith: .exitCode(0)) {
             var ends: [Int32] = [-1, -1]
             precondition(pipe(&ends) == 0 && dup2(ends[1], 2) == 2)
-            let endpoint = ipcEndpoint()
+            let address = ipcAddress()
             let node = try ReducerNode(
-                Fuses(), configuration: ReducerNodeConfiguration(bind: endpoint, journal: .memory))
+                Fuses(), configuration: ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory))
             let run = Task { try await node.run() }
             let line = String(repeating: "x", count: 99)
             for _ in 0..<10_000 { StandardError.line(line) }
-            let report = try StatusProbe.ask(endpoint, within: .seconds(30))
-            let again = try StatusProbe.ask(endpoint, within: .seconds(30))
+            let report = try StatusProbe.ask(address, within: .seconds(30))
+            let again = try StatusProbe.ask(address, within: .seconds(30))
             guard report.isReady, again.counters["droppedLogLine"] ?? 0 > 1000 else { exit(1) }
             node.stop()
             _ = try await run.value

@@ -10,18 +10,18 @@ import ZMQ
 /// A reducer over a journal that outlives it.
 private struct Restartable {
     let context: ZMQContext
-    let endpoint: String
+    let address: ReducerAddress
     let disk = TestDisk()
 
     init() throws {
         context = try ZMQContext()
-        endpoint = ipcEndpoint()
+        address = ipcAddress()
     }
 
     func reducer(
         _ jobs: Jobs, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }
     ) throws -> ReducerNode<Jobs> {
-        var configuration = ReducerNodeConfiguration.test(endpoint, context)
+        var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
         configuration.silenceLimit = .seconds(2)
         change(&configuration)
@@ -29,14 +29,14 @@ private struct Restartable {
     }
 
     func remote() throws -> RemoteLoop<Jobs> {
-        try RemoteLoop(Jobs.self, reducer: endpoint, context: context, log: { _ in })
+        try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
     }
 
     func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
-        let (endpoint, context) = (endpoint, context)
+        let (address, context) = (address, context)
         while true {
             let report = try await NodeThread.run("probe") {
-                try StatusProbe.ask(endpoint, within: .seconds(60), context: context)
+                try StatusProbe.ask(address, within: .seconds(60), context: context)
             }
             if isWanted(report) { return report }
             try await Task.sleep(for: .milliseconds(5))
@@ -77,7 +77,7 @@ private struct Restartable {
         })
         let first = try nodes.reducer(jobs)
         let life = Task { try await first.run() }
-        let worker = TestWorker(try EffectNode(jobs, configuration: .test(nodes.endpoint, nodes.context, "one")))
+        let worker = TestWorker(try EffectNode(jobs, configuration: .test(nodes.address, nodes.context, "one")))
         let remote = try nodes.remote()
         try await remote.sendAndConfirm(.add(5))
         _ = try await nodes.status { $0.feedbacks[0].running == 5 }
@@ -107,7 +107,7 @@ private struct Restartable {
         let count = 40_000
         let first = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
         let life = Task { try await first.run() }
-        var configuration = EffectNodeConfiguration.test(nodes.endpoint, nodes.context, "one")
+        var configuration = EffectNodeConfiguration.test(nodes.address, nodes.context, "one")
         configuration.capacity = count
         configuration.stopLimit = .zero
         let worker = TestWorker(try EffectNode(jobs, configuration: configuration))

@@ -28,10 +28,10 @@ private struct Steps: LoopDefinition {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct `A reducer that is told to stop` {
-    private let endpoint = ipcEndpoint()
+    private let address = ipcAddress()
 
     private func node(_ place: JournalPlace, onStep: @escaping @Sendable (Int) -> Void) throws -> ReducerNode<Steps> {
-        var configuration = ReducerNodeConfiguration(bind: endpoint, journal: place, log: { _ in })
+        var configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: place, log: { _ in })
         configuration.onListening = { _ in onStep(0) }
         return try ReducerNode(Steps(onStep: onStep), configuration: configuration)
     }
@@ -41,7 +41,7 @@ private struct Steps: LoopDefinition {
         let disk = TestDisk()
         let first = try node(disk.place) { _ in }
         let run = Task { try await first.run() }
-        let remote = try RemoteLoop(Steps.self, reducer: endpoint, log: { _ in })
+        let remote = try RemoteLoop(Steps.self, reducer: address, log: { _ in })
         for _ in 0..<10 { try await remote.sendAndConfirm(.step) }
         await remote.close()
         first.stop()

@@ -128,8 +128,9 @@ import ZMQ
         defer { shut.close() }
         let open = try port(isOpen: true)
         defer { open.close() }
-        #expect(AddressLook.obstacle(at: "tcp://127.0.0.1:\(shut.port)") == .nothingListens)
-        #expect(AddressLook.obstacle(at: "tcp://127.0.0.1:\(open.port)") == .foreign)
+        #expect(
+            try AddressLook.obstacle(at: ReducerAddress(parsing: "tcp://127.0.0.1:\(shut.port)")) == .nothingListens)
+        #expect(try AddressLook.obstacle(at: ReducerAddress(parsing: "tcp://127.0.0.1:\(open.port)")) == .foreign)
     }
 
     @Test func `names a host that has no address`() {
@@ -140,49 +141,41 @@ import ZMQ
     }
 
     @Test func `sees whether a socket's file has a listener`() throws {
-        let endpoint = ipcEndpoint()
-        #expect(AddressLook.obstacle(at: endpoint) == .nothingListens)
+        let address = ipcAddress()
+        #expect(AddressLook.obstacle(at: address) == .nothingListens)
         var router = try Socket(.router, in: try ZMQContext())
-        try router.bind(endpoint)
-        #expect(AddressLook.obstacle(at: endpoint) == .foreign)
+        try router.bind(address.description)
+        #expect(AddressLook.obstacle(at: address) == .foreign)
     }
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A connect timeout` {
     @Test func `ends a worker that nobody answers, with the reason`() async throws {
-        let endpoint = ipcEndpoint()
+        let address = ipcAddress()
         let configuration = EffectNodeConfiguration(
-            reducer: endpoint, connectTimeout: .milliseconds(200), log: { _ in })
+            reducer: address, connectTimeout: .milliseconds(200), log: { _ in })
         let error = await #expect(throws: NodeError.self) {
             try await EffectNode(Puts(), configuration: configuration).run()
         }
         #expect(
             error?.description
-                == "no reducer answered at \(endpoint) within 0.2 seconds: nothing listens there; is it running?")
+                == "no reducer answered at \(address) within 0.2 seconds: nothing listens there; is it running?")
     }
 
     @Test func `ends a handle that nobody answers, whose log says so and what is lost`() async throws {
-        let endpoint = ipcEndpoint()
+        let address = ipcAddress()
         let lines = Locked<[String]>([])
         let loop = try RemoteLoop(
-            Puts.self, reducer: endpoint, connectTimeout: .milliseconds(200),
+            Puts.self, reducer: address, connectTimeout: .milliseconds(200),
             log: { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
         await #expect(throws: SendRefusal.self) { try await loop.sendAndConfirm(.put(2)) }
         for await _ in loop.states {}
-        #expect("\(try #require(loop.failure))".hasPrefix("no reducer answered at \(endpoint) within 0.2 seconds"))
+        #expect("\(try #require(loop.failure))".hasPrefix("no reducer answered at \(address) within 0.2 seconds"))
         let said = lines.withLock { $0 }
         #expect(said.count == 3, "\(said)")
-        #expect(said.first?.hasPrefix("observer: waiting for a reducer at \(endpoint) for 1") == true)
-        #expect(said.contains { $0.contains("1 event was not sent to \(endpoint)") })
-        #expect(said.last?.hasPrefix("observer: the connection to \(endpoint) has ended: no reducer answered") == true)
-    }
-}
-
-@Suite struct `The address of the reducer where none is given` {
-    @Test func `is that of the environment, else the one of this machine`() {
-        #expect(ReducerAddress.standard(in: ["LOOP_REDUCER": "ipc://x"]) == "ipc://x")
-        #expect(ReducerAddress.standard(in: ["LOOP_REDUCER": ""]) == "tcp://127.0.0.1:7710")
-        #expect(ReducerAddress.standard(in: [:]) == "tcp://127.0.0.1:7710")
+        #expect(said.first?.hasPrefix("observer: waiting for a reducer at \(address) for 1") == true)
+        #expect(said.contains { $0.contains("1 event was not sent to \(address)") })
+        #expect(said.last?.hasPrefix("observer: the connection to \(address) has ended: no reducer answered") == true)
     }
 }

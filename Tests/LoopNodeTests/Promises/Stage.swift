@@ -48,13 +48,13 @@ final class Stage: Sendable {
         case .cluster:
             let tally = Tally(
                 initial: state, log: log, feedbacks: feedbacks.map { $0.on(.workers) }, reducer: reducer)
-            // The endpoint belongs to its context, and each stage has one of its own.
-            let (context, endpoint) = (try ZMQContext(), "inproc://promises")
-            let reducer = try ReducerNode(tally, configuration: .test(endpoint, context))
+            // The address belongs to its context, and each stage has one of its own.
+            let (context, address) = (try ZMQContext(), "inproc://promises" as ReducerAddress)
+            let reducer = try ReducerNode(tally, configuration: .test(address, context))
             let run = Task { try await reducer.run() }
-            let worker = try EffectNode(tally, configuration: .test(endpoint, context, "worker"))
+            let worker = try EffectNode(tally, configuration: .test(address, context, "worker"))
             let work = Task { try await worker.run() }
-            let remote = try RemoteLoop(Tally.self, reducer: endpoint, context: context, log: { _ in })
+            let remote = try RemoteLoop(Tally.self, reducer: address, context: context, log: { _ in })
             place = .cluster(remote, reducer, run: run, worker, work)
         }
     }

@@ -13,7 +13,7 @@ import Testing
 
     private static func serve(_ folder: String) async throws {
         let configuration = ReducerNodeConfiguration(
-            bind: "ipc://\(folder)/reducer", journal: .file("\(folder)/fuses.journal"),
+            bind: try BindAddress(parsing: "ipc://\(folder)/reducer"), journal: .file("\(folder)/fuses.journal"),
             silenceLimit: .milliseconds(500),
             shutdownGracePeriod: .milliseconds(500))
         let outcome = try await ReducerNode(Fuses(), configuration: configuration).run()
@@ -22,7 +22,8 @@ import Testing
 
     /// Two lives end in the event; the third ends with the loop.
     private func live(while body: @escaping @Sendable (RemoteLoop<Fuses>) async throws -> Void) async throws {
-        let remote = try RemoteLoop(Fuses.self, reducer: "ipc://\(folder)/reducer", log: { _ in })
+        let remote = try RemoteLoop(
+            Fuses.self, reducer: ReducerAddress(parsing: "ipc://\(folder)/reducer"), log: { _ in })
         let client = Task { try await body(remote) }
         for _ in 0..<2 {
             await #expect(processExitsWith: .failure) { [folder = folder as String] in try await Self.serve(folder) }
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test func `twice goes on also where an effect of its own process sent it`() async throws {
-        let endpoint = "ipc://\(folder)/reducer"
+        let address = try ReducerAddress(parsing: "ipc://\(folder)/reducer")
         try await live { remote in
             try await remote.sendAndConfirm(.step)
             try await remote.sendAndConfirm(.step)
@@ -50,7 +51,7 @@ import Testing
             var report: StatusReport?
             // The effect has tried once more, with the same bytes, and was refused at once.
             while report?.parked.isEmpty ?? true {
-                report = try? await NodeThread.run("probe") { try StatusProbe.ask(endpoint, within: .seconds(1)) }
+                report = try? await NodeThread.run("probe") { try StatusProbe.ask(address, within: .seconds(1)) }
                 try await Task.sleep(for: .milliseconds(5))
             }
             #expect(report?.quarantined == 1)

@@ -44,10 +44,10 @@ import ZMQ
     @Test func `39 mutate changes a registered field of a loop that runs elsewhere, through its reducer`() async throws
     {
         let context = try ZMQContext()
-        let endpoint = "inproc://view-fields"
-        let reducer = try ReducerNode(Profile(), configuration: .test(endpoint, context))
+        let address: ReducerAddress = "inproc://view-fields"
+        let reducer = try ReducerNode(Profile(), configuration: .test(address, context))
         let run = Task { try await reducer.run() }
-        let remote = try RemoteLoop(Profile.self, reducer: endpoint, context: context, log: { _ in })
+        let remote = try RemoteLoop(Profile.self, reducer: address, context: context, log: { _ in })
         let store = Store(remote, showing: Profile.State())
         store.mutate(keyPath: \.name, value: "Ann")
         store.context.binding(for: \.address.city).value = "Rome"

@@ -16,7 +16,7 @@ final class ChaosStage: Sendable {
     let visitors: Visitors
     let reducerCalls: ReducerProgramCalls
     /// As the processes on the reducer's own host dial it.
-    let reducerAddress: String
+    let reducerAddress: ReducerAddress
     private let keeper: RemoteLoop<Ledger>?
     private let loops: [RemoteLoop<Ledger>]
     private let processes: [Target: ChaosProcess]
@@ -33,18 +33,18 @@ final class ChaosStage: Sendable {
         self.network = network
         self.folder = folder
         let reducer = network.address(FaultNetwork.reducerHost)
-        reducerAddress = "tcp://\(reducer):\(ChaosPlan.port)"
+        reducerAddress = try ReducerAddress(parsing: "tcp://\(reducer):\(ChaosPlan.port)")
         reducerCalls = ReducerProgramCalls(
             program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal)
         var links: [FaultProxy.Link] = []
-        var dialled: [Target: String] = [:]
+        var dialled: [Target: ReducerAddress] = [:]
         for (index, peer) in peers.enumerated() {
             guard ChaosSchedule.isProxied(peer) else {
                 dialled[peer] = reducerAddress
                 continue
             }
             let address = network.address(FaultNetwork.proxyHost, 1 + index)
-            dialled[peer] = "tcp://\(address):\(ChaosPlan.port)"
+            dialled[peer] = try ReducerAddress(parsing: "tcp://\(address):\(ChaosPlan.port)")
             for port in ChaosPlan.port..<(ChaosPlan.port + 3) {
                 links.append(
                     .init(
@@ -70,7 +70,7 @@ final class ChaosStage: Sendable {
                 processes[peer] = ChaosProcess(
                     name: peer.description, program: "\(plan.executables)/loop-effect",
                     arguments: [
-                        "ledger", "--reducer", address, "--name", peer.description, "--capacity",
+                        "ledger", "--reducer", address.description, "--name", peer.description, "--capacity",
                         isHolder ? "50000" : "32", "--group", isHolder ? Ledger.holders : "default", "--stop-limit",
                         "3s",
                     ], codeWhenTold: 0, space: space, log: folder.log(of: peer.description))
@@ -102,7 +102,7 @@ final class ChaosStage: Sendable {
     }
 
     private static func connect(
-        to address: String, as name: String, in space: NetworkSpace, _ folder: RunFolder
+        to address: ReducerAddress, as name: String, in space: NetworkSpace, _ folder: RunFolder
     ) async throws -> RemoteLoop<Ledger> {
         let log = folder.log(of: name)
         return try await space.run("connect-\(name)") {

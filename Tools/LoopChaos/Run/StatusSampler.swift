@@ -28,7 +28,7 @@ final class StatusSampler: Sendable {
     private let thread: NodeThread
 
     /// - Parameter begin: what the samples' times count from.
-    init(reducer: String, space: NetworkSpace, begin: MonotonicTime) throws {
+    init(reducer: ReducerAddress, space: NetworkSpace, begin: MonotonicTime) throws {
         let (heard, isOver) = (heard, isOver)
         thread = try NodeThread("chaos-sampler") {
             // Other threads found the namespace there; without it every sample is missing, which is noticed.

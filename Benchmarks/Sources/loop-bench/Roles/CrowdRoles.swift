@@ -7,7 +7,7 @@ import LoopWire
 enum CrowdRoles {
     /// So many workers.
     static func work(_ role: Role) async throws {
-        let (reducer, capacity) = (try role.text("reducer"), try role.number("capacity"))
+        let (reducer, capacity) = (try role.reducer(), try role.number("capacity"))
         DescriptorLimit.raise()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<(try role.number("count")) {
@@ -22,7 +22,7 @@ enum CrowdRoles {
 
     /// So many observers of the counts; says when each has its first.
     static func observe(_ role: Role) async throws {
-        let reducer = try role.text("reducer")
+        let reducer = try role.reducer()
         DescriptorLimit.raise()
         let observers = try (0..<(try role.number("count"))).map { _ in
             try RemoteSection(
@@ -48,7 +48,7 @@ enum CrowdRoles {
 
     /// Fills the state, has the effects run, or votes and ends it.
     static func ask(_ role: Role) async throws {
-        let reducer = try role.text("reducer")
+        let reducer = try role.reducer()
         let connection = try RemoteConnection(
             loop: Crowd.name, reducer: reducer, name: "client", observing: .nothing, log: { _ in })
         func send(_ event: Crowd.Event, confirmed: Bool = true) async throws {
@@ -79,7 +79,7 @@ enum CrowdRoles {
         await connection.close()
     }
 
-    private static func section(_ reducer: String) throws -> RemoteSection<Crowd.Counts> {
+    private static func section(_ reducer: ReducerAddress) throws -> RemoteSection<Crowd.Counts> {
         try RemoteSection(
             of: Crowd.self, "counts", as: Crowd.Counts.self, reducer: reducer, updates: .delta, log: { _ in })
     }

@@ -7,13 +7,13 @@ enum FanRoles<Definition: FanDefinition> {
         let node = try EffectNode(
             Definition(),
             configuration: EffectNodeConfiguration(
-                reducer: try role.text("reducer"), capacity: try role.number("capacity"), log: { _ in }))
+                reducer: try role.reducer(), capacity: try role.number("capacity"), log: { _ in }))
         _ = try await node.run()
     }
 
     /// Waits for the workers, and begins.
     static func ask(_ role: Role) async throws {
-        let reducer = try role.text("reducer")
+        let reducer = try role.reducer()
         let workers = try role.number("workers")
         while try StatusProbe.ask(reducer).peers.count(where: { $0.capacity > 0 }) < workers {
             try await Task.sleep(for: .milliseconds(10))

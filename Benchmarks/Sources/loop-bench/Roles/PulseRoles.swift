@@ -6,7 +6,7 @@ import Synchronization
 enum PulseRoles {
     static func work(_ role: Role) async throws {
         let count = try role.number("count")
-        let reducer = try role.text("reducer")
+        let reducer = try role.reducer()
         let starts = Starts(capacity: count)
         let node = try EffectNode(
             Pulse(onStart: { starts.note() }),

@@ -18,6 +18,9 @@ struct Role {
         self.arguments = arguments
     }
 
+    /// The reducer that it talks to.
+    func reducer() throws -> ReducerAddress { try ReducerAddress(parsing: text("reducer")) }
+
     func text(_ name: String) throws -> String {
         guard let value = arguments[name] else { throw BenchmarkError.usage("\(self.name) needs \(name)=…") }
         return value
@@ -94,7 +97,7 @@ struct Role {
         let node = try ReducerNode(
             definition,
             configuration: ReducerNodeConfiguration(
-                bind: (try? text("bind")) ?? "tcp://127.0.0.1:0",
+                bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
                 journal: (try? text("journal")).map { .file($0) } ?? .memory,
                 durability: (try? text("durability")) == "os" ? .os : .fsync,
                 snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,

@@ -1,0 +1,72 @@
+/// Where a reducer listens: the three endpoints of its sockets, derived from the one that people give.
+///
+/// `tcp://HOST:PORT` stands for ROUTER at this port, PUB at the next and PULL at the one after that. Port 0 stands for any
+/// three free ports, and the host `*` for all addresses of the machine. `ipc://PATH` and `inproc://NAME` stand for the name
+/// itself and the name with `.pub` and `.pull`.
+public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
+    /// On this machine only.
+    public static let standard: BindAddress = "tcp://127.0.0.1:7710"
+
+    let endpoint: Endpoint
+
+    /// - Throws: `NodeError.endpoint`, which says what is wrong and what fits.
+    public init(parsing text: String) throws(NodeError) {
+        self = try BindAddress(Endpoint(parsing: text))
+    }
+
+    /// Where a client's address says that the reducer is.
+    /// - Throws: `NodeError.endpoint` if the next two ports do not exist.
+    public init(_ address: ReducerAddress) throws(NodeError) {
+        self = try BindAddress(address.endpoint)
+    }
+
+    private init(_ endpoint: Endpoint) throws(NodeError) {
+        self.endpoint = endpoint
+        switch endpoint {
+        case .tcp(_, 65_534...):
+            throw .endpoint(description, "the next two ports are needed too, and 65535 is the last")
+        // The path with a suffix must be possible as well.
+        case .ipc: _ = try Endpoint(parsing: collector)
+        case .tcp, .inproc: break
+        }
+    }
+
+    /// As it was given.
+    public var description: String { endpoint.description }
+
+    /// Of the socket for control messages.
+    package var router: String { text(next: 0, suffix: "") }
+    /// Of the socket that publishes.
+    package var publisher: String { text(next: 1, suffix: ".pub") }
+    /// Of the socket that takes batches of events.
+    package var collector: String { text(next: 2, suffix: ".pull") }
+
+    private func text(next: UInt16, suffix: String) -> String {
+        switch endpoint {
+        case .tcp(let host, 0): "tcp://\(host):*"
+        case .tcp(let host, let port): "tcp://\(host):\(port + next)"
+        case .ipc, .inproc: endpoint.description + suffix
+        }
+    }
+
+    /// The address by which a process of this machine reaches the reducer; nil if its port is not known before it listens.
+    package var dialled: ReducerAddress? {
+        switch endpoint {
+        case .tcp(_, 0): nil
+        case .tcp("0.0.0.0", let port), .tcp("*", let port): try? ReducerAddress(parsing: "tcp://127.0.0.1:\(port)")
+        case .tcp("[::]", let port): try? ReducerAddress(parsing: "tcp://[::1]:\(port)")
+        case .tcp, .ipc, .inproc: try? ReducerAddress(parsing: description)
+        }
+    }
+}
+
+/// For addresses in code: a literal that is no address ends the process with what is wrong.
+extension BindAddress: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) {
+        do {
+            self = try BindAddress(parsing: text)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}

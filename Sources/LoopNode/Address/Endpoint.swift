@@ -1,0 +1,73 @@
+/// Where one socket is, as ZeroMQ writes it.
+enum Endpoint: Hashable, Sendable, CustomStringConvertible {
+    /// An IPv6 address stands in brackets, as it does in the text.
+    case tcp(host: String, port: UInt16)
+    case ipc(path: String)
+    /// Within one ZeroMQ context of one process.
+    case inproc(name: String)
+
+    /// What fits, for people.
+    static let form = "tcp://HOST:PORT, ipc://PATH or inproc://NAME"
+    /// As long as the system lets the path of a socket be.
+    private static let pathBytesMax = 107
+
+    /// - Throws: `NodeError.endpoint` with what is wrong.
+    init(parsing text: String) throws(NodeError) {
+        func rest(after scheme: String) -> String? {
+            text.hasPrefix(scheme) ? String(text.dropFirst(scheme.count)) : nil
+        }
+        if let place = rest(after: "tcp://") {
+            self = try Self.tcp(place, of: text)
+        } else if let path = rest(after: "ipc://") {
+            guard !path.isEmpty else { throw .endpoint(text, "it names no path") }
+            let count = path.utf8.count
+            guard count <= Self.pathBytesMax else {
+                throw .endpoint(text, "its path has \(count) bytes, of at most \(Self.pathBytesMax)")
+            }
+            self = .ipc(path: path)
+        } else if let name = rest(after: "inproc://") {
+            guard !name.isEmpty else { throw .endpoint(text, "it has no name") }
+            self = .inproc(name: name)
+        } else {
+            throw .endpoint(text, "it begins with none of tcp://, ipc://, inproc://")
+        }
+    }
+
+    private static func tcp(_ place: String, of text: String) throws(NodeError) -> Endpoint {
+        let colon = place.lastIndex(of: ":").flatMap { place.hasSuffix("]") ? nil : $0 }
+        guard let colon else { throw .endpoint(text, "it names no port") }
+        let (host, number) = (place[..<colon], place[place.index(after: colon)...])
+        guard let port = UInt16(number) else { throw .endpoint(text, "'\(number)' is no port") }
+        guard !host.isEmpty else { throw .endpoint(text, "it names no host") }
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let name = isBracketed ? host.dropFirst().dropLast() : host
+        guard isBracketed || !name.contains(":") else {
+            throw .endpoint(text, "an IPv6 address stands in brackets, as in tcp://[::1]:7710")
+        }
+        guard !name.isEmpty, !name.contains(where: { $0.isWhitespace || "/,;@[]".contains($0) }) else {
+            throw .endpoint(text, "'\(host)' is no host")
+        }
+        return .tcp(host: String(host), port: port)
+    }
+
+    var description: String {
+        switch self {
+        case .tcp(let host, let port): "tcp://\(host):\(port)"
+        case .ipc(let path): "ipc://\(path)"
+        case .inproc(let name): "inproc://\(name)"
+        }
+    }
+
+    /// What peers are told of it: a port if it has one, since the peer knows the host; else the endpoint.
+    var advertised: String {
+        if case .tcp(_, let port) = self { "\(port)" } else { description }
+    }
+
+    /// Whether only processes of this machine can reach it.
+    var isLocal: Bool {
+        switch self {
+        case .tcp(let host, _): host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+        case .ipc, .inproc: true
+        }
+    }
+}

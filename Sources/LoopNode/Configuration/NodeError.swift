@@ -1,0 +1,40 @@
+public import LoopCluster
+
+/// Why a node could not start or go on.
+public enum NodeError: Error, Sendable, CustomStringConvertible {
+    /// This text is no address, for this reason.
+    case endpoint(String, String)
+    /// Binding beyond this machine without keys was not asked for.
+    case notSecured(BindAddress)
+    /// The definition cannot run as it is placed.
+    case definition(String)
+    /// The other side does not let this node in.
+    case refused(String)
+    /// Nobody answered; why, as far as is known.
+    case noAnswer(ReducerAddress, after: Duration, because: String? = nil)
+    /// A socket or the system refused something.
+    case system(String)
+    /// The journal refused something; nothing that depends on it has left.
+    case journal(String)
+
+    /// Acknowledged records are missing from a journal that promised to keep them.
+    case historyLost(HistoryLost)
+
+    public var description: String {
+        switch self {
+        case .historyLost(let lost):
+            "\(lost); the disk has lost what it said was synced, or the journal is an older copy: put the newest copy in its"
+                + " place, or pass --durability os once to begin a new history with what is there"
+        case .endpoint(let text, let why): "cannot use the address '\(text)': \(why); an address is \(Endpoint.form)"
+        case .notSecured(let address):
+            "binding \(address) lets everybody who can reach it send events and see the state;"
+                + " bind tcp://127.0.0.1:… or pass --insecure to do it all the same"
+        case .definition(let why): why
+        case .refused(let why): why
+        case .noAnswer(let reducer, let limit, let why):
+            "no reducer answered at \(reducer) within \(limit)\(why.map { ": \($0)" } ?? ""); is it running?"
+        case .system(let what): what
+        case .journal(let what): what
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import LoopOptions
+import Testing
+
+@testable import LoopNode
+
+@Suite struct `The address of a reducer` {
+    @Test(arguments: [
+        "tcp://127.0.0.1:7710", "tcp://reducer:1", "tcp://a-b.example_1.org:65535", "tcp://[::1]:7710",
+        "tcp://[fe80::1%eth0]:7710", "tcp://0.0.0.0:7710", "ipc:///run/loop", "ipc://a b", "ipc://@abstract",
+        "inproc://x",
+    ])
+    func `is shown as it was given`(text: String) throws {
+        #expect(try ReducerAddress(parsing: text).description == text)
+        #expect(try ReducerAddress(parsing: text) == ReducerAddress(parsing: text))
+    }
+
+    @Test(arguments: [
+        ("", "it begins with none of tcp://, ipc://, inproc://"),
+        ("7710", "it begins with none of tcp://, ipc://, inproc://"),
+        ("http://reducer:7710", "it begins with none of tcp://, ipc://, inproc://"),
+        ("tcp://", "it names no port"), ("tcp://reducer", "it names no port"), ("tcp://[::1]", "it names no port"),
+        ("tcp://reducer:", "'' is no port"), ("tcp://reducer:70000", "'70000' is no port"),
+        ("tcp://reducer:-1", "'-1' is no port"), ("tcp://127.0.0.1:*", "'*' is no port"),
+        ("tcp://:7710", "it names no host"), ("tcp://a b:7710", "'a b' is no host"),
+        ("tcp://a:7710/", "'7710/' is no port"), ("tcp://a/b:7710", "'a/b' is no host"),
+        ("tcp://[]:1", "'[]' is no host"),
+        ("tcp://::1:7710", "an IPv6 address stands in brackets, as in tcp://[::1]:7710"),
+        ("tcp://reducer:0", "nothing can be reached at port 0"),
+        ("tcp://*:7710", "'*' is only for a reducer's own --bind; name a host"), ("ipc://", "it names no path"),
+        ("ipc://" + String(repeating: "x", count: 108), "its path has 108 bytes, of at most 107"),
+        ("inproc://", "it has no name"),
+    ])
+    func `says what is wrong with a text, and what fits`(text: String, why: String) {
+        let error = #expect(throws: NodeError.self) { try ReducerAddress(parsing: text) }
+        #expect(
+            error?.description
+                == "cannot use the address '\(text)': \(why); an address is tcp://HOST:PORT, ipc://PATH or inproc://NAME"
+        )
+    }
+
+    @Test func `may be a literal, which ends the process where it is wrong`() async {
+        let address: ReducerAddress = "ipc:///run/loop"
+        #expect(address.description == "ipc:///run/loop")
+        await #expect(processExitsWith: .failure) { _ = "reducer:7710" as ReducerAddress }
+    }
+
+    @Test func `is that of the environment where none is given, else the one of this machine`() throws {
+        #expect(try ReducerAddress.standard(in: ["LOOP_REDUCER": "ipc://x"]) == "ipc://x")
+        #expect(try ReducerAddress.standard(in: ["LOOP_REDUCER": ""]) == "tcp://127.0.0.1:7710")
+        #expect(try ReducerAddress.standard(in: [:]) == "tcp://127.0.0.1:7710")
+        #expect(throws: NodeError.self) { try ReducerAddress.standard(in: ["LOOP_REDUCER": "x"]) }
+    }
+
+    @Test func `leads to the endpoints that the reducer tells`() {
+        let address: ReducerAddress = "tcp://[::1]:7710"
+        #expect(address.endpoint(advertised: "7711") == "tcp://[::1]:7711")
+        #expect(address.endpoint(advertised: "inproc://x") == "inproc://x")
+        #expect(("ipc://x" as ReducerAddress).endpoint(advertised: "ipc://x.pub") == "ipc://x.pub")
+    }
+
+    @Test func `is a usage error where an option is wrong`() throws {
+        let command = Command("worker", abstract: "", groups: [OptionGroup("Connection", AddressOptions.all)])
+        let error = #expect(throws: UsageError.self) {
+            try command.parse(["--reducer", "tcp://reducer"], environment: [:])
+        }
+        #expect(
+            error?.description == "--reducer cannot be 'tcp://reducer': it names no port; "
+                + "it takes tcp://HOST:PORT, ipc://PATH or inproc://NAME")
+        #expect(throws: UsageError.self) { try command.parse([], environment: ["LOOP_REDUCER": "x"]) }
+        guard case .arguments(let arguments) = try command.parse(["--reducer", "ipc://x"], environment: [:]) else {
+            Issue.record("no arguments")
+            return
+        }
+        #expect(arguments.reducer == "ipc://x")
+    }
+}
+
+@Suite struct `The address that a reducer binds` {
+    @Test(arguments: [
+        ("tcp://h:7710", ["tcp://h:7710", "tcp://h:7711", "tcp://h:7712"]),
+        ("tcp://*:0", ["tcp://*:*", "tcp://*:*", "tcp://*:*"]),
+        ("ipc://x", ["ipc://x", "ipc://x.pub", "ipc://x.pull"]),
+        ("inproc://x", ["inproc://x", "inproc://x.pub", "inproc://x.pull"]),
+    ])
+    func `stands for those of three sockets`(text: String, endpoints: [String]) throws {
+        let bind = try BindAddress(parsing: text)
+        #expect([bind.router, bind.publisher, bind.collector] == endpoints)
+        #expect(bind.description == text)
+    }
+
+    @Test(arguments: [
+        "tcp://h:65534", "tcp://h", "tcp://:1", "h:1", "ipc://" + String(repeating: "x", count: 103), "inproc://",
+    ])
+    func `needs a place for all three`(text: String) {
+        #expect(throws: NodeError.self) { try BindAddress(parsing: text) }
+    }
+
+    @Test(
+        arguments: [
+            ("tcp://127.0.0.1:0", true), ("tcp://localhost:1", true), ("tcp://[::1]:1", true), ("ipc://x", true),
+            ("inproc://x", true), ("tcp://*:1", false), ("tcp://0.0.0.0:1", false), ("tcp://reducer:1", false),
+        ] as [(BindAddress, Bool)])
+    func `is local if no other machine can reach it`(bind: BindAddress, isLocal: Bool) {
+        #expect(bind.endpoint.isLocal == isLocal)
+    }
+
+    @Test func `is dialled by processes of its machine`() throws {
+        #expect(("tcp://*:7710" as BindAddress).dialled == "tcp://127.0.0.1:7710")
+        #expect(("tcp://127.0.0.1:0" as BindAddress).dialled == nil)
+        #expect(try BindAddress("ipc://x" as ReducerAddress).dialled == "ipc://x")
+    }
+}
