@@ -24,15 +24,9 @@ final class SocketHandle {
         descriptor = number
         if result < 0 { throw ZMQError(.createSocket, code: -result) }
         for (option, value) in options.settings(for: kind) {
-            try set(option, to: value)
+            let result = loopzmq_set(created, option, value, value.count)
+            if result < 0 { throw ZMQError(.setOption, code: -result) }
         }
-        try set(ZMQ_MAXMSGSIZE, to: Int64(max(1, options.messageBytesMax)))
-    }
-
-    private func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) throws(ZMQError) {
-        var value = value
-        let result = loopzmq_set(created, option, &value, MemoryLayout<Value>.size)
-        if result < 0 { throw ZMQError(.setOption, code: -result) }
     }
 
     /// What the socket can do now. Takes whatever its descriptor shows.

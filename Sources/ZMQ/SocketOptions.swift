@@ -48,31 +48,37 @@ public struct SocketOptions: Sendable, Equatable {
 
     public init() {}
 
-    /// The options of libzmq and their values, in the order in which they are set.
-    func settings(for kind: SocketKind) -> [(option: Int32, value: Int32)] {
-        var settings: [(option: Int32, value: Int32)] = [
-            (ZMQ_LINGER, lingerLimit.wholeMilliseconds),
-            (ZMQ_SNDHWM, Int32(clamping: max(1, sendMessagesMax))),
-            (ZMQ_RCVHWM, Int32(clamping: max(1, receiveMessagesMax))),
-            (ZMQ_HANDSHAKE_IVL, handshakeLimit.wholeMilliseconds),
-            (ZMQ_CONNECT_TIMEOUT, connectLimit?.wholeMilliseconds ?? 0),
-            (ZMQ_RECONNECT_IVL, reconnectDelay.wholeMilliseconds),
-            (ZMQ_RECONNECT_IVL_MAX, reconnectDelayMax?.wholeMilliseconds ?? 0),
-            (ZMQ_IMMEDIATE, immediate ? 1 : 0),
-            (ZMQ_BACKLOG, Int32(clamping: max(1, backlog))),
-            (ZMQ_IPV6, ipv6 ? 1 : 0),
+    /// The options of libzmq and the bytes of their values, in the order in which they are set.
+    func settings(for kind: SocketKind) -> [(option: Int32, value: [UInt8])] {
+        var settings: [(option: Int32, value: [UInt8])] = [
+            (ZMQ_LINGER, bytes(of: lingerLimit.wholeMilliseconds)),
+            (ZMQ_SNDHWM, bytes(of: Int32(clamping: max(1, sendMessagesMax)))),
+            (ZMQ_RCVHWM, bytes(of: Int32(clamping: max(1, receiveMessagesMax)))),
+            (ZMQ_HANDSHAKE_IVL, bytes(of: handshakeLimit.wholeMilliseconds)),
+            (ZMQ_CONNECT_TIMEOUT, bytes(of: connectLimit?.wholeMilliseconds ?? 0)),
+            (ZMQ_RECONNECT_IVL, bytes(of: reconnectDelay.wholeMilliseconds)),
+            (ZMQ_RECONNECT_IVL_MAX, bytes(of: reconnectDelayMax?.wholeMilliseconds ?? 0)),
+            (ZMQ_IMMEDIATE, bytes(of: Int32(immediate ? 1 : 0))),
+            (ZMQ_BACKLOG, bytes(of: Int32(clamping: max(1, backlog)))),
+            (ZMQ_IPV6, bytes(of: Int32(ipv6 ? 1 : 0))),
+            (ZMQ_MAXMSGSIZE, bytes(of: Int64(max(1, messageBytesMax)))),
         ]
         if let keepalive {
             settings += [
-                (ZMQ_TCP_KEEPALIVE, 1),
-                (ZMQ_TCP_KEEPALIVE_IDLE, keepalive.idle.wholeSeconds),
-                (ZMQ_TCP_KEEPALIVE_INTVL, keepalive.interval.wholeSeconds),
-                (ZMQ_TCP_KEEPALIVE_CNT, Int32(clamping: max(1, keepalive.count))),
+                (ZMQ_TCP_KEEPALIVE, bytes(of: Int32(1))),
+                (ZMQ_TCP_KEEPALIVE_IDLE, bytes(of: keepalive.idle.wholeSeconds)),
+                (ZMQ_TCP_KEEPALIVE_INTVL, bytes(of: keepalive.interval.wholeSeconds)),
+                (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(clamping: max(1, keepalive.count)))),
             ]
         }
-        if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, 1)) }
+        if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, bytes(of: Int32(1)))) }
         return settings
     }
+}
+
+/// As libzmq takes them.
+private func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
+    withUnsafeBytes(of: number) { Array($0) }
 }
 
 extension Duration {
