@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "LoopJournal", targets: ["CBOR", "LoopWire", "LoopCluster", "LoopJournal"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopView", targets: ["LoopView"]),
+        .library(name: "LoopApp", targets: ["LoopApp"]),
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
@@ -92,11 +93,11 @@ let package = Package(
         library(
             "LoopNode",
             [
-                "CBOR", "CLinux", "LoopLock", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster",
-                "LoopJournal",
-                "LoopOptions",
-                "SQLite", "ZMQ",
+                "CBOR", "CLinux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal",
+                "LoopOptions", "SQLite", "ZMQ",
             ]),
+        // Programs with a user interface: stores of loops that run elsewhere, views on the terminal.
+        library("LoopApp", ["CLinux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
@@ -119,7 +120,7 @@ let package = Package(
         library(
             "LoopGallery",
             [
-                "CBOR", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopOptions", "LoopWeb",
+                "CBOR", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopOptions", "LoopWeb",
                 "LoopExamples",
             ], in: "Examples"),
 
@@ -168,9 +169,10 @@ let package = Package(
         tests(
             "LoopNodeTests",
             [
-                "CBOR", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopOptions",
-                "SQLite", "ZMQ", "TestFolders",
+                "CBOR", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopApp",
+                "LoopOptions", "SQLite", "ZMQ", "TestFolders",
             ]),
+        tests("LoopAppTests", ["LoopCore", "LoopView", "LoopNode", "LoopApp"]),
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
@@ -193,12 +195,12 @@ let package = Package(
                 "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
                 "LoopTesting", "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
-        tests("ComposeTests", ["LoopLock", "LoopNode"]),
+        tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode"]),
         tests(
             "EndToEndTests",
             [
-                "CLinux", "LoopLock", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "TestFolders", "loop-reducer",
-                "loop-effect", "loopctl",
+                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "TestFolders",
+                "loop-reducer", "loop-effect", "loopctl",
             ]),
         tests(
             "ChaosTests",

@@ -1,3 +1,4 @@
+internal import LoopApp
 public import LoopCore
 internal import LoopNode
 public import LoopView

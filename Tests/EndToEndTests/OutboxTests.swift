@@ -1,4 +1,5 @@
 import Glibc
+import LoopCore
 import LoopLock
 import LoopNode
 import LoopWire

@@ -1,4 +1,5 @@
 import Glibc
+import LoopCore
 import LoopNode
 import LoopWire
 import TestFolders

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LoopApp
 internal import LoopNode
 internal import LoopOptions
 internal import LoopView

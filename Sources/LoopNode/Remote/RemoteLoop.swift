@@ -16,8 +16,8 @@ public import ZMQ
 ///     let loop = try RemoteLoop(folding: Traffic(), reducer: "tcp://127.0.0.1:7710")
 ///     for await news in loop.everyState { … }
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
-    let connection: RemoteConnection
-    let known: RemoteStates<Definition.State>
+    private let connection: RemoteConnection
+    private let known: RemoteStates<Definition.State>
 
     /// - Parameters:
     ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
@@ -91,6 +91,16 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// states, as long as they are read as fast as they come: of those that wait to be read the newest 1024 are kept.
     public var everyState: EveryState<Definition.State> {
         EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection))
+    }
+
+    /// Calls `body` with what is known and with everything after it, from any thread, one call at a time for each kind of
+    /// news and in order.
+    /// - Returns: what ends that. It keeps the connection until it is released.
+    package func look(
+        _ body: @escaping @Sendable (RemoteStates<Definition.State>.News) -> Void
+    ) -> @Sendable () -> Void {
+        let id = known.look(body)
+        return { [connection, known] in withExtendedLifetime(connection) { known.lookAway(id) } }
     }
 
     /// How often what came did not fit what was here, by the reducer's hash or by itself, and a state was fetched anew.

@@ -1,11 +1,11 @@
-import LoopCluster
-import LoopCore
+package import LoopCluster
+package import LoopCore
 import LoopLock
 
 /// What is known of the state of a loop that runs elsewhere, or of a section of it: made once, for all who look.
-final class RemoteStates<Value: Codable & Sendable>: Sendable {
+package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     /// What those are told who look.
-    enum News: Sendable {
+    package enum News: Sendable {
         case state(Seq, Value)
         case standing(ObserverStanding)
         case ended(exitCode: Int32, text: String)

@@ -1,3 +1,4 @@
+import LoopApp
 import LoopCore
 import LoopNode
 import LoopView

@@ -1,4 +1,5 @@
 import Foundation
+import LoopCore
 import LoopNode
 
 extension CaseGroup {

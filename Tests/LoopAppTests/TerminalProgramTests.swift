@@ -1,9 +1,10 @@
 import Foundation
 import LoopCore
+import LoopNode
 import LoopView
 import Testing
 
-@testable import LoopNode
+@testable import LoopApp
 
 /// A view on a terminal of the system's own making.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `Terminal program` {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LoopNode
 public import LoopView
 
 /// Shows a view on the terminal of this process.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LoopLock
+internal import LoopNode
 internal import LoopView
 
 /// A terminal in raw mode: keys come one by one, unechoed, and Ctrl-C is a key. Given back by `restore`, and when the

@@ -1,5 +1,3 @@
-public import LoopCore
-
 /// A change of a registered field: what `mutate` and `binding(for:)` become over a remote loop, inside one of the
 /// definition's own events.
 public struct FieldChange: Codable, Hashable, Sendable {
@@ -50,12 +48,10 @@ public struct Fields<State: Sendable>: Sendable, ExpressibleByArrayLiteral {
         all.first { $0.name == change.field }?.write(&state, change.value) ?? false
     }
 
-    /// The change that a mutation is; nil where the field is not registered.
-    func change(for mutation: Mutation<State>) -> FieldChange? {
-        guard let keyPath = mutation.keyPath, let field = all.first(where: { $0.keyPath == keyPath }) else {
-            return nil
-        }
-        return field.encode(mutation.value).map { FieldChange(field: field.name, value: $0) }
+    /// The change of a field to a value; nil if the field is not registered.
+    package func change(at keyPath: PartialKeyPath<State>, to value: any Sendable) -> FieldChange? {
+        guard let field = all.first(where: { $0.keyPath == keyPath }) else { return nil }
+        return field.encode(value).map { FieldChange(field: field.name, value: $0) }
     }
 }
 
@@ -79,29 +75,4 @@ public protocol RegisteredFields: LoopDefinition {
     /// The event in which a change travels. The reducer applies it by `fields.apply(_:to:)`, or refuses it by doing
     /// nothing: a change is an event like any other.
     static func set(_ change: FieldChange) -> Event
-}
-
-/// How a remote store turns changes of fields into events.
-public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
-    let event: @Sendable (Mutation<State>) -> Event?
-
-    /// Those that a definition registers; none where it registers none.
-    public init<Definition: LoopDefinition>(
-        _ definition: Definition.Type
-    ) where Definition.State == State, Definition.Event == Event {
-        let registered = (definition as? any RegisteredFields.Type).flatMap { Self.events(of: $0) as? Self }
-        self = registered ?? .none
-    }
-
-    /// No field can be changed.
-    public static var none: FieldEvents { FieldEvents { _ in nil } }
-
-    private init(event: @escaping @Sendable (Mutation<State>) -> Event?) { self.event = event }
-
-    private static func events<Definition: RegisteredFields>(of definition: Definition.Type) -> any Sendable {
-        let fields = Definition.fields
-        return FieldEvents<Definition.State, Definition.Event> { mutation in
-            fields.change(for: mutation).map(Definition.set)
-        }
-    }
 }

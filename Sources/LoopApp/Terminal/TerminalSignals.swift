@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import LoopNode
 
 /// The signals that concern a program on a terminal, as something to read, while it runs. Afterwards they do what they
 /// did before.

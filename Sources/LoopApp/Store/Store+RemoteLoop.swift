@@ -1,5 +1,7 @@
+internal import LoopCluster
 public import LoopCore
 internal import LoopLock
+public import LoopNode
 public import LoopView
 
 extension Store {
@@ -20,10 +22,9 @@ extension RemoteLoop {
     /// This loop as a store needs it.
     var source: RemoteSource<Definition.State, Definition.Event> {
         typealias Update = RemoteSource<Definition.State, Definition.Event>.Update
-        let (connection, known) = (connection, known)
         let (updates, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let latest = Locked(Update(state: nil, connection: .connecting))
-        let id = known.look { news in
+        let lookAway = look { news in
             latest.withLock { latest in
                 switch news {
                 case .state(let seq, let state):
@@ -38,9 +39,7 @@ extension RemoteLoop {
             continuation.yield(latest.withLock { $0 })
             if case .ended = news { continuation.finish() }
         }
-        continuation.onTermination = { _ in
-            withExtendedLifetime(connection) { known.lookAway(id) }
-        }
+        continuation.onTermination = { _ in lookAway() }
         return RemoteSource(
             updates: updates, send: { event throws(SendRefusal) in try await self.send(event) },
             fields: FieldEvents(Definition.self))
