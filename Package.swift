@@ -155,9 +155,9 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
-        tests("LoopCoreTests", ["LoopCompatibility", "LoopCore", "LoopLock"]),
-        tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView"]),
-        tests("CBORTests", ["CBOR"], exclude: ["Vectors"]),
+        tests("LoopCoreTests", ["LoopCompatibility", "LoopCore", "LoopLock", "LoopTesting"]),
+        tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
+        tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
         tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),

@@ -1,4 +1,5 @@
 import CBOR
+import LoopFuzzing
 import Testing
 
 private struct Job: Codable, Equatable {

@@ -1,4 +1,5 @@
 import CBOR
+import LoopFuzzing
 import Testing
 
 @Suite struct `CBOR vectors of RFC 8949` {

@@ -42,6 +42,8 @@ public final class VirtualClock: Clock, TaskExecutor {
         /// Those whose tasks were cancelled before they fell asleep.
         var cancelled: Set<UInt64> = []
         var nextToken: UInt64 = 0
+        /// Those who wait for somebody to sleep until a time.
+        var watchers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
         /// What is ready to run.
         var jobs: [UnownedJob] = []
         var nextJob = 0
@@ -85,14 +87,30 @@ public final class VirtualClock: Clock, TaskExecutor {
     }
 
     private func enter(_ sleeper: Sleeper) {
+        var seen: [CheckedContinuation<Void, Never>] = []
         let result = content.withLock { content -> Result<Void, any Error>? in
             if content.cancelled.remove(sleeper.token) != nil { return .failure(CancellationError()) }
             if sleeper.deadline <= content.now { return .success(()) }
             let index = content.sleepers.firstIndex { $0.deadline > sleeper.deadline } ?? content.sleepers.endIndex
             content.sleepers.insert(sleeper, at: index)
+            seen = content.watchers.filter { $0.deadline == sleeper.deadline }.map(\.continuation)
+            content.watchers.removeAll { $0.deadline == sleeper.deadline }
             return nil
         }
         if let result { sleeper.continuation.resume(with: result) }
+        for watcher in seen { watcher.resume() }
+    }
+
+    /// Returns once somebody sleeps until this time.
+    func sleeper(until deadline: Instant) async {
+        await withCheckedContinuation { continuation in
+            let isThere = content.withLock { content in
+                if content.sleepers.contains(where: { $0.deadline == deadline }) { return true }
+                content.watchers.append((deadline, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
     }
 
     // MARK: Time passes

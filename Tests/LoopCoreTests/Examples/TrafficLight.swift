@@ -1,4 +1,5 @@
 import LoopCore
+import LoopTesting
 import Testing
 
 /// A light that changes every second: three feedbacks, each "in my colour, after a second, next".
@@ -7,7 +8,7 @@ private struct TrafficLight: LoopDefinition {
     enum Event: String, Codable, Sendable { case next }
 
     static let name = "traffic-light"
-    let clock: VirtualClock
+    let clock: PoolClock
     let initial = State.red
 
     func reduce(_ state: inout State, _ event: Event) {
@@ -32,7 +33,7 @@ private struct TrafficLight: LoopDefinition {
 
 @Suite struct `Traffic light` {
     @Test func `the light changes every second, in its order`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let loop = Loop(TrafficLight(clock: clock), clock: clock)
         var states = loop.states.makeAsyncIterator()
         #expect(await states.next() == .red)

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopTesting
 import Testing
 
 private struct Failed: RetryAdvice, CustomStringConvertible {
@@ -13,7 +14,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         attemptsMax: 3, firstDelay: .seconds(1), delayMax: .seconds(60), factor: 2, jitter: 0)
 
     @Test func `a failed effect is tried again after growing delays and then parked`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let log = Log()
         let loop = counting(
             [
@@ -51,7 +52,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
     }
 
     @Test func `the other side's wish for a pause is kept`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let log = Log()
         let loop = counting(
             [
@@ -68,7 +69,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
     }
 
     @Test func `an attempt that takes too long fails and what it sends is refused`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let log = Log()
         let loop = counting(
             [
@@ -144,7 +145,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
     }
 
     @Test func `effects start no more often than their rate`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let log = Log()
         let loop = counting(
             [

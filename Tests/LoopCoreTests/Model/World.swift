@@ -1,5 +1,6 @@
 import LoopCore
 import LoopLock
+import LoopTesting
 
 /// A subscriber; whoever runs the case is the only one to read.
 private final class Reader: @unchecked Sendable {
@@ -41,7 +42,7 @@ final class World: Sendable {
 
     let made: ModelCase
     let flaw: Flaw?
-    let clock = VirtualClock()
+    let clock = PoolClock()
     let inputs: [Input<Put>]
     private let content = Locked(Content())
 

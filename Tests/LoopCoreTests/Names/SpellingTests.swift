@@ -1,5 +1,6 @@
 import LoopCompatibility
 import LoopCore
+import LoopTesting
 import Testing
 
 /// The spellings that users of the older libraries try first.
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test func `a cold loop goes by the clock that it is given`() async {
-        let clock = VirtualClock()
+        let clock = PoolClock()
         let once = Feedback<Int, Int>(skippingRepeated: { $0 == 0 ? 1 : nil }, effects: Effect.event)
             .rated(RateLimit(perSecond: 1))
         let states = system(initial: 0, reduce: { $0 + $1 }, feedbacks: [once], clock: clock)

@@ -1,9 +1,10 @@
 import LoopCore
+import LoopTesting
 import Testing
 
 /// What the pages of docs/coming-from write for `debounce` and `throttle` of the reactive libraries.
 @Suite(.timeLimit(.minutes(5))) struct `Debounced and throttled effects` {
-    private let clock = VirtualClock()
+    private let clock = PoolClock()
     private let found = Log<[String]>()
 
     private func loop(_ feedback: SearchFeedback) -> Loop<Search, SearchEvent> {

@@ -1,12 +1,13 @@
 import LoopCore
 import LoopLock
+import LoopTesting
 import LoopView
 import Observation
 import Testing
 
 @Suite struct `Frames of a view` {
     private let store = Counter.store()
-    private let clock = VirtualClock()
+    private let clock = PoolClock()
 
     private func page(log: Log<Int>? = nil) -> Widget<Counter, Counter.Event> {
         Widget(viewModel: store) { context in
