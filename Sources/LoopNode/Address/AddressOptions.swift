@@ -19,32 +19,28 @@ extension ParsedArguments {
 extension ValueType where Value == ReducerAddress {
     /// The address of a reducer, for its clients.
     public static var reducerAddress: ValueType {
-        ValueType(
-            placeholder: "ENDPOINT", expected: Endpoint.form,
-            parse: { text throws(Misfit) in
-                try Endpoint.misfit { () throws(NodeError) in try ReducerAddress(parsing: text) }
-            }, write: \.description)
+        address { text throws(NodeError) in try ReducerAddress(parsing: text) }
     }
 }
 
 extension ValueType where Value == BindAddress {
     /// Where a reducer listens.
     public static var bindAddress: ValueType {
-        ValueType(
-            placeholder: "ENDPOINT", expected: Endpoint.form,
-            parse: { text throws(Misfit) in
-                try Endpoint.misfit { () throws(NodeError) in try BindAddress(parsing: text) }
-            }, write: \.description)
+        address { text throws(NodeError) in try BindAddress(parsing: text) }
     }
 }
 
-extension Endpoint {
-    fileprivate static func misfit<Address>(_ parse: () throws(NodeError) -> Address) throws(Misfit) -> Address {
-        do {
-            return try parse()
-        } catch {
-            guard case .endpoint(_, let why) = error else { throw Misfit("\(error)") }
-            throw Misfit(why)
-        }
+extension ValueType where Value: CustomStringConvertible {
+    fileprivate static func address(_ parse: @escaping @Sendable (String) throws(NodeError) -> Value) -> ValueType {
+        ValueType(
+            placeholder: "ENDPOINT", expected: Endpoint.form,
+            parse: { text throws(Misfit) in
+                do throws(NodeError) {
+                    return try parse(text)
+                } catch {
+                    guard case .endpoint(_, let why) = error else { throw Misfit("\(error)") }
+                    throw Misfit(why)
+                }
+            }, write: \.description)
     }
 }
