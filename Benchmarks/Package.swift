@@ -26,6 +26,8 @@ let package = Package(
                 "CReference",
                 .product(name: "CBOR", package: root),
                 .product(name: "LoopCore", package: root),
+                .product(name: "LoopWire", package: root),
+                .product(name: "LoopCluster", package: root),
                 .product(name: "LoopJournal", package: root),
                 .product(name: "LoopNode", package: root),
             ],

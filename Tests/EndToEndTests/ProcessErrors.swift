@@ -27,8 +27,20 @@ final class ErrorPipe: Sendable {
         close(descriptor)
     }
 
-    /// The reader goes away.
-    func closeReader() { close(readEnd) }
+    /// The reader goes away. A process that another test forks at this moment has a copy of it until it runs its program, so
+    /// this waits until the pipe has no reader: then it cannot be opened for writing.
+    func closeReader() {
+        close(readEnd)
+        while true {
+            let writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            guard writer >= 0 else {
+                precondition(errno == ENXIO, "\(path) cannot be opened: error \(errno)")
+                return
+            }
+            close(writer)
+            usleep(1_000)
+        }
+    }
 
     /// Starts a program with this pipe as its standard error.
     func start(_ program: String, _ arguments: [String]) throws -> ChildProcess {
