@@ -11,35 +11,23 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         @inline(__always) get { place.core }
     }
 
-    private var item: CBORIndex.Item {
-        @inline(__always) get { place.item }
-    }
-
-    private var keys: UnsafeMutablePointer<DecodingKeys>? {
-        @inline(__always) get { unsafe place.keys }
-    }
-
-    private var box: UnsafeMutablePointer<DecodingKeys.Box>? {
-        @inline(__always) get { unsafe place.box }
-    }
-
-    var codingPath: [any CodingKey] { core.codingPath(of: item) }
+    var codingPath: [any CodingKey] { core.codingPath(of: place.item) }
 
     /// Every text key that `Key` knows.
-    var allKeys: [Key] { unsafe core.allKeys(Key.self, in: item, keys) }
+    var allKeys: [Key] { place.allKeys() }
 
-    func contains(_ key: Key) -> Bool { unsafe core.value(key, in: item, keys, box: box) != nil }
+    func contains(_ key: Key) -> Bool { place.value(key) != nil }
 
     @inline(__always)
     private func find(_ key: Key) throws -> CBORIndex.Item {
-        if let found = unsafe core.value(key, in: item, keys, box: box) { return found }
+        if let found = place.value(key) { return found }
         throw missing(key)
     }
 
     /// The value for a key, unless it is absent or null.
     @inline(__always)
     private func present(_ key: Key) throws -> CBORIndex.Item? {
-        guard let found = unsafe core.value(key, in: item, keys, box: box), try !core.isNull(found) else { return nil }
+        guard let found = place.value(key), try !core.isNull(found) else { return nil }
         return found
     }
 
@@ -79,7 +67,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let found = unsafe core.value(key, in: item, keys, box: box) else { return nil }
+        guard let found = place.value(key) else { return nil }
         // A null for a field that is an optional of an optional is the inner nil: the outer one is an absent key.
         if try core.isNull(found), !(type is any CBOROptional.Type) { return nil }
         return try core.decode(type, at: found)
@@ -96,7 +84,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        guard let found = core.find("super", in: item) else { throw missing(CBORPath.Step(stringValue: "super")) }
+        guard let found = core.find("super", in: place.item) else { throw missing(CBORPath.Step(stringValue: "super")) }
         return CBORDecoder(core: core, item: found)
     }
 

@@ -1,7 +1,7 @@
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
 // serial number.
 
-/// Keyed containers, and keys that are known.
+/// Keyed containers for the maps of a document.
 extension DecodingCore {
     /// A container for a map's entries, in a box that was used before if one is free.
     @inline(__always)
@@ -124,59 +124,5 @@ extension DecodingCore {
         }
         unsafe box.pointee.present = present
         unsafe box.pointee.known = unsafe keys.pointee.known
-    }
-
-    /// The value for a key; nil if the map does not hold it.
-    @inline(__always)
-    func value<Key: CodingKey>(
-        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?,
-        box: UnsafeMutablePointer<DecodingKeys.Box>?
-    ) -> Item? {
-        if let box = unsafe box, let keys = unsafe keys, unsafe keys.pointee.isOrdinal {
-            let ordinal = KeyOrdinal.of(key)
-            let bit: UInt64 = ordinal < KeyName.ordinalsMax ? 1 << UInt64(ordinal) : 0
-            if unsafe box.pointee.known & bit != 0, isOpen {
-                return unsafe box.pointee.present & bit != 0 ? box.pointee.values[ordinal] : nil
-            }
-        }
-        return unsafe searched(key, in: item, keys)
-    }
-
-    @inline(never)
-    private func searched<Key: CodingKey>(
-        _ key: Key, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?
-    ) -> Item? {
-        let text = key.stringValue
-        if let keys = unsafe keys, unsafe keys.pointee.isOrdinal {
-            unsafe keys.pointee.learn(text, ordinal: KeyOrdinal.of(key))
-        }
-        return find(text, in: item)
-    }
-
-    /// Every text key of a map that `Key` knows.
-    func allKeys<Key: CodingKey>(_ type: Key.Type, in item: Item, _ keys: UnsafeMutablePointer<DecodingKeys>?) -> [Key]
-    {
-        guard var (key, count) = try? open(item, major: 5, [String: Any].self, "a map") else { return [] }
-        if count == 1, let keys = unsafe keys, unsafe keys.pointee.isOrdinal { return unsafe caseKeys(type, key, keys) }
-        var all: [Key] = []
-        while count > 0 {
-            if let name = try? string(key), let known = Key(stringValue: name) { all.append(known) }
-            key = index.after(index.after(key))
-            count -= 1
-        }
-        return all
-    }
-
-    private func caseKeys<Key: CodingKey>(
-        _ type: Key.Type, _ key: Item, _ keys: UnsafeMutablePointer<DecodingKeys>
-    ) -> [Key] {
-        let place = unsafe index.base + Int(key.offset)
-        if let answer = unsafe keys.pointee.caseKeys.answer(at: place, available: index.readable &- Int(key.offset)) {
-            // All answers that are kept here are for this type of keys.
-            return unsafe unsafeDowncast(answer, to: CaseKeys.TypedAnswer<Key>.self).keys
-        }
-        guard let text = try? string(key), let key = Key(stringValue: text) else { return [] }
-        unsafe keys.pointee.caseKeys.learn(text, key)
-        return [key]
     }
 }

@@ -27,11 +27,15 @@
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeptContainer.Maker
-    let caseKeys = CaseKeys()
+    /// By ordinal: the answer to `allKeys` for a map with that key only.
+    let keptKeys: UnsafeMutablePointer<AnyObject?>
+
     init<Key: CodingKey>(_ type: Key.Type) {
         isOrdinal = KeyOrdinal.isOrdinal(type)
         unsafe names = .allocate(capacity: KeyName.ordinalsMax)
         unsafe boxes = .allocate(capacity: KeptContainer.countMax)
+        unsafe keptKeys = .allocate(capacity: KeyName.ordinalsMax)
+        unsafe keptKeys.initialize(repeating: nil, count: KeyName.ordinalsMax)
         maker = KeptContainer.Maker.of(KeyedDecodingContainer<Key>.self)
     }
 
@@ -40,6 +44,8 @@
         for number in 0..<boxCount { unsafe boxes[number].values.deallocate() }
         unsafe boxes.deinitialize(count: boxCount)
         unsafe boxes.deallocate()
+        unsafe keptKeys.deinitialize(count: KeyName.ordinalsMax)
+        unsafe keptKeys.deallocate()
     }
 
     /// Remembers a key's name, if it is short.
