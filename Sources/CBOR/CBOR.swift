@@ -57,7 +57,7 @@ public enum CBOR {
         _ value: T, _ core: EncodingCore, _ limits: CBORLimits
     ) throws(WireError) {
         do {
-            try core.encode(value, in: -1, keyStartOrIndex: 0, keyLength: -1)
+            try core.encode(value, at: .top)
         } catch {
             throw WireError(encoding: error)
         }

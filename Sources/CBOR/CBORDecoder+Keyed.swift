@@ -39,20 +39,12 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeNil(forKey key: Key) throws -> Bool { try core.isNull(try find(key)) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try core.bool(try find(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try core.string(try find(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try core.double(try find(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try core.float(try find(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try core.integer(type, try find(key)) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try core.integer(type, try find(key)) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try core.integer(type, try find(key)) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try core.integer(type, try find(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try core.integer(type, try find(key)) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try core.integer(type, try find(key)) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try core.integer(type, try find(key)) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try core.integer(type, try find(key)) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try core.integer(type, try find(key)) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try core.integer(type, try find(key)) }
+
+    @inline(__always)
+    func decode<Scalar: CBORScalar>(_ type: Scalar.Type, forKey key: Key) throws -> Scalar {
+        try Scalar.read(core, try find(key))
+    }
+
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try core.decode(type, at: try find(key)) }
 
     // One look-up each, where the defaults take three.

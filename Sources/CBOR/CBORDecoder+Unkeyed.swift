@@ -59,20 +59,9 @@ struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
         return true
     }
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try take(type) { try $0.bool($1) } }
-    mutating func decode(_ type: String.Type) throws -> String { try take(type) { try $0.string($1) } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try take(type) { try $0.double($1) } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try take(type) { try $0.float($1) } }
-    mutating func decode(_ type: Int.Type) throws -> Int { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try take(type) { try $0.integer(type, $1) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try take(type) { try $0.integer(type, $1) } }
+    @inline(__always)
+    mutating func decode<Scalar: CBORScalar>(_ type: Scalar.Type) throws -> Scalar { try take(type, Scalar.read) }
+
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try take(type) { try $0.decode(type, at: $1) } }
 
     mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

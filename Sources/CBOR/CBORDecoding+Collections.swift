@@ -1,37 +1,13 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
-// serial number; an array is filled in place, as many elements as are counted.
+// Unsafe: a container's number is one of the index, which stays until the document is closed.
 
 /// A collection that the coder builds itself, from the form in which it writes it.
-protocol CBORCollectionDecodable {
+protocol CBORCollectionDecodable: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Self
-}
-
-extension CBORCollectionDecodable {
-    /// Puts the value into memory for one of this type; leaves the memory alone if it throws.
-    static func decode(
-        to place: UnsafeMutableRawPointer, from core: DecodingCore, at item: CBORIndex.Item
-    ) throws {
-        unsafe place.initializeMemory(as: Self.self, to: try decode(from: core, at: item))
-    }
 }
 
 extension Array: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> [Element] {
-        let shape = unsafe core.shape(Element.self)
-        var (element, count) = try core.open(item, major: 4, Self.self, "an array")
-        guard count > 0, unsafe shape.pointee.kind == .wire, let wire = unsafe shape.pointee.wire,
-            core.room(for: count, of: MemoryLayout<Element>.stride, in: item) == count
-        else { return try core.values(item) { try core.decode(Element.self, at: $0) } }
-        return try unsafe [Element](unsafeUninitializedCapacity: count) { elements, made in
-            guard let first = elements.baseAddress else { return }
-            while count > 0 {
-                var reader = WireReader(core: core, item: element)
-                try unsafe wire.read(to: first + made, from: &reader)
-                made += 1
-                element = core.index.after(element)
-                count -= 1
-            }
-        }
+        try core.decoding(of: Element.self).readArray(core, item)
     }
 }
 
@@ -39,9 +15,10 @@ extension Set: CBORCollectionDecodable where Element: Decodable {
     static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Set<Element> {
         var (element, count) = try core.open(item, major: 4, Self.self, "an array")
         var elements: Set<Element> = []
+        let decoding = core.decoding(of: Element.self)
         elements.reserveCapacity(core.room(for: count, of: MemoryLayout<Element>.stride, in: item))
         while count > 0 {
-            guard elements.insert(try core.decode(Element.self, at: element)).inserted else {
+            guard elements.insert(try decoding.read(core, element)).inserted else {
                 throw core.refused("an element of a set appears a second time", element)
             }
             element = core.index.after(element)

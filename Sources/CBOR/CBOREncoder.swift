@@ -1,38 +1,99 @@
-// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
-
 /// What a value's `encode(to:)` is given: a name for its node, no more.
 struct CBOREncoder: Encoder {
-    let core: EncodingCore
-    let node: Int32
-    let serial: UInt32
+    let handle: NodeHandle
 
-    @inline(__always)
-    init(core: EncodingCore, node: Int) {
-        self.core = core
-        self.node = Int32(truncatingIfNeeded: node)
-        serial = unsafe core.nodes[node].serial
-    }
+    var codingPath: [any CodingKey] { handle.codingPath }
 
-    init(core: EncodingCore, node: Int32, serial: UInt32) {
-        self.core = core
-        self.node = node
-        self.serial = serial
-    }
-
-    var codingPath: [any CodingKey] { core.codingPath(of: Int(node), serial) }
-
-    var userInfo: [CodingUserInfoKey: Any] { core.userInfo }
+    var userInfo: [CodingUserInfoKey: Any] { handle.core.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        core.keyedContainer(type, node, serial)
+        handle.core.keyedContainer(type, handle)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        core.open(Int(node), serial, as: .array)
-        return CBORUnkeyedEncoding(core: core, node: node, serial: serial)
+        handle.open(as: .array)
+        return CBORUnkeyedEncoding(handle: handle)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        CBORSingleEncoding(core: core, node: node, serial: serial)
+    func singleValueContainer() -> any SingleValueEncodingContainer { CBORSingleEncoding(handle: handle) }
+}
+
+/// The one value of an encoder.
+struct CBORSingleEncoding: SingleValueEncodingContainer {
+    let handle: NodeHandle
+
+    private var core: EncodingCore { handle.core }
+    private var node: Int { handle.node }
+
+    var codingPath: [any CodingKey] { handle.codingPath }
+
+    @inline(__always)
+    private func put(_ write: () throws -> Void) throws {
+        try core.check(node, handle.serial, .unset)
+        let start = core.log.count
+        core.nodes[node].kind = .single
+        core.nodes[node].start = start
+        core.nodes[node].runStart = start
+        core.nodes[node].tail = start
+        do {
+            try write()
+        } catch {
+            core.nodes[node].kind = .unset
+            throw error
+        }
+        core.addValue(node, start: start)
+    }
+
+    func encodeNil() throws { try put { core.log.byte(0xF6) } }
+
+    @inline(__always)
+    func encode<Scalar: CBORScalar>(_ value: Scalar) throws { try put { value.write(to: &core.log) } }
+
+    func encode<T: Encodable>(_ value: T) throws { try put { try core.encodeAside(value, at: .inside(node)) } }
+}
+
+/// The elements of an array, in the order in which they are written.
+struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
+    let handle: NodeHandle
+
+    private var core: EncodingCore { handle.core }
+    private var node: Int { handle.node }
+
+    var codingPath: [any CodingKey] { handle.codingPath }
+
+    /// How many elements were written; 0 once the array's value is encoded.
+    var count: Int { core.isLive(node, handle.serial) ? core.nodes[node].count : 0 }
+
+    @inline(__always)
+    private func put(_ write: () throws -> Void) throws {
+        try core.check(node, handle.serial, .array)
+        let start = core.log.count
+        try write()
+        core.addValue(node, start: start)
+    }
+
+    func encodeNil() throws { try put { core.log.byte(0xF6) } }
+
+    @inline(__always)
+    func encode<Scalar: CBORScalar>(_ value: Scalar) throws { try put { value.write(to: &core.log) } }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        try put { try core.encodeAside(value, at: .element(count, of: node)) }
+    }
+
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        child().container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { child().unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { child() }
+
+    private func child() -> CBOREncoder {
+        handle.child(in: .array) {
+            let child = core.newNode(at: .element(count, of: node))
+            core.addChild(node, child: child)
+            return child
+        }
     }
 }

@@ -1,5 +1,5 @@
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
-// serial number; a bit cast follows a test that both types are the same.
+// serial number.
 
 /// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
 ///
@@ -21,18 +21,7 @@
         var serial: UInt32 = 0
         /// What is known about types, for this document and all later ones.
         let keys = TypeTable<DecodingKeys>()
-        let shapes = TypeTable<CodingShape>()
-        let spareShape: UnsafeMutablePointer<CodingShape>
-        /// Memory for values whose type is only known at run time, and how much of it is taken.
-        let values = UnsafeMutableRawPointer.allocate(byteCount: State.valueBytesMax, alignment: 16)
-        var valueBytes = 0
-
-        static var valueBytesMax: Int { 4096 }
-
-        init() {
-            unsafe spareShape = .allocate(capacity: 1)
-            unsafe spareShape.initialize(to: CodingShape(Never.self))
-        }
+        let decodings = TypeTable<AnyObject>()
     }
 
     struct MapEntry {
@@ -83,10 +72,7 @@
         if unsafe Self.pool.give(state) { return }
         unsafe state.pointee.index.free()
         unsafe state.pointee.keys.free { $0.free() }
-        unsafe state.pointee.shapes.free { _ in }
-        unsafe state.pointee.spareShape.deinitialize(count: 1)
-        unsafe state.pointee.spareShape.deallocate()
-        unsafe state.pointee.values.deallocate()
+        unsafe state.pointee.decodings.free { _ in }
         unsafe state.deinitialize(count: 1)
         unsafe state.deallocate()
     }
@@ -289,76 +275,5 @@
         guard head.major == major else { throw mismatch(type, expected, item) }
         let container = unsafe index.containers[Int(item.container)]
         return (Item(offset: container.start, container: item.container + 1), Int(container.count))
-    }
-
-    // MARK: Any type
-
-    @inline(__always)
-    func shape<T>(_ type: T.Type) -> UnsafeMutablePointer<CodingShape> {
-        unsafe CodingShape.of(type, state.pointee.shapes, state.pointee.spareShape)
-    }
-
-    /// Gives memory for a value to `make`, which puts one there or throws, and takes the value out.
-    ///
-    /// The memory is a stack of the coder's own: the standard library's temporary memory looks up generic types.
-    @inline(__always)
-    func made<T>(_ type: T.Type, _ make: (UnsafeMutableRawPointer) throws -> Void) throws -> T {
-        let before = unsafe state.pointee.valueBytes
-        let start = (before + 15) & ~15
-        let end = start + MemoryLayout<T>.size
-        guard end <= State.valueBytesMax, MemoryLayout<T>.alignment <= 16 else {
-            let place = UnsafeMutableRawPointer.allocate(
-                byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
-            defer { unsafe place.deallocate() }
-            try unsafe make(place)
-            return unsafe place.assumingMemoryBound(to: T.self).move()
-        }
-        unsafe state.pointee.valueBytes = end
-        defer { unsafe state.pointee.valueBytes = before }
-        let place = unsafe state.pointee.values + start
-        try unsafe make(place)
-        return unsafe place.assumingMemoryBound(to: T.self).move()
-    }
-
-    @inline(__always)
-    func decode<T: Decodable>(_ type: T.Type, at item: Item) throws -> T {
-        if T.self == String.self { return unsafe unsafeBitCast(try string(item), to: T.self) }
-        if T.self == Int.self { return unsafe unsafeBitCast(try integer(Int.self, item), to: T.self) }
-        let shape = unsafe shape(T.self)
-        switch unsafe shape.pointee.kind {
-        case .plain: return try T(from: CBORDecoder(core: self, item: item))
-        case .scalar: return try decodeScalar(type, item)
-        case .collection: return try unsafe decodeCollection(type, shape, item)
-        case .wire: return try unsafe decodeWire(shape, item)
-        }
-    }
-
-    private func decodeScalar<T: Decodable>(_ type: T.Type, _ item: Item) throws -> T {
-        if T.self == Bool.self { return unsafe unsafeBitCast(try bool(item), to: T.self) }
-        if T.self == Double.self { return unsafe unsafeBitCast(try double(item), to: T.self) }
-        if T.self == UInt64.self { return unsafe unsafeBitCast(try integer(UInt64.self, item), to: T.self) }
-        if T.self == UInt8.self { return unsafe unsafeBitCast(try integer(UInt8.self, item), to: T.self) }
-        if T.self == UInt32.self { return unsafe unsafeBitCast(try integer(UInt32.self, item), to: T.self) }
-        if T.self == UInt16.self { return unsafe unsafeBitCast(try integer(UInt16.self, item), to: T.self) }
-        if T.self == UInt.self { return unsafe unsafeBitCast(try integer(UInt.self, item), to: T.self) }
-        if T.self == Int64.self { return unsafe unsafeBitCast(try integer(Int64.self, item), to: T.self) }
-        if T.self == Int32.self { return unsafe unsafeBitCast(try integer(Int32.self, item), to: T.self) }
-        if T.self == Int16.self { return unsafe unsafeBitCast(try integer(Int16.self, item), to: T.self) }
-        if T.self == Int8.self { return unsafe unsafeBitCast(try integer(Int8.self, item), to: T.self) }
-        if T.self == Float.self { return unsafe unsafeBitCast(try float(item), to: T.self) }
-        preconditionFailure("\(T.self) is called a scalar by CodingShape, and no form is known for it")
-    }
-
-    private func decodeCollection<T: Decodable>(
-        _ type: T.Type, _ shape: UnsafeMutablePointer<CodingShape>, _ item: Item
-    ) throws -> T {
-        if T.self == [UInt8].self { return unsafe unsafeBitCast(try bytes(item), to: T.self) }
-        if T.self == [Int].self { return unsafe unsafeBitCast(try integers(Int.self, item), to: T.self) }
-        if T.self == [String].self { return unsafe unsafeBitCast(try values(item, string), to: T.self) }
-        if T.self == [Double].self { return unsafe unsafeBitCast(try values(item, double), to: T.self) }
-        guard let collection = unsafe shape.pointee.decodable else {
-            return try T(from: CBORDecoder(core: self, item: item))
-        }
-        return try unsafe made(type) { try unsafe collection.decode(to: $0, from: self, at: item) }
     }
 }

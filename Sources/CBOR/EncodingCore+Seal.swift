@@ -4,22 +4,22 @@
 extension EncodingCore {
     /// Makes the log from the node's start on the final bytes of its value.
     func seal(_ node: Int) {
-        if unsafe nodes[node].quickKeys != nodes[node].openKeys {
-            if unsafe log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
+        if nodes[node].quickKeys != nodes[node].openKeys {
+            if log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
             makeEntries(node)
         }
-        let owner = unsafe nodes[node]
+        let owner = nodes[node]
         let isWhole = owner.isRun && owner.tail == log.count
         switch owner.kind {
         case .single where isWhole && owner.runStart == owner.start:
             return
         case .array where isWhole, .set where isWhole && owner.isSorted:
-            patchHead(0x80, owner)
+            patchHead(0x80, owner.count, start: owner.start)
         case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
-            patchHead(0xA0, owner)
-        case .map where owner.count == 1 && isOneChild(owner):
+            patchHead(0xA0, owner.count, start: owner.start)
+        case .map where owner.count == 1 && onlyChild(owner) != nil:
             // An enum's case: all that follows the key is the child's.
-            unsafe seal(Int(entries[Int(owner.first)].child))
+            if let child = onlyChild(owner) { seal(child) }
             unsafe log.base[owner.start] = 0xA1
         case .map where isWhole && log.count - owner.start > Self.largeMin && sealAroundLargest(node):
             return
@@ -35,47 +35,43 @@ extension EncodingCore {
 
     /// The same for a map whose keys were all written at once.
     private func sealSpans(_ node: Int) {
-        let owner = unsafe nodes + node
-        guard let keys = unsafe owner.pointee.keys else { return }
-        let written = unsafe owner.pointee.quickKeys ^ owner.pointee.openKeys
-        let spans = unsafe state.pointee.spans + owner.pointee.spans
+        let owner = nodes[node]
+        guard let keys = unsafe owner.keys else { return }
+        let written = owner.quickKeys ^ owner.openKeys
         let orderEnd = unsafe keys.pointee.order + keys.pointee.orderCount
         // Most often the keys are in order already, or in none.
         var ordinal = unsafe keys.pointee.order
-        let start = unsafe owner.pointee.start
-        var place = start &+ 1
+        var place = owner.start &+ 1
         var count = 0
         while unsafe ordinal < orderEnd {
             if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
-                let span = unsafe spans + Int(ordinal.pointee)
-                guard unsafe span.pointee.start == place else { break }
-                place = unsafe span.pointee.end
+                let span = unsafe spans[owner.spans &+ Int(ordinal.pointee)]
+                guard span.start == place else { break }
+                place = span.end
                 count &+= 1
             }
             unsafe ordinal += 1
         }
         if unsafe ordinal == orderEnd, place == log.count {
-            unsafe owner.pointee.count = count
-            return unsafe patchHead(0xA0, owner.pointee)
+            return patchHead(0xA0, count, start: owner.start)
         }
         scratch.count = 0
         emitSpans(node, into: &scratch)
-        log.count = start
+        log.count = owner.start
         unsafe log.append(piece: scratch.base, scratch.count)
     }
 
     /// Writes the entries of a map whose keys were all written at once.
     @inline(__always)
     private func emitSpans(_ node: Int, into out: inout RawBuffer) {
-        let owner = unsafe nodes + node
-        guard let keys = unsafe owner.pointee.keys else { return }
-        let written = unsafe owner.pointee.quickKeys ^ owner.pointee.openKeys
-        let spans = unsafe state.pointee.spans + owner.pointee.spans
+        let owner = nodes[node]
+        guard let keys = unsafe owner.keys else { return }
+        let written = owner.quickKeys ^ owner.openKeys
         let source = unsafe log.base
         var ordinal = unsafe keys.pointee.order
         let orderEnd = unsafe ordinal + keys.pointee.orderCount
         // What is written is in the log behind the node's start, each piece once.
-        unsafe out.reserve(log.count &- owner.pointee.start &+ 9 &+ RawBuffer.slack)
+        out.reserve(log.count &- owner.start &+ 9 &+ RawBuffer.slack)
         if unsafe keys.pointee.orderCount < 24 {
             out.count &+= 1
         } else {
@@ -86,9 +82,9 @@ extension EncodingCore {
         var count: UInt8 = 0
         while unsafe ordinal < orderEnd {
             if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
-                let span = unsafe spans + Int(ordinal.pointee)
-                let length = unsafe span.pointee.end &- span.pointee.start
-                unsafe RawBuffer.copy(source + span.pointee.start, to: target, length)
+                let span = unsafe spans[owner.spans &+ Int(ordinal.pointee)]
+                let length = span.end &- span.start
+                unsafe RawBuffer.copy(source + span.start, to: target, length)
                 unsafe target += length
                 count &+= 1
             }
@@ -98,43 +94,45 @@ extension EncodingCore {
         out.count = unsafe target - out.base
     }
 
-    private func isOneChild(_ owner: Node) -> Bool {
-        let entry = unsafe entries[Int(owner.first)]
-        return unsafe entry.child >= 0 && nodes[Int(entry.child)].start == entry.end
+    /// The node that is the value of a map's only entry, and follows the key.
+    private func onlyChild(_ owner: Node) -> Int? {
+        guard let first = owner.first, let child = entries[Int(first)].child,
+            nodes[Int(child)].start == entries[Int(first)].end
+        else { return nil }
+        return Int(child)
     }
 
     /// Fills in the head of a container whose content is in place already.
-    private func patchHead(_ major: UInt8, _ owner: Node) {
-        if owner.count < 24 {
-            unsafe log.base[owner.start] = major | UInt8(truncatingIfNeeded: owner.count)
+    private func patchHead(_ major: UInt8, _ count: Int, start: Int) {
+        if count < 24 {
+            unsafe log.base[start] = major | UInt8(truncatingIfNeeded: count)
             return
         }
-        let size = Self.headSize(owner.count)
-        let content = owner.start + 1
-        let length = log.count - content
+        let size = Self.headSize(count)
+        let length = log.count - start - 1
         log.reserve(size)
-        unsafe (log.base + owner.start + size).update(from: log.base + content, count: length)
-        log.count = owner.start
-        log.head(major, UInt64(owner.count))
+        unsafe (log.base + start + size).update(from: log.base + start + 1, count: length)
+        log.count = start
+        log.head(major, UInt64(count))
         log.count += length
     }
 
-    /// How long the head of so many elements is.
+    /// How long the head of a container with `count` elements is.
     private static func headSize(_ count: Int) -> Int {
         count < 24 ? 1 : count <= 0xFF ? 2 : count <= 0xFFFF ? 3 : count <= 0xFFFF_FFFF ? 5 : 9
     }
 
     /// Writes the final bytes of a node and of all below it.
     private func emit(_ node: Int, into out: inout RawBuffer) {
-        if unsafe nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
-        switch unsafe nodes[node].kind {
+        if nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
+        switch nodes[node].kind {
         case .unset:
             // A value that encoded nothing is an empty map, as an empty struct is.
             out.byte(0xA0)
         case .single:
             emitElements(node, into: &out)
         case .array:
-            unsafe out.head(0x80, UInt64(nodes[node].count))
+            out.head(0x80, UInt64(nodes[node].count))
             emitElements(node, into: &out)
         case .map, .dictionary:
             emitSorted(node, 0xA0, into: &out)
@@ -144,15 +142,15 @@ extension EncodingCore {
     }
 
     private func emitElements(_ node: Int, into out: inout RawBuffer) {
-        var index = unsafe nodes[node].first
-        while index >= 0 {
-            let entry = unsafe entries[Int(index)]
-            if entry.child >= 0 {
-                emit(Int(entry.child), into: &out)
+        var next = nodes[node].first
+        while let index = next {
+            let entry = entries[Int(index)]
+            if let child = entry.child {
+                emit(Int(child), into: &out)
             } else {
                 unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
             }
-            index = entry.next
+            next = entry.next
         }
         unsafe out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
     }
@@ -163,7 +161,7 @@ extension EncodingCore {
             for place in order.indices {
                 let entry = unsafe entries[Int(order[place])]
                 unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
-                if entry.child >= 0 { emit(Int(entry.child), into: &out) }
+                if let child = entry.child { emit(Int(child), into: &out) }
             }
         }
     }
@@ -175,9 +173,9 @@ extension EncodingCore {
     /// once, and only the others are copied away.
     /// - Returns: false, and nothing has changed: no entry is that large, or the entries are not one run.
     private func sealAroundLargest(_ node: Int) -> Bool {
-        let owner = unsafe nodes[node]
+        let owner = nodes[node]
         return unsafe withSorted(node) { order in
-            let sizes = unsafe order.lazy.map { unsafe entries[Int($0)].end - entries[Int($0)].start }
+            let sizes = unsafe order.lazy.map { entries[Int($0)].end - entries[Int($0)].start }
             let content = log.count - owner.start - 1
             guard order.count == owner.count, let place = unsafe sizes.firstIndex(where: { 2 * $0 > content }) else {
                 return false
@@ -209,11 +207,11 @@ extension EncodingCore {
     private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(nodes[node].count, 1)) { order in
             var count = 0
-            var index = unsafe nodes[node].first
-            while index >= 0 {
+            var next = nodes[node].first
+            while let index = next {
                 unsafe order[count] = index
                 count += 1
-                index = unsafe entries[Int(index)].next
+                next = entries[Int(index)].next
             }
             unsafe sort(UnsafeMutableBufferPointer(rebasing: order[..<count]))
             count = unsafe dropOverwritten(order, count, in: node)
@@ -243,15 +241,16 @@ extension EncodingCore {
     /// Keys ascend bytewise; equal keys keep the order in which they were written.
     @inline(__always)
     private func precedes(_ left: Int32, _ right: Int32) -> Bool {
-        let (a, b) = unsafe (entries + Int(left), entries + Int(right))
-        if unsafe a.pointee.prefix != b.pointee.prefix { return unsafe a.pointee.prefix < b.pointee.prefix }
-        let order = unsafe compareKeys(a, b)
+        let (a, b) = (entries[Int(left)].prefix, entries[Int(right)].prefix)
+        if a != b { return a < b }
+        let order = compareKeys(left, right)
         return order == 0 ? left < right : order < 0
     }
 
-    private func compareKeys(_ a: UnsafePointer<Entry>, _ b: UnsafePointer<Entry>) -> Int {
-        unsafe BytesOrder.compare(
-            log.base + a.pointee.start, Int(a.pointee.keyLength), log.base + b.pointee.start, Int(b.pointee.keyLength))
+    private func compareKeys(_ left: Int32, _ right: Int32) -> Int {
+        let (a, b) = (entries[Int(left)], entries[Int(right)])
+        return unsafe BytesOrder.compare(
+            log.base + a.start, Int(a.keyLength), log.base + b.start, Int(b.keyLength))
     }
 
     /// Of several values for one key the last counts; maps that were opened for the same key are one map.
@@ -259,33 +258,30 @@ extension EncodingCore {
         guard count > 1 else { return count }
         var kept = 0
         for place in 1..<count {
-            let (earlier, later) = unsafe (entries + Int(order[kept]), entries + Int(order[place]))
-            if unsafe earlier.pointee.prefix != later.pointee.prefix || compareKeys(earlier, later) != 0 {
+            let (earlier, later) = unsafe (order[kept], order[place])
+            if entries[Int(earlier)].prefix != entries[Int(later)].prefix || compareKeys(earlier, later) != 0 {
                 kept += 1
-                unsafe order[kept] = unsafe order[place]
-            } else if unsafe nodes[node].kind != .map {
+                unsafe order[kept] = later
+            } else if nodes[node].kind != .map {
                 fail("two elements of a set or keys of a dictionary have the same encoding", node)
-            } else if unsafe !merge(Int(later.pointee.child), into: Int(earlier.pointee.child)) {
-                unsafe order[kept] = unsafe order[place]
+            } else if !merge(entries[Int(later)].child, into: entries[Int(earlier)].child) {
+                unsafe order[kept] = later
             }
         }
         return kept + 1
     }
 
-    private func merge(_ later: Int, into earlier: Int) -> Bool {
-        guard later >= 0, earlier >= 0, unsafe nodes[later].kind == .map, unsafe nodes[earlier].kind == .map else {
-            return false
-        }
+    /// Adds the entries of a map to those of another one; false if one of the two is no map.
+    private func merge(_ later: Int32?, into earlier: Int32?) -> Bool {
+        guard let later = later.map(Int.init), let earlier = earlier.map(Int.init),
+            nodes[later].kind == .map, nodes[earlier].kind == .map
+        else { return false }
         makeEntries(later)
         makeEntries(earlier)
-        guard unsafe nodes[later].first >= 0 else { return true }
-        if unsafe nodes[earlier].last >= 0 {
-            unsafe entries[Int(nodes[earlier].last)].next = unsafe nodes[later].first
-        } else {
-            unsafe nodes[earlier].first = unsafe nodes[later].first
-        }
-        unsafe nodes[earlier].last = unsafe nodes[later].last
-        unsafe nodes[earlier].count += nodes[later].count
+        guard let first = nodes[later].first else { return true }
+        if let last = nodes[earlier].last { entries[Int(last)].next = first } else { nodes[earlier].first = first }
+        nodes[earlier].last = nodes[later].last
+        nodes[earlier].count += nodes[later].count
         return true
     }
 }

@@ -6,7 +6,7 @@
     /// A container of the standard library, and the node that it writes to now.
     struct Box {
         var object: KeptContainer.Object
-        var node: Int32
+        var node: Int
         var serial: UInt32
     }
 

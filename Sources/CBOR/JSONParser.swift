@@ -1,11 +1,9 @@
-// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
-
 extension CBOR {
     /// The deterministic CBOR encoding of a JSON text (RFC 8259), so that what a person typed can be decoded as any
     /// `Codable` type.
     ///
     /// Numbers without fraction and exponent become integers as long as CBOR has them (−2⁶⁴ … 2⁶⁴ − 1), all others
-    /// floats. Strict: no comments, no trailing commas, no duplicate keys, no lone surrogates, nothing behind the value.
+    /// floats. Strict: no comments, no trailing commas, no duplicate keys, no lone surrogates, nothing after the value.
     ///
     /// - Throws: ``WireError/json(line:column:expected:found:)`` with the place and what was expected there.
     public static func fromJSON(text: String, limits: CBORLimits = .default) throws(WireError) -> [UInt8] {
@@ -31,15 +29,15 @@ private struct JSONParser {
 
     mutating func document() throws(WireError) {
         skipSpace()
-        try value(in: -1, depth: 0)
+        try value(depth: 0)
         skipSpace()
         guard next == source.count else { throw error("the end of the text") }
     }
 
-    private mutating func value(in node: Int, depth: Int) throws(WireError) {
+    private mutating func value(depth: Int) throws(WireError) {
         switch peek() {
-        case UInt8(ascii: "{"): try object(in: node, depth: depth)
-        case UInt8(ascii: "["): try array(in: node, depth: depth)
+        case UInt8(ascii: "{"): try object(depth: depth)
+        case UInt8(ascii: "["): try array(depth: depth)
         case UInt8(ascii: "\""): core.log.text(try string())
         case .some(UInt8(ascii: "0")...UInt8(ascii: "9")), UInt8(ascii: "-"): try number()
         case UInt8(ascii: "t"): try word("true", 0xF5)
@@ -49,17 +47,17 @@ private struct JSONParser {
         }
     }
 
-    private mutating func array(in node: Int, depth: Int) throws(WireError) {
+    private mutating func array(depth: Int) throws(WireError) {
         try within(.array, depth) { (parser, array) throws(WireError) in
             try parser.elements(UInt8(ascii: "]"), "\",\" or \"]\"") { (parser) throws(WireError) in
                 let start = parser.core.log.count
-                try parser.value(in: array, depth: depth + 1)
+                try parser.value(depth: depth + 1)
                 parser.core.addValue(array, start: start)
             }
         }
     }
 
-    private mutating func object(in node: Int, depth: Int) throws(WireError) {
+    private mutating func object(depth: Int) throws(WireError) {
         var names: Set<[UInt8]> = []
         try within(.map, depth) { (parser, map) throws(WireError) in
             try parser.elements(UInt8(ascii: "}"), "\",\" or \"}\"") { (parser) throws(WireError) in
@@ -76,8 +74,8 @@ private struct JSONParser {
                 guard parser.peek() == UInt8(ascii: ":") else { throw parser.error("\":\"") }
                 parser.next += 1
                 parser.skipSpace()
-                try parser.value(in: map, depth: depth + 1)
-                parser.core.addEntry(map, start: start, keyLength: keyLength, child: -1)
+                try parser.value(depth: depth + 1)
+                parser.core.addEntry(map, start: start, keyLength: keyLength)
             }
         }
     }
@@ -88,15 +86,15 @@ private struct JSONParser {
         _ fill: (inout JSONParser, Int) throws(WireError) -> Void
     ) throws(WireError) {
         guard depth < depthMax else { throw error("at most \(depthMax) levels of nesting") }
-        let (nodes, entries) = (core.nodeCount, core.entryCount)
-        let node = core.newNode(parent: -1, keyStartOrIndex: 0, keyLength: -1, depth: 0)
-        unsafe core.open(node, core.nodes[node].serial, as: kind)
+        let (nodes, entries) = (core.nodes.count, core.entries.count)
+        let node = core.newNode(at: .top)
+        core.open(node, core.nodes[node].serial, as: kind)
         if let failure = core.failure { throw failure }
         next += 1
         try fill(&self, node)
         core.seal(node)
-        core.nodeCount = nodes
-        core.entryCount = entries
+        core.nodes.count = nodes
+        core.entries.count = entries
     }
 
     private mutating func elements(

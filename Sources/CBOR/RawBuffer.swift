@@ -199,9 +199,11 @@ internal import LoopLock
         }
     }
 
-    mutating func byteString(_ value: UnsafeBufferPointer<UInt8>) {
+    mutating func byteString(_ value: [UInt8]) {
         head(0x40, UInt64(value.count))
-        if let start = value.baseAddress { unsafe append(start, value.count) }
+        unsafe value.withUnsafeBufferPointer { bytes in
+            if let start = bytes.baseAddress { unsafe append(start, bytes.count) }
+        }
     }
 
     /// Appends a byte string that `fill` puts into place; nothing, if it throws.

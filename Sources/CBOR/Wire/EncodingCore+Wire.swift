@@ -1,34 +1,16 @@
-// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+// Unsafe: a key is written where there is room for it; a static string's bytes are never freed.
 
 /// What a ``WireWriter`` does to the log.
 extension EncodingCore {
-    /// Writes a value of a type that was found to write itself.
-    func encodeWire(
-        _ type: any WireCodable.Type, at place: UnsafeRawPointer, in node: Int, keyStartOrIndex: Int, keyLength: Int
-    ) throws {
-        try oneWireValue(in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) {
-            try unsafe type.write(place, to: &$0)
-        }
-    }
-
-    /// Writes a value of a type that is known to write itself.
+    /// Writes a value of a type that writes itself.
     @inline(__always)
-    func encodeWire<Value: WireCodable>(
-        _ value: Value, in node: Int, keyStartOrIndex: Int, keyLength: Int
-    ) throws {
-        try oneWireValue(in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength) { try value.encode(to: &$0) }
-    }
-
-    @inline(__always)
-    private func oneWireValue(
-        in node: Int, keyStartOrIndex: Int, keyLength: Int, _ write: (inout WireWriter) throws -> Void
-    ) throws {
+    func encodeWire<Value: WireCodable>(_ value: Value, at position: ValuePosition) throws {
         let start = log.count
-        var writer = WireWriter(self, in: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, isArray: false)
+        var writer = WireWriter(self, at: position)
         do {
-            try write(&writer)
-            if writer.count != 1 { notOne(writer.count, node) }
-            if hasFailed, let failure { throw failure }
+            try value.encode(to: &writer)
+            if writer.count != 1 { notOne(writer.count, position.node) }
+            try throwFailure()
         } catch {
             log.count = start
             throw error
@@ -36,31 +18,37 @@ extension EncodingCore {
     }
 
     @inline(never)
-    private func notOne(_ count: Int, _ node: Int) {
+    private func notOne(_ count: Int, _ node: Int?) {
         if count == 0 { return log.byte(0xA0) }
         fail("a value was written as \(count) values", node)
     }
 
+    @inline(__always)
+    func wireMap(at position: ValuePosition, _ fill: (inout WireWriter.Map) throws -> Void) rethrows {
+        try wireContainer(.map, at: position) { node in
+            var map = WireWriter.Map(core: self, node: node)
+            try fill(&map)
+        }
+    }
+
+    @inline(__always)
+    func wireArray(at position: ValuePosition, _ fill: (inout WireWriter) throws -> Void) rethrows {
+        try wireContainer(.array, at: position) { node in
+            var elements = WireWriter(self, elementsOf: node)
+            try fill(&elements)
+        }
+    }
+
     /// Opens a container, lets it be filled, and seals it.
     @inline(__always)
-    func wireContainer(
-        _ kind: Node.Kind, in node: Int, keyStartOrIndex: Int, keyLength: Int,
-        _ fill: (EncodingCore, Int) throws -> Void
-    ) rethrows {
-        let (nodesBefore, entriesBefore, floorBefore) = (nodeCount, entryCount, floor)
-        let child = newNode(
-            parent: node, keyStartOrIndex: keyStartOrIndex, keyLength: keyLength, depth: innerDepth(of: node))
-        floor = child
-        defer {
-            floor = floorBefore
-            nodeCount = nodesBefore
-            entryCount = entriesBefore
+    private func wireContainer(_ kind: Node.Kind, at position: ValuePosition, _ fill: (Int) throws -> Void) rethrows {
+        try withNode(at: position) { child in
+            open(child, nodes[child].serial, as: kind)
+            // One that did not open is nested too deep, or something failed before: the encoding throws in the end.
+            guard nodes[child].kind == kind else { return }
+            try fill(child)
+            seal(child)
         }
-        unsafe open(child, nodes[child].serial, as: kind)
-        // One that did not open is nested too deep, or something failed before: the encoding throws in the end.
-        guard unsafe nodes[child].kind == kind else { return }
-        try fill(self, child)
-        seal(child)
     }
 
     /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros behind a shorter one.

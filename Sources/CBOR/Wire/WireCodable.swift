@@ -1,5 +1,3 @@
-// Unsafe: the caller lends memory of this type.
-
 /// A type that writes and reads itself, for values so frequent that `Codable`'s own cost counts.
 ///
 /// The bytes are the same deterministic CBOR that ``CBOR`` makes of `Codable` types: whoever reads or hashes them need not
@@ -32,16 +30,4 @@ public protocol WireCodable: Codable {
     ///
     /// - Throws: what is wrong with the bytes; whatever they are, nothing traps.
     init(from reader: inout WireReader) throws
-}
-
-extension WireCodable {
-    /// Writes the value at this place, which is one of this type.
-    static func write(_ place: UnsafeRawPointer, to writer: inout WireWriter) throws {
-        try unsafe place.assumingMemoryBound(to: Self.self).pointee.encode(to: &writer)
-    }
-
-    /// Puts the value into memory for one of this type; leaves the memory alone if it throws.
-    static func read(to place: UnsafeMutableRawPointer, from reader: inout WireReader) throws {
-        unsafe place.initializeMemory(as: Self.self, to: try Self(from: &reader))
-    }
 }

@@ -1,104 +1,108 @@
-// Unsafe: an array lends its bytes for one call.
-
 /// Writes values one after the other: the one value of a ``WireCodable`` type, or the elements of an array.
 ///
-/// Nothing throws here; what cannot be written, as something nested too deep, fails the encoding as a whole.
+/// A method throws only what the closure or the value it is given throws. What cannot be written, such as containers nested
+/// deeper than ``CBORLimits/depthMax``, fails the encoding as a whole.
 public struct WireWriter: ~Copyable {
+    /// What the values are part of.
+    private enum Target {
+        case value(ValuePosition)
+        case array(node: Int)
+    }
+
     let core: EncodingCore
-    /// The container around what is written, and the key or index there.
-    let node: Int
-    let keyStartOrIndex: Int
-    let keyLength: Int
-    /// The container is an array, and this writes its elements.
-    let isArray: Bool
+    private let target: Target
+    /// How many values were written.
     private(set) var count = 0
 
-    init(_ core: EncodingCore, in node: Int, keyStartOrIndex: Int, keyLength: Int, isArray: Bool) {
+    /// A writer of one value.
+    @inline(__always)
+    init(_ core: EncodingCore, at position: ValuePosition) {
         self.core = core
-        self.node = node
-        self.keyStartOrIndex = keyStartOrIndex
-        self.keyLength = keyLength
-        self.isArray = isArray
+        target = .value(position)
+    }
+
+    /// A writer of an array's elements.
+    @inline(__always)
+    init(_ core: EncodingCore, elementsOf array: Int) {
+        self.core = core
+        target = .array(node: array)
     }
 
     @inline(__always)
-    private mutating func put(_ write: (EncodingCore) throws -> Void) rethrows {
+    private mutating func put(_ write: (EncodingCore, ValuePosition) throws -> Void) rethrows {
         let start = core.log.count
-        try write(core)
+        switch target {
+        case .value(let position):
+            try write(core, position)
+        case .array(let node):
+            try write(core, .element(count, of: node))
+            core.addValue(node, start: start)
+        }
         count += 1
-        if isArray { core.addValue(node, start: start) }
     }
+
+    @inline(__always)
+    private mutating func put(scalar: some CBORScalar) { put { core, _ in scalar.write(to: &core.log) } }
 
     // MARK: Single values
 
     /// Writes null.
-    public mutating func writeNull() { put { $0.log.byte(0xF6) } }
+    public mutating func writeNull() { put { core, _ in core.log.byte(0xF6) } }
 
     /// Writes a boolean.
-    public mutating func write(_ value: Bool) { put { $0.log.byte(value ? 0xF5 : 0xF4) } }
+    public mutating func write(_ value: Bool) { put(scalar: value) }
 
     /// Writes an integer.
-    public mutating func write(_ value: Int) { put { $0.log.signed(Int64(value)) } }
+    public mutating func write(_ value: Int) { put(scalar: value) }
 
     /// Writes an integer.
-    public mutating func write(_ value: UInt64) { put { $0.log.head(0, value) } }
+    public mutating func write(_ value: UInt64) { put(scalar: value) }
 
     /// Writes a number in the shortest form that keeps it.
-    public mutating func write(_ value: Double) { put { $0.log.float(value) } }
+    public mutating func write(_ value: Double) { put(scalar: value) }
 
     /// Writes text.
-    public mutating func write(_ value: String) { put { $0.log.text(value) } }
+    public mutating func write(_ value: String) { put(scalar: value) }
 
     /// Writes a byte string.
-    public mutating func write(_ value: [UInt8]) {
-        put { core in unsafe value.withUnsafeBufferPointer { unsafe core.log.byteString($0) } }
-    }
+    public mutating func write(_ value: [UInt8]) { put { core, _ in core.log.byteString(value) } }
 
-    /// Writes a byte string of `count` bytes, which `fill` puts into place; what it leaves out is zero.
+    /// Writes a byte string of `count` bytes. `fill` puts them into place; those it leaves out are zero.
+    ///
+    /// - Parameter count: 0 or more.
+    /// - Throws: what `fill` throws; nothing is written then.
     public mutating func writeBytes(_ count: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
-        try put { core in try core.log.byteString(count, fill) }
+        try put { core, _ in try core.log.byteString(count, fill) }
     }
 
     /// Writes a value that writes itself.
-    public mutating func write(_ value: some WireCodable) throws {
-        let (node, index, length) = place
-        try put { try $0.encodeWire(value, in: node, keyStartOrIndex: index, keyLength: length) }
-    }
+    ///
+    /// - Throws: what the value's `encode(to:)` throws; nothing is written then.
+    public mutating func write(_ value: some WireCodable) throws { try put { try $0.encodeWire(value, at: $1) } }
 
     /// Writes any other value.
-    public mutating func write(_ value: some Encodable) throws {
-        let (node, index, length) = place
-        try put { try $0.encode(value, in: node, keyStartOrIndex: index, keyLength: length) }
-    }
-
-    private var place: (Int, Int, Int) { isArray ? (node, count, 0) : (node, keyStartOrIndex, keyLength) }
+    ///
+    /// - Throws: what the value's `encode(to:)` throws; nothing is written then.
+    public mutating func write(_ value: some Encodable) throws { try put { try $0.encode(value, at: $1) } }
 
     // MARK: Containers
 
     /// Writes a map with text keys.
-    public mutating func map(_ fill: (inout Map) throws -> Void) rethrows {
-        let (node, index, length) = place
-        try put {
-            try $0.wireContainer(.map, in: node, keyStartOrIndex: index, keyLength: length) { core, node in
-                var map = Map(core: core, node: node)
-                try fill(&map)
-            }
-        }
-    }
+    ///
+    /// - Throws: what `fill` throws; nothing is written then.
+    public mutating func map(_ fill: (inout Map) throws -> Void) rethrows { try put { try $0.wireMap(at: $1, fill) } }
 
-    /// Writes an array, whose elements are what is written in `fill`.
+    /// Writes an array. Its elements are what `fill` writes.
+    ///
+    /// - Throws: what `fill` throws; nothing is written then.
     public mutating func array(_ fill: (inout WireWriter) throws -> Void) rethrows {
-        let (node, index, length) = place
-        try put {
-            try $0.wireContainer(.array, in: node, keyStartOrIndex: index, keyLength: length) { core, node in
-                var elements = WireWriter(core, in: node, keyStartOrIndex: 0, keyLength: 0, isArray: true)
-                try fill(&elements)
-            }
-        }
+        try put { try $0.wireArray(at: $1, fill) }
     }
 
     /// Writes an enum's case as the compiler would: a map of one entry, the case's name and a map of its values. Values
     /// without a label are called `_0`, `_1` and so on.
+    ///
+    /// - Throws: what `fill` throws; nothing is written then.
     public mutating func choice(_ name: StaticString, _ fill: (inout Map) throws -> Void) rethrows {
         try map { try $0.map(name, fill) }
     }

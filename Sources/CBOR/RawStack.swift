@@ -1,0 +1,59 @@
+// Unsafe: the stack owns its memory until `free()`; in a debug build every index is checked.
+
+/// Elements of this module's own, added and removed at the end, without reference counts and uniqueness checks.
+///
+/// An index is valid until its element is removed. The owner frees the memory.
+@safe struct RawStack<Element: BitwiseCopyable> {
+    private(set) var base: UnsafeMutablePointer<Element>
+    private(set) var capacity: Int
+    /// A lower count removes elements; a higher one must be within what was reserved.
+    var count = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        unsafe base = .allocate(capacity: capacity)
+    }
+
+    func free() { unsafe base.deallocate() }
+
+    /// Forgets everything; memory for more than `most` elements is exchanged for some for `capacity`.
+    mutating func empty(keeping most: Int, or capacity: Int) {
+        count = 0
+        guard self.capacity > most else { return }
+        free()
+        self = RawStack(capacity: capacity)
+    }
+
+    subscript(index: Int) -> Element {
+        @inline(__always) get {
+            assert(index < count)
+            return unsafe base[index]
+        }
+        @inline(__always) nonmutating _modify {
+            assert(index < count)
+            yield unsafe &base[index]
+        }
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        reserve(1)
+        unsafe (base + count).initialize(to: element)
+        count &+= 1
+    }
+
+    /// Makes room for more elements behind `count`.
+    @inline(__always)
+    mutating func reserve(_ more: Int) {
+        if capacity &- count < more { grow(more) }
+    }
+
+    @inline(never)
+    private mutating func grow(_ more: Int) {
+        capacity = max(capacity * 2, count + more)
+        let moved = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        unsafe moved.moveInitialize(from: base, count: count)
+        free()
+        unsafe base = unsafe moved
+    }
+}

@@ -1,0 +1,30 @@
+/// Where a value stands: in which node, and behind which key or at which index there.
+///
+/// Coding paths and depths are found from it.
+struct ValuePosition {
+    enum Step {
+        /// The value of its node, or a key of a dictionary.
+        case none
+        case index(Int)
+        /// A key in the log.
+        case key(start: Int, length: Int)
+    }
+
+    /// The node around the value; nil at the top.
+    let node: Int?
+    let step: Step
+
+    static let top = ValuePosition(node: nil, step: .none)
+
+    @inline(__always)
+    static func inside(_ node: Int) -> ValuePosition { ValuePosition(node: node, step: .none) }
+
+    @inline(__always)
+    static func element(_ index: Int, of node: Int) -> ValuePosition { ValuePosition(node: node, step: .index(index)) }
+
+    /// Behind the key that begins at `keyStart` in the log.
+    @inline(__always)
+    static func entry(keyStart: Int, keyLength: Int, of node: Int) -> ValuePosition {
+        ValuePosition(node: node, step: .key(start: keyStart, length: keyLength))
+    }
+}
