@@ -7,6 +7,8 @@ extension CBOR {
     /// with "~" in front of negative ones; other tags vanish. NaN, the infinities, `undefined` and unknown simple
     /// values become null. Keys that are no text become the text of their diagnostic notation. The same bytes give
     /// the same text; floats keep a fraction, so that they read back as floats.
+    ///
+    /// - Throws: what is wrong with the bytes as CBOR.
     public static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: true) { index in
             var writer = JSONWriter(index: index)
@@ -25,48 +27,37 @@ private struct JSONWriter {
     var out: [UInt8] = []
 
     mutating func write(_ item: CBORIndex.Item, _ form: BytesForm = .base64url) {
-        let first = unsafe index.base[Int(item.offset)]
-        if first >> 5 == 6 { return writeTagged(item, first & 31, form) }
+        if let (tag, content) = index.tag(of: item) { return writeTagged(tag, content, form) }
         let head = index.head(at: Int(item.offset))
         switch head.major {
         case 0: out += "\(head.argument)".utf8
         case 1: out += CBORText.negative(head.argument).utf8
-        case 2: out += unsafe "\"\(Self.text(index.withString(head, item) { unsafe Array($0) }, form))\"".utf8
+        case 2: out += "\"\(Self.text(index.bytes(head, item), form))\"".utf8
         case 3: unsafe index.withString(head, item) { unsafe CBORText.quote($0, into: &out) }
         case 4, 5: writeElements(item, isMap: head.major == 5, form)
         default: writeSimple(head)
         }
     }
 
-    private mutating func writeTagged(_ item: CBORIndex.Item, _ info: UInt8, _ form: BytesForm) {
-        let width = CBORIndex.width(info)
-        let tag = info < 24 ? UInt64(info) : index.argument(at: Int(item.offset) + 1, width: width)
-        let inner = CBORIndex.Item(offset: item.offset + 1 + UInt32(width), container: item.container)
+    private mutating func writeTagged(_ tag: UInt64, _ content: CBORIndex.Item, _ form: BytesForm) {
         switch tag {
-        case 3 where unsafe index.base[Int(inner.offset)] >> 5 == 2:
-            let head = index.head(at: Int(inner.offset))
-            out += unsafe "\"~\(Self.text(index.withString(head, inner) { unsafe Array($0) }, .base64url))\"".utf8
-        case 2: write(inner, .base64url)
-        case 21: write(inner, .base64url)
-        case 22: write(inner, .base64)
-        case 23: write(inner, .base16)
-        default: write(inner, form)
+        case 3 where index.tag(of: content) == nil && index.head(at: Int(content.offset)).major == 2:
+            let head = index.head(at: Int(content.offset))
+            out += "\"~\(Self.text(index.bytes(head, content), .base64url))\"".utf8
+        case 2, 21: write(content, .base64url)
+        case 22: write(content, .base64)
+        case 23: write(content, .base16)
+        default: write(content, form)
         }
     }
 
     private mutating func writeElements(_ item: CBORIndex.Item, isMap: Bool, _ form: BytesForm) {
-        let container = unsafe index.containers[Int(item.container)]
         out.append(UInt8(ascii: isMap ? "{" : "["))
-        var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
-        for number in 0..<container.count {
-            if number > 0 { out.append(UInt8(ascii: ",")) }
-            if isMap {
-                writeKey(element)
-                out.append(UInt8(ascii: ":"))
-                element = index.after(element)
-            }
-            write(element, form)
-            element = index.after(element)
+        let index = index
+        index.forEach(in: item, isMap: isMap) { number, element in
+            let isKey = isMap && number % 2 == 0
+            if number > 0 { out.append(UInt8(ascii: isMap && !isKey ? ":" : ",")) }
+            if isKey { writeKey(element) } else { write(element, form) }
         }
         out.append(UInt8(ascii: isMap ? "}" : "]"))
     }
@@ -81,10 +72,7 @@ private struct JSONWriter {
             switch head.info {
             case 20: "false"
             case 21: "true"
-            case 25: Self.float(CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument)))
-            case 26: Self.float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))))
-            case 27: Self.float(Double(bitPattern: head.argument))
-            default: "null"
+            default: head.float.map(Self.float) ?? "null"
             }
         out += text.utf8
     }

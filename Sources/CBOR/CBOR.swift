@@ -18,27 +18,22 @@
 /// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
 /// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
 public enum CBOR {
-    /// Nothing for a value's own `encode(to:)` or `init(from:)` to find.
+    /// No information for a value's own `encode(to:)` or `init(from:)`.
     public static var noUserInfo: [CodingUserInfoKey: any Sendable] { Dictionary() }
 
     /// The deterministic encoding of a value.
     ///
-    /// - Throws: ``WireError/tooDeep(limit:offset:)`` beyond the limit's depth, ``WireError/refused(path:why:)`` for
-    ///   whatever the value's own `encode(to:)` throws or gets wrong.
+    /// - Parameters:
+    ///   - limits: how deep the value may be nested, and how long its encoding may be.
+    ///   - userInfo: what the value's own `encode(to:)` finds as its encoder's `userInfo`.
+    /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits,
+    ///   ``WireError/refused(path:why:)`` for whatever the value's own `encode(to:)` throws or gets wrong.
     public static func encode<T: Encodable>(
         _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> [UInt8] {
         let core = EncodingCore.begin(limits, userInfo)
         defer { core.end() }
         try write(value, core, limits)
-        return core.written()
-    }
-
-    /// The same with what is usual in all else.
-    package static func encodePlainly<T: Encodable>(_ value: T) throws(WireError) -> [UInt8] {
-        let core = EncodingCore.begin(CBORLimits.default, nil)
-        defer { core.end() }
-        try write(value, core, CBORLimits.default)
         return core.written()
     }
 
@@ -71,22 +66,27 @@ public enum CBOR {
 
     /// The value that the bytes encode, all of them.
     ///
-    /// - Throws: what is wrong with the bytes, or why they are no `T`. Nothing that the bytes say traps, and nothing is
-    ///   allocated for lengths that are only announced.
+    /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
+    ///
+    /// - Parameters:
+    ///   - limits: how deep the document may be nested, and how long it may be.
+    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`.
+    /// - Throws: what is wrong with the bytes, or why they are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
     ) throws(WireError) -> T {
-        // What is not generic in here is compiled once, and asks for no types at run time.
-        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
-            try unsafe DecodingCore.open(buffer, limits, userInfo)
-        }
-        // An array's elements stay where they are as long as it is kept and not changed.
-        defer { withExtendedLifetime(bytes) { core.close() } }
-        return try value(core)
+        try decode(type, from: bytes[...], limits: limits, userInfo: userInfo)
     }
 
     /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
+    ///
+    /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
+    ///
+    /// - Parameters:
+    ///   - limits: how deep the document may be nested, and how long it may be.
+    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`.
+    /// - Throws: what is wrong with the bytes, or why they are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
@@ -100,18 +100,8 @@ public enum CBOR {
         return try value(core)
     }
 
-    /// The same with what is usual in all else.
-    package static func decodePlainly<T: Decodable>(
-        _ type: T.Type, from bytes: ArraySlice<UInt8>
-    ) throws(WireError) -> T {
-        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
-            try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)
-        }
-        defer { withExtendedLifetime(bytes) { core.close() } }
-        return try value(core)
-    }
-
-    package static func decodePlainly<T: Decodable>(
+    /// The value that lent bytes encode, all of them.
+    package static func decode<T: Decodable>(
         _ type: T.Type, lent bytes: UnsafeRawBufferPointer
     ) throws(WireError) -> T {
         let core = try unsafe DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)

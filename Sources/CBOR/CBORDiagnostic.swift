@@ -5,6 +5,8 @@ extension CBOR {
     ///
     /// Indefinite lengths show as `[_ …]`, `{_ …}` and `(_ …)`; the widths of integers and floats do not show. Takes
     /// any well-formed document, also one with a key twice; text that is not UTF-8 shows replacement characters.
+    ///
+    /// - Throws: what makes the bytes no well-formed document, or exceeds the limits.
     public static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: false) { CBORText.diagnostic($0, .root) }
     }
@@ -25,29 +27,25 @@ private struct DiagnosticWriter {
     var out: [UInt8] = []
 
     mutating func write(_ item: CBORIndex.Item) {
-        let first = unsafe index.base[Int(item.offset)]
-        if first >> 5 == 6 { return writeTagged(item, first & 31) }
+        if let (tag, content) = index.tag(of: item) { return writeTagged(tag, content) }
         let head = index.head(at: Int(item.offset))
         switch head.major {
         case 0: out += "\(head.argument)".utf8
         case 1: out += CBORText.negative(head.argument).utf8
         case 2, 3: if head.isIndefinite { writeChunks(item, head) } else { writeString(head) }
-        case 4: writeElements(item, head)
-        case 5: writeEntries(item, head)
+        case 4: writeElements(item, head, "[", "]")
+        case 5: writeElements(item, head, "{", "}")
         default: writeSimple(head)
         }
     }
 
-    private mutating func writeTagged(_ item: CBORIndex.Item, _ info: UInt8) {
-        let width = CBORIndex.width(info)
-        let tag = info < 24 ? UInt64(info) : index.argument(at: Int(item.offset) + 1, width: width)
-        let inner = CBORIndex.Item(offset: item.offset + 1 + UInt32(width), container: item.container)
-        if tag == 2 || tag == 3, let digits = CBORBignum.decimal(index, inner, isNegative: tag == 3) {
+    private mutating func writeTagged(_ tag: UInt64, _ content: CBORIndex.Item) {
+        if tag == 2 || tag == 3, let digits = CBORBignum.decimal(index, content, isNegative: tag == 3) {
             out += digits.utf8
             return
         }
         out += "\(tag)(".utf8
-        write(inner)
+        write(content)
         out += ")".utf8
     }
 
@@ -78,31 +76,16 @@ private struct DiagnosticWriter {
         out += ")".utf8
     }
 
-    private mutating func writeElements(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = unsafe index.containers[Int(item.container)]
-        out += (head.isIndefinite ? "[_ " : "[").utf8
-        var element = CBORIndex.Item(offset: container.start, container: item.container + 1)
-        for number in 0..<container.count {
-            if number > 0 { out += ", ".utf8 }
+    private mutating func writeElements(
+        _ item: CBORIndex.Item, _ head: CBORIndex.Head, _ start: String, _ end: String
+    ) {
+        out += "\(start)\(head.isIndefinite ? "_ " : "")".utf8
+        let (index, isMap) = (index, head.major == 5)
+        index.forEach(in: item, isMap: isMap) { number, element in
+            if number > 0 { out += (isMap && number % 2 == 1 ? ": " : ", ").utf8 }
             write(element)
-            element = index.after(element)
         }
-        out += "]".utf8
-    }
-
-    private mutating func writeEntries(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = unsafe index.containers[Int(item.container)]
-        out += (head.isIndefinite ? "{_ " : "{").utf8
-        var key = CBORIndex.Item(offset: container.start, container: item.container + 1)
-        for number in 0..<container.count {
-            if number > 0 { out += ", ".utf8 }
-            write(key)
-            out += ": ".utf8
-            let value = index.after(key)
-            write(value)
-            key = index.after(value)
-        }
-        out += "}".utf8
+        out += end.utf8
     }
 
     private mutating func writeSimple(_ head: CBORIndex.Head) {
@@ -112,10 +95,7 @@ private struct DiagnosticWriter {
             case 21: "true"
             case 22: "null"
             case 23: "undefined"
-            case 25: Self.float(CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument)))
-            case 26: Self.float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))))
-            case 27: Self.float(Double(bitPattern: head.argument))
-            default: "simple(\(head.argument))"
+            default: head.float.map(Self.float) ?? "simple(\(head.argument))"
             }
         out += text.utf8
     }

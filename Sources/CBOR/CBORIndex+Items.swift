@@ -12,7 +12,39 @@ extension CBORIndex {
 
         /// Strings, arrays and maps that end with a break.
         var isIndefinite: Bool { info == 31 }
+
+        /// The value of a float; nil for anything else.
+        var float: Double? {
+            switch (major, info) {
+            case (7, 25): CBORFloat.value(half: UInt16(truncatingIfNeeded: argument))
+            case (7, 26): Double(Float(bitPattern: UInt32(truncatingIfNeeded: argument)))
+            case (7, 27): Double(bitPattern: argument)
+            default: nil
+            }
+        }
     }
+
+    /// The tag that an item begins with, and the item that it is for; nil if it begins with none.
+    func tag(of item: Item) -> (number: UInt64, content: Item)? {
+        let first = unsafe base[Int(item.offset)]
+        guard first >> 5 == 6 else { return nil }
+        let width = Self.width(first & 31)
+        let number = first & 31 < 24 ? UInt64(first & 31) : argument(at: Int(item.offset) + 1, width: width)
+        return (number, Item(offset: item.offset + 1 + UInt32(width), container: item.container))
+    }
+
+    /// Goes through the elements of an array, or the keys and values of a map in turn, with the number of each.
+    func forEach(in item: Item, isMap: Bool, _ body: (Int, Item) -> Void) {
+        let container = unsafe containers[Int(item.container)]
+        var element = Item(offset: container.start, container: item.container + 1)
+        for number in 0..<Int(container.count) * (isMap ? 2 : 1) {
+            body(number, element)
+            element = after(element)
+        }
+    }
+
+    /// A copy of the bytes of a string item.
+    func bytes(_ head: Head, _ item: Item) -> [UInt8] { unsafe withString(head, item) { unsafe Array($0) } }
 
     /// The head at this offset, tags skipped.
     @inline(__always)
@@ -49,14 +81,14 @@ extension CBORIndex {
         unsafe CBORScan.argument(base + offset, width: width)
     }
 
-    /// The item behind this one.
+    /// The item after this one.
     @inline(__always)
     func after(_ item: Item) -> Item {
         // Numbers, short strings and simple values are what most items are.
         let first = unsafe base[Int(item.offset)]
         let length = unsafe shortLengths[Int(first)]
         if length != 0 { return Item(offset: item.offset &+ UInt32(length), container: item.container) }
-        return first & 0xC0 == 0x80 ? behind(item.container) : afterLong(item)
+        return first & 0xC0 == 0x80 ? after(container: item.container) : afterLong(item)
     }
 
     /// By an item's first byte: how long the item is, if that says it all and nothing can be wrong with it but its text; else 0.
@@ -74,7 +106,7 @@ extension CBORIndex {
         return unsafe UnsafePointer(lengths)
     }()
 
-    /// By a count of bytes up to 24: the highest bits of so many bytes, which are 0 in text that is ASCII.
+    /// By a count of bytes up to 24: the highest bits of that many bytes, which are 0 in text that is ASCII.
     nonisolated(unsafe) static let textMasks: UnsafePointer<CBORScan.Mask> = {
         let masks = UnsafeMutablePointer<CBORScan.Mask>.allocate(capacity: 25)
         func word(_ count: Int) -> UInt64 {
@@ -92,18 +124,18 @@ extension CBORIndex {
         let head = head(at: Int(item.offset))
         switch head.major {
         case 2, 3:
-            if head.isIndefinite { return behind(item.container) }
+            if head.isIndefinite { return after(container: item.container) }
             return Item(
                 offset: UInt32(truncatingIfNeeded: head.content + Int(head.argument)), container: item.container)
         case 4, 5:
-            return behind(item.container)
+            return after(container: item.container)
         default:
             return Item(offset: UInt32(truncatingIfNeeded: head.content), container: item.container)
         }
     }
 
     @inline(__always)
-    private func behind(_ container: UInt32) -> Item {
+    private func after(container: UInt32) -> Item {
         let place = unsafe containers + Int(container)
         return unsafe Item(offset: place.pointee.end, container: place.pointee.next)
     }

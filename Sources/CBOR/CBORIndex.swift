@@ -36,7 +36,7 @@ internal import CMemory
 
     private(set) var base: UnsafePointer<UInt8>
     private(set) var count: Int
-    /// How many bytes may be read from `base` on: the document's, and where it was copied, some behind it.
+    /// How many bytes may be read from `base` on: the document's, and where it was copied, some after it.
     private(set) var readable: Int
     let shortLengths = unsafe Self.shortLengths
     private let textMasks = unsafe Self.textMasks
@@ -51,10 +51,10 @@ internal import CMemory
 
     /// How long a document may be that is copied.
     private static var copyMax: Int { 512 }
-    /// How many bytes may be read behind it: more than an entry of a short key and a short value has.
+    /// How many bytes may be read after it: more than an entry of a short key and a short value has.
     private static var copySlack: Int { 64 }
 
-    /// An index of nothing, with memory for a few containers. Whoever makes it frees it.
+    /// An index of nothing, with memory for a few containers. The caller frees it.
     init() {
         containerCapacity = 64
         unsafe containers = unsafe Self.resized(nil, from: 0, to: containerCapacity)
@@ -139,7 +139,7 @@ internal import CMemory
         unsafe frames = .allocate(capacity: capacity)
     }
 
-    /// Forgets the document, whose memory is about to go: every later read finds nothing.
+    /// Forgets the document, whose memory is about to be freed: every later read finds nothing.
     mutating func close() {
         count = 0
         readable = 0

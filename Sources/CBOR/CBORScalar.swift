@@ -2,7 +2,8 @@
 protocol CBORScalar: Codable {
     func write(to log: inout RawBuffer)
 
-    /// Writes the value behind a key that is known by its ordinal; false, and nothing is written, if that cannot be.
+    /// Writes a key that is known by its ordinal, and the value. False, and nothing is written, if the key has to go the
+    /// general way.
     func put(at place: EncodingPlace, _ ordinal: Int) -> Bool
 
     /// Writes the items of an array, and its head.

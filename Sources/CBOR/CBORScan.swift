@@ -4,7 +4,7 @@
 @safe struct CBORScan {
     let base: UnsafePointer<UInt8>
     let count: Int
-    /// How many bytes may be read; those behind the document are zero.
+    /// How many bytes may be read; those after the document are zero.
     let readable: Int
     let shortLengths: UnsafePointer<UInt8>
     let textMasks: UnsafePointer<Mask>
@@ -142,7 +142,7 @@
                     needed: Int(clamping: argument), have: count - content, what: major == 2 ? "bytes" : "text")
             }
             offset = content + Int(argument)
-            if major == 3, isValid, unsafe !UTF8Check.isValid(base + content, Int(argument)) {
+            if major == 3, isValid, !isUTF8(content, Int(argument)) {
                 throw .malformed(what: "text that is not UTF-8", offset: start)
             }
             return false
@@ -193,13 +193,13 @@
     }
 
     /// Goes through entries that have short ascending text keys, and numbers and short strings as values; stops at any
-    /// other key, and behind the key of any other value.
+    /// other key, and after the key of any other value.
     private func simpleEntries(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
         var left = unsafe frame.pointee.remaining
         var lastPrefix = unsafe frame.pointee.lastPrefix
         var (lastStart, lastEnd) = unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
-        // Below, nothing can overflow: 56 bytes are there, of which a key takes 24 at most, and as many the value behind it.
+        // Below, nothing can overflow: 56 bytes are there, of which a key takes 24 at most, and its value as many.
         let last = readable &- 56
         while left > 0, offset <= last {
             let word = unsafe UInt64(littleEndian: UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self))
@@ -258,6 +258,11 @@
         let third =
             unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) & mask.pointee.third
         return first | second | third == 0
+    }
+
+    private func isUTF8(_ start: Int, _ length: Int) -> Bool {
+        let text = unsafe UnsafeBufferPointer(start: base + start, count: length)
+        return unsafe (try? UTF8Span(validating: text.span)) != nil
     }
 
     private func checkChunk(_ kind: Frame.Kind, _ major: UInt8, _ info: UInt8, _ start: Int) throws(WireError) {
@@ -354,7 +359,7 @@
         return unsafe (try? CBORIndex.with(Array(bytes), CBORLimits(), isValid: false) { $0.excerpt(.root) }) ?? "?"
     }
 
-    /// The argument of the head at `start`, and the offset behind the head.
+    /// The argument of the head at `start`, and the offset after the head.
     @inline(__always)
     private func readHead(_ start: Int, _ info: UInt8, _ major: UInt8) throws(WireError) -> (UInt64, Int) {
         if info < 24 { return (UInt64(info), start + 1) }

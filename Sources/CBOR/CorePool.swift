@@ -1,6 +1,6 @@
 import Synchronization
 
-// Unsafe: a state is owned by whoever took it out by an atomic exchange, else by the pool.
+// Unsafe: a state belongs to the coding that took it out by an atomic exchange, else to the pool.
 
 /// Encoding and decoding states that wait for their next value, so that coding a small one allocates nothing.
 ///

@@ -1,7 +1,7 @@
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
 // serial number.
 
-/// What is wrong with a value, told in the errors that `Codable` code expects and with ours inside.
+/// What is wrong with a value: the errors that `Codable` code expects, with ours inside.
 extension DecodingCore {
     func mismatch(_ type: Any.Type, _ expected: String, _ item: Item) -> DecodingError {
         let found = index.excerpt(item)

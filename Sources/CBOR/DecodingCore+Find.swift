@@ -4,7 +4,7 @@
 /// Finding a key in a map.
 ///
 /// A derived `init(from:)` asks for keys in declaration order, the map has them in encoded order: the search begins
-/// behind the key found last and goes around once, which for the few keys of a struct is the fastest way. Maps of
+/// after the key found last and goes around once, which for the few keys of a struct is the fastest way. Maps of
 /// many keys are sorted once, as soon as a search does not succeed at its first steps.
 extension DecodingCore {
     /// How many keys are tried one by one.
@@ -66,7 +66,7 @@ extension DecodingCore {
         return nil
     }
 
-    /// Whether the item is this text, and the item behind it.
+    /// Whether the item is this text, and the item after it.
     @inline(__always)
     private func match(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> (Bool, Item) {
         let first = unsafe index.base[Int(item.offset)]

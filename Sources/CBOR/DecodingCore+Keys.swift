@@ -14,7 +14,7 @@ extension DecodingCore {
         return unsafe keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
     }
 
-    /// A box that nobody uses, which stands for this map from now on.
+    /// A box that nothing refers to. It stands for this map from now on.
     @inline(__always)
     func box<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> (
         UnsafeMutablePointer<DecodingKeys>, UnsafeMutablePointer<DecodingKeys.Box>

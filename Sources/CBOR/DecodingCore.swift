@@ -4,7 +4,7 @@
 /// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
 ///
 /// Handles are an item's position and the serial number of the document. What they read is checked once more against
-/// the serial, so that a handle that outlives its document finds nothing. The state is behind one bare pointer, as in
+/// the serial, so that a handle that outlives its document finds nothing. The state is reached by one bare pointer, as in
 /// ``EncodingCore``, and kept by ``CorePool`` for the next document.
 @safe struct DecodingCore {
     let state: UnsafeMutablePointer<State>
@@ -31,7 +31,7 @@
 
     typealias Item = CBORIndex.Item
 
-    /// Reads a document through, for values to be read from it. Whoever opens it closes it.
+    /// Reads a document through, for values to be read from it. The caller closes it.
     ///
     /// - Parameter bytes: memory that stays as it is until the document is closed.
     static func open(
@@ -142,13 +142,12 @@
     @inline(never)
     private func anyDouble(_ item: Item) throws -> Double {
         let head = try head(item)
-        switch (head.major, head.info) {
-        case (7, 27): return Double(bitPattern: head.argument)
-        case (7, 26): return Double(Float(bitPattern: UInt32(truncatingIfNeeded: head.argument)))
-        case (7, 25): return CBORFloat.value(half: UInt16(truncatingIfNeeded: head.argument))
-        case (0, _): return Double(head.argument)
-        case (1, _): return -1 - Double(head.argument)
-        default: throw mismatch(Double.self, "a number", item)
+        switch head.major {
+        case 0: return Double(head.argument)
+        case 1: return -1 - Double(head.argument)
+        default:
+            guard let value = head.float else { throw mismatch(Double.self, "a number", item) }
+            return value
         }
     }
 
@@ -189,7 +188,7 @@
     /// A byte string; or an array of integers, which is what a person can write in JSON.
     func bytes(_ item: Item) throws -> [UInt8] {
         let head = try head(item)
-        if head.major == 2 { return unsafe index.withString(head, item) { unsafe Array($0) } }
+        if head.major == 2 { return index.bytes(head, item) }
         guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
         return try integers(UInt8.self, item)
     }

@@ -70,7 +70,7 @@ extension EncodingCore {
         let source = unsafe log.base
         var ordinal = unsafe keys.pointee.order
         let orderEnd = unsafe ordinal + keys.pointee.orderCount
-        // What is written is in the log behind the node's start, each piece once.
+        // What is written is in the log after the node's start, each piece once.
         out.reserve(log.count &- owner.start &+ 9 &+ RawBuffer.slack)
         if unsafe keys.pointee.orderCount < 24 {
             out.count &+= 1

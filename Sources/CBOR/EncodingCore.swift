@@ -11,7 +11,7 @@
 ///                       └── entry ──┘ └── entry ─▶ node
 ///
 /// The handles given to `encode(to:)` name a node by index and serial number; a handle that is kept and used after its
-/// value was sealed is found out by the serial and refused. The state is behind one bare pointer, because reference
+/// value was sealed is found out by the serial and refused. The state is reached by one bare pointer, because reference
 /// counts would be the largest single cost of encoding; ``CorePool`` keeps it for the next value.
 @safe struct EncodingCore {
     let state: UnsafeMutablePointer<State>
@@ -72,7 +72,7 @@
         var runStart: Int
         var tail: Int
         let position: ValuePosition
-        /// The keys that can be written at once, by their ordinals, a bit each; and those of them that were not yet. What is
+        /// The keys that can be written at once, by their ordinals, a bit each; and those of them that are not written yet. What is
         /// written is in the spans from `spans` on, until a key goes the general way: then all become entries.
         var quickKeys: UInt64 = 0
         var openKeys: UInt64 = 0

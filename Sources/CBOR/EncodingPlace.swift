@@ -27,9 +27,9 @@
     }
 }
 
-/// Entries behind known keys, without generic code for the type of keys.
+/// Entries with known keys, without generic code for the type of keys.
 ///
-/// This is what encoding a struct mostly consists of: a key's bytes, the value's behind it, and a note where they are. Each
+/// This is what encoding a struct mostly consists of: a key's bytes, the value's bytes, and a note where they are. Each
 /// function gives false, and writes nothing, where the key has to go the general way.
 extension EncodingPlace {
     /// The node and the bit of a known key that can be written at once.
@@ -51,7 +51,7 @@ extension EncodingPlace {
         core.spans[core.nodes[node].spans &+ ordinal] = EncodingCore.Span(start: start, end: core.log.count)
     }
 
-    /// Writes a known key and what `write` writes behind it, at most `room` bytes; `write` says where that ends.
+    /// Writes a known key and then what `write` writes, at most `room` bytes; `write` says where that ends.
     @inline(__always)
     private func put(
         _ ordinal: Int, room: Int, _ write: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
@@ -128,9 +128,9 @@ extension EncodingPlace {
     }
 }
 
-/// Entries behind any key.
+/// Entries with any key.
 extension EncodingPlace {
-    /// Writes a key, and the value that `write` writes behind it; nothing if that throws.
+    /// Writes a key, and then the value that `write` writes; nothing if that throws.
     @inline(__always)
     func put<Key: CodingKey>(_ key: Key, _ write: (ValuePosition) throws -> Void) throws {
         let handle = handle
@@ -147,7 +147,7 @@ extension EncodingPlace {
         core.addEntry(handle.node, start: start, keyLength: keyLength)
     }
 
-    /// An encoder for the value behind a key that `writeKey` writes.
+    /// An encoder for the value of a key that `writeKey` writes.
     @inline(__always)
     func child(_ writeKey: () -> Void) -> CBOREncoder {
         let handle = handle

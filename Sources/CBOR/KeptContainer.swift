@@ -3,13 +3,13 @@
 /// The object inside a keyed container of the standard library, and the container made of it.
 ///
 /// For each keyed container the library allocates an object, after looking up its generic type and its conformances: more work than
-/// coding a small struct's fields. So the coder keeps these objects, and uses one again when nobody else refers to it.
+/// coding a small struct's fields. So the coder keeps these objects, and uses one again when nothing else refers to it.
 ///
-/// This file is the only code that relies on what a keyed container is made of, which nobody promises. It checks itself: an object is
+/// This file is the only code that relies on what a keyed container is made of, which is not documented. It checks itself: an object is
 /// kept only if reflection says that the container is one reference to it, and the container's bits are that reference. Otherwise, and
 /// everywhere in a build with `LOOP_PORTABLE=1`, no object is kept, and each container is a new one.
 package enum KeptContainer {
-    /// An object whose class only the library knows. Nothing is asked of it but whether somebody else refers to it.
+    /// An object whose class only the library knows. It is only asked whether anything else refers to it.
     package class Object {
         private init() {}
     }

@@ -8,7 +8,7 @@ struct KeyName {
     /// How many keys of a type can be known; those beyond are coded by their texts.
     static var ordinalsMax: Int { 64 }
 
-    /// The encoded bytes, the first one lowest; zeros behind them.
+    /// The encoded bytes, the first one lowest; zeros after them.
     var word0: UInt64 = 0
     var word1: UInt64 = 0
     var word2: UInt64 = 0

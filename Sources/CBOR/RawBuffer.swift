@@ -5,7 +5,7 @@ internal import LoopLock
 
 /// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
 ///
-/// Whoever holds it frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
+/// The owner frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
 /// time, and short pieces copied without asking for their exact length.
 @safe struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
@@ -36,7 +36,7 @@ internal import LoopLock
         self = RawBuffer(capacity: capacity)
     }
 
-    /// Bytes behind `count` that may be read and written, whatever they are.
+    /// How many bytes after `count` may be read and written.
     static var slack: Int { 32 }
 
     @inline(__always)
@@ -105,7 +105,7 @@ internal import LoopLock
         count = unsafe Self.head(at: base + count, major, argument) - base
     }
 
-    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    /// The same into memory that has room for 9 bytes; gives the place after it.
     @inline(__always)
     static func head(
         at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
@@ -164,7 +164,7 @@ internal import LoopLock
         if let start = utf8.baseAddress { unsafe append(short: start, utf8.count) }
     }
 
-    /// Appends memory of somebody else, which is mostly short: pieces that overlap cost less than finding out how to copy.
+    /// Appends foreign memory, which is mostly short: pieces that overlap cost less than finding out how to copy.
     @inline(__always)
     private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(length)
@@ -235,7 +235,7 @@ internal import LoopLock
         count = unsafe Self.float(at: base + count, value) - base
     }
 
-    /// The same into memory that has room for 9 bytes; gives the place behind it.
+    /// The same into memory that has room for 9 bytes; gives the place after it.
     @inline(__always)
     static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
         let single = Float(value)

@@ -42,7 +42,7 @@
         count &+= 1
     }
 
-    /// Makes room for more elements behind `count`.
+    /// Makes room for more elements after `count`.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity &- count < more { grow(more) }

@@ -1,4 +1,4 @@
-/// Where a value stands: in which node, and behind which key or at which index there.
+/// Where a value stands: in which node, and after which key or at which index there.
 ///
 /// Coding paths and depths are found from it.
 struct ValuePosition {
@@ -22,7 +22,7 @@ struct ValuePosition {
     @inline(__always)
     static func element(_ index: Int, of node: Int) -> ValuePosition { ValuePosition(node: node, step: .index(index)) }
 
-    /// Behind the key that begins at `keyStart` in the log.
+    /// After the key that begins at `keyStart` in the log.
     @inline(__always)
     static func entry(keyStart: Int, keyLength: Int, of node: Int) -> ValuePosition {
         ValuePosition(node: node, step: .key(start: keyStart, length: keyLength))

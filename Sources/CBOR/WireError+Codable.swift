@@ -1,4 +1,4 @@
-/// What `Codable` code throws, told as what this module throws.
+/// What `Codable` code throws, as an error of this module.
 extension WireError {
     init(encoding error: any Error) {
         switch error {

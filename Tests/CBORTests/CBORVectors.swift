@@ -2,7 +2,7 @@ import CBOR
 import Foundation
 import Testing
 
-/// The vector files beside the tests.
+/// The vector files next to the tests.
 enum CBORVectors {
     struct Example: CustomTestStringConvertible {
         var bytes: [UInt8]

@@ -72,7 +72,7 @@ private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(
         }
     }
 
-    @Test func `the last of several values for a key counts, also behind a container`() throws {
+    @Test func `the last of several values for a key counts, also after a container`() throws {
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: Keys.self)

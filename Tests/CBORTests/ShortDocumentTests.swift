@@ -30,10 +30,10 @@ private struct Note: Codable, Equatable {
         let long: [UInt8] = try CBOR.encode(["abcdefgh": 1, "abcdefghi": 2, "abcdefghij": 3])
         for cut in 1..<long.count {
             #expect(try CBOR.decode([String: Int].self, from: long).count == 3)
-            // The rest of the entries lay behind these bytes a moment ago.
+            // The rest of the entries lay after these bytes a moment ago.
             #expect(throws: WireError.self) { try CBOR.decode([String: Int].self, from: long[..<(long.count - cut)]) }
         }
-        // A key that would end behind the document, one that would end with it, and texts as values.
+        // A key that would end after the document, one that would end with it, and texts as values.
         for bytes: [UInt8] in [
             [0xA1, 0x66, 0x61], [0xA1, 0x61, 0x61], [0xA1, 0x61, 0x61, 0x62, 0x61], [0xA1, 0x77],
         ] {
@@ -66,7 +66,7 @@ private struct Note: Codable, Equatable {
         }
     }
 
-    @Test func `every head that is a document of its own is what it says, and nothing behind it`() throws {
+    @Test func `every head that is a document of its own is what it says, and nothing after it`() throws {
         // Without maps, whose keys would be the same here: a diagnosis shows them, and reading refuses them.
         for first in UInt8.min...UInt8.max where first >> 5 != 5 {
             for length in 0...9 {

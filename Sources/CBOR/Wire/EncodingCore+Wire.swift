@@ -51,7 +51,7 @@ extension EncodingCore {
         }
     }
 
-    /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros behind a shorter one.
+    /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros after a shorter one.
     ///
     /// They are put together here and stored at once: reading them back from pieces just written would wait for these.
     @inline(__always)

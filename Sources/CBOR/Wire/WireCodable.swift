@@ -1,7 +1,6 @@
 /// A type that writes and reads itself, for values so frequent that `Codable`'s own cost counts.
 ///
-/// The bytes are the same deterministic CBOR that ``CBOR`` makes of `Codable` types: whoever reads or hashes them need not
-/// know which way they came. Both ways mix freely: a `WireCodable` value may stand in a `Codable` one, and one of a
+/// The bytes are the same deterministic CBOR that ``CBOR`` makes of `Codable` types: a reader cannot tell them apart. Both ways mix freely: a `WireCodable` value may stand in a `Codable` one, and one of a
 /// `Codable` type may be written by a ``WireWriter``. A type keeps its `Codable` conformance, which the compiler can go on
 /// to derive, for other coders; ``CBOR`` takes the way of this protocol.
 ///

@@ -10,38 +10,58 @@ extension WireReader {
         public func contains(_ key: StaticString) -> Bool { value(key) != nil }
 
         /// Reads a boolean.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> Bool { try core.bool(find(key)) }
 
         /// Reads an integer.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> Int { try core.integer(Int.self, find(key)) }
 
         /// Reads an integer.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> UInt64 { try core.integer(UInt64.self, find(key)) }
 
         /// Reads a number.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> Double { try core.double(find(key)) }
 
         /// Reads text.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> String { try core.string(find(key)) }
 
         /// Reads a byte string.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func read(_ key: StaticString) throws -> [UInt8] { try core.bytes(find(key)) }
 
-        /// Reads any other value, of either kind.
+        /// Reads any other value, of a `Codable` or ``WireCodable`` type.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, and what the type's `init(from:)` throws.
         public func read<Value: Decodable>(_ key: StaticString) throws -> Value {
             try core.decode(Value.self, at: find(key))
         }
 
         /// Reads a value; nil for null and where there is no entry, as derived code does.
+        ///
+        /// - Throws: what the type's `init(from:)` throws.
         public func readIfPresent<Value: Decodable>(_ key: StaticString) throws -> Value? {
             guard let found = value(key), try !core.isNull(found) else { return nil }
             return try core.decode(Value.self, at: found)
         }
 
-        /// Reads a value of any form.
+        /// A reader of the value, for one of any form.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key.
         public func reader(_ key: StaticString) throws -> WireReader { WireReader(core: core, item: try find(key)) }
 
         /// Reads a map with text keys.
+        ///
+        /// - Throws: `WireError` if there is no entry for the key, or its value is of another kind.
         public func map(_ key: StaticString) throws -> Map { try reader(key).map() }
 
         @inline(__always)

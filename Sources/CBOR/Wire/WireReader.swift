@@ -14,24 +14,38 @@ public struct WireReader {
     }
 
     /// Reads a boolean.
+    ///
+    /// - Throws: `WireError` if the value is of another kind.
     public func read() throws -> Bool { try core.bool(item) }
 
     /// Reads an integer.
+    ///
+    /// - Throws: `WireError` if the value is of another kind, or does not fit.
     public func read() throws -> Int { try core.integer(Int.self, item) }
 
     /// Reads an integer.
+    ///
+    /// - Throws: `WireError` if the value is of another kind, or does not fit.
     public func read() throws -> UInt64 { try core.integer(UInt64.self, item) }
 
     /// Reads a number.
+    ///
+    /// - Throws: `WireError` if the value is of another kind.
     public func read() throws -> Double { try core.double(item) }
 
     /// Reads text.
+    ///
+    /// - Throws: `WireError` if the value is of another kind.
     public func read() throws -> String { try core.string(item) }
 
     /// Reads a byte string.
+    ///
+    /// - Throws: `WireError` if the value is of another kind.
     public func read() throws -> [UInt8] { try core.bytes(item) }
 
     /// Lends a byte string where it lies.
+    ///
+    /// - Throws: `WireError` if the value is of another kind, and what `body` throws.
     @inlinable
     public func readBytes<Result>(_ body: (RawSpan) throws -> Result) throws -> Result {
         if let lying = try unsafe lyingBytes() { return try unsafe body(lying.bytes) }
@@ -46,10 +60,14 @@ public struct WireReader {
         return unsafe UnsafeRawBufferPointer(start: core.index.base + head.content, count: Int(head.argument))
     }
 
-    /// Reads any other value, of either kind.
+    /// Reads any other value, of a `Codable` or ``WireCodable`` type.
+    ///
+    /// - Throws: what the type's `init(from:)` throws.
     public func read<Value: Decodable>() throws -> Value { try core.decode(Value.self, at: item) }
 
     /// Reads an array, each element by `element`.
+    ///
+    /// - Throws: `WireError` if the value is of another kind, and what `element` throws.
     public func array<Value>(_ element: (inout WireReader) throws -> Value) throws -> [Value] {
         try core.values(item) {
             var reader = WireReader(core: core, item: $0)
@@ -58,12 +76,16 @@ public struct WireReader {
     }
 
     /// Reads a map with text keys.
+    ///
+    /// - Throws: `WireError` if the value is of another kind.
     public func map() throws -> Map {
         _ = try core.openMap(item)
         return Map(core: core, item: item)
     }
 
     /// Reads an enum's case, as ``WireWriter/choice(_:_:)`` writes it: its name, and a map of its values.
+    ///
+    /// - Throws: `WireError` if the value is not a map of one entry with a text key and a map.
     public func choice() throws -> Choice {
         let (name, count) = try core.open(item, major: 5, [String: Any].self, "a map of one entry")
         guard count == 1, try core.head(name).major == 3 else {
@@ -95,7 +117,7 @@ public struct WireReader {
         /// Its values, by label; `_0`, `_1` and so on where they have none.
         public let values: Map
 
-        /// What to throw for a name that is none of the type's cases.
+        /// The error for a name that is none of the type's cases.
         public func unknown<Value>(_ type: Value.Type) -> WireError {
             let why = "\(type) has no case \(CBORText.quoted(CBORPath.shortened(name.text)))"
             return .refused(path: CBORPath.text(name.core.codingPath(of: values.item)), why: why)
