@@ -83,44 +83,27 @@ extension DecodingCore {
         var name = unsafe names
         var present: UInt64 = 0
         var here = first
-        var left = count
-        // In the order of the names, as most are: one that is left out is passed over.
-        while left > 0, unsafe name < end, Int(here.offset) &+ 24 <= readable {
-            guard unsafe name.pointee.isAt(UnsafeRawPointer(base + Int(here.offset))) else {
+        for _ in 0..<count {
+            let place = unsafe base + Int(here.offset)
+            // Most are in the order of the names; one that is left out is passed over.
+            var left = unsafe keys.pointee.nameCount
+            while left > 0, unsafe !name.pointee.isAt(place, available: readable &- Int(here.offset)) {
                 unsafe name += 1
+                if unsafe name == end { unsafe name = unsafe names }
+                left &-= 1
+            }
+            guard left > 0 else {
+                // An unknown key is passed over, if its bytes say that it is none of the names.
+                let head = unsafe place[0]
+                guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
+                here = index.after(Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container))
                 continue
             }
             let ordinal = unsafe name.pointee.ordinal
             unsafe here.offset &+= UInt32(name.pointee.length)
             unsafe values[Int(ordinal)] = here
             present |= 1 &<< UInt64(ordinal)
-            let length = unsafe index.shortLengths[Int(base[Int(here.offset)])]
-            if length != 0 { here.offset &+= UInt32(length) } else { here = index.after(here) }
-            unsafe name += 1
-            left &-= 1
-        }
-        while left > 0 {
-            left &-= 1
-            let place = unsafe base + Int(here.offset)
-            let available = readable &- Int(here.offset)
-            if unsafe name == end || !name.pointee.isAt(place, available: available) {
-                // Not in order.
-                let head = unsafe place[0]
-                guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
-                unsafe name = unsafe names
-                while unsafe name < end, unsafe !name.pointee.isAt(place, available: available) { unsafe name += 1 }
-                if unsafe name == end {
-                    here = index.after(
-                        Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container))
-                    continue
-                }
-            }
-            let ordinal = unsafe name.pointee.ordinal
-            let value = unsafe Item(offset: here.offset &+ UInt32(name.pointee.length), container: here.container)
-            unsafe values[Int(ordinal)] = value
-            present |= 1 &<< UInt64(ordinal)
-            unsafe name += 1
-            here = index.after(value)
+            here = index.after(here)
         }
         unsafe box.pointee.present = present
         unsafe box.pointee.known = unsafe keys.pointee.known

@@ -10,8 +10,6 @@
         var serial: UInt32
     }
 
-    /// The address of the type.
-    let type: UInt
     /// Keys are known by their one byte, in `names`.
     private(set) var isOrdinal: Bool
     /// By ordinal; those that were not met yet have length 0, and no bit in `known`.
@@ -25,7 +23,6 @@
     let maker: KeptContainer.Maker
 
     init<Key: CodingKey>(_ type: Key.Type) {
-        self.type = UInt(bitPattern: ObjectIdentifier(type))
         isOrdinal = KeyOrdinal.isOrdinal(type)
         let count = isOrdinal ? KeyName.ordinalsMax : 1
         unsafe names = .allocate(capacity: count)
