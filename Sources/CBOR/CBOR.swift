@@ -18,18 +18,15 @@
 /// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
 /// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
 public enum CBOR {
-    /// No information for a value's own `encode(to:)` or `init(from:)`.
-    public static var noUserInfo: [CodingUserInfoKey: any Sendable] { Dictionary() }
-
     /// The deterministic encoding of a value.
     ///
     /// - Parameters:
     ///   - limits: how deep the value may be nested, and how long its encoding may be.
-    ///   - userInfo: what the value's own `encode(to:)` finds as its encoder's `userInfo`.
+    ///   - userInfo: what the value's own `encode(to:)` finds as its encoder's `userInfo`; nothing by default.
     /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits,
     ///   ``WireError/refused(path:why:)`` for whatever the value's own `encode(to:)` throws or gets wrong.
     public static func encode<T: Encodable>(
-        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+        _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> [UInt8] {
         let core = EncodingCore.begin(limits, userInfo)
         defer { core.end() }
@@ -70,11 +67,11 @@ public enum CBOR {
     ///
     /// - Parameters:
     ///   - limits: how deep the document may be nested, and how long it may be.
-    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`.
+    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
     /// - Throws: what is wrong with the bytes, or why they are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+        userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> T {
         try decode(type, from: bytes[...], limits: limits, userInfo: userInfo)
     }
@@ -85,11 +82,11 @@ public enum CBOR {
     ///
     /// - Parameters:
     ///   - limits: how deep the document may be nested, and how long it may be.
-    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`.
+    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
     /// - Throws: what is wrong with the bytes, or why they are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+        userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> T {
         // What is not generic in here is compiled once, and asks for no types at run time.
         let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in

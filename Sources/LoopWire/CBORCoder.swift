@@ -30,7 +30,7 @@ extension CBOR {
     /// - Throws: as `encode(_:limits:userInfo:)` does.
     public static func encode<T: Encodable>(
         _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable] = CBOR.noUserInfo
+        userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) {
         try withEncoding(of: value, limits: limits, userInfo: userInfo) { writer.append(raw: $0) }
     }
