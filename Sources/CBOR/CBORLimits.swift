@@ -8,7 +8,11 @@ public struct CBORLimits: Sendable, Equatable {
     /// Depth 64 and 1 GiB.
     public static var `default`: CBORLimits { CBORLimits() }
 
-    /// Limits of one's own. `depthMax` is kept within 0...512, because reading recurses.
+    /// Limits for one use of the coder.
+    ///
+    /// - Parameters:
+    ///   - depthMax: kept within 0...512, because reading recurses.
+    ///   - bytesMax: in bytes; kept within 0 … 4 GiB − 2.
     public init(depthMax: Int = 64, bytesMax: Int = 1 << 30) {
         self.depthMax = min(max(depthMax, 0), 512)
         self.bytesMax = min(max(bytesMax, 0), Int(UInt32.max) - 1)

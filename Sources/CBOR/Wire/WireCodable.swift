@@ -23,6 +23,8 @@
 /// length by their letters.
 public protocol WireCodable: Codable {
     /// Writes exactly one value; a value that writes nothing becomes an empty map.
+    ///
+    /// - Throws: why the value cannot be encoded.
     func encode(to writer: inout WireWriter) throws
 
     /// Reads what ``encode(to:)-(WireWriter)`` wrote.
