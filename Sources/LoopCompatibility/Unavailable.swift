@@ -7,22 +7,27 @@ public import LoopCore
 func unavailable(_ name: StaticString = #function) -> Never { preconditionFailure("\(name) is unavailable") }
 
 extension Loop {
+    /// Not available: a loop starts when it is made.
     @available(*, unavailable, message: "A loop starts when it is made; make it when it is to start")
     public func start() { unavailable() }
 
+    /// Not available: single feedbacks pause with the state, and not the whole loop.
     @available(
         *, unavailable, message: "Attach .autoconnect(followingChangesIn:) to the feedbacks that pause with the state"
     )
     public func pause() { unavailable() }
 
+    /// Not available: single feedbacks pause with the state, and not the whole loop.
     @available(
         *, unavailable, message: "Attach .autoconnect(followingChangesIn:) to the feedbacks that pause with the state"
     )
     public func resume() { unavailable() }
 
+    /// Not available: `states` is the sequence of states.
     @available(*, unavailable, message: "Iterate over `states`, an AsyncSequence")
     public var producer: States<State> { unavailable() }
 
+    /// Not available: loops have no schedulers, and time comes from a clock.
     @available(
         *, unavailable,
         message: "There are no schedulers: leave `scheduler` out. Time is a clock: `clock: VirtualClock()` in a test"
@@ -37,6 +42,7 @@ extension Loop {
 
 // MARK: Schedulers
 
+/// Not available: loops have no schedulers, and time comes from a clock.
 @available(
     *, unavailable,
     message: "There are no schedulers: leave `scheduler` out. Time is a clock: `clock: VirtualClock()` in a test"
@@ -46,6 +52,7 @@ public func system<State: Sendable, Event: Sendable>(
     feedbacks: [Feedback<State, Event>]
 ) -> ColdStates<State> { unavailable() }
 
+/// Not available: loops have no schedulers, and time comes from a clock.
 @available(
     *, unavailable,
     message: "There are no schedulers: leave `scheduler` out. Time is a clock: `clock: VirtualClock()` in a test"
@@ -55,6 +62,7 @@ public func system<State: Sendable, Event: Sendable>(
     feedbacks first: Feedback<State, Event>, _ others: Feedback<State, Event>...
 ) -> ColdStates<State> { unavailable() }
 
+/// Not available: loops have no schedulers, and time comes from a clock.
 @available(
     *, unavailable,
     message: "There are no schedulers: leave `scheduler` out. Time is a clock: `clock: VirtualClock()` in a test"
@@ -64,6 +72,7 @@ public func system<State: Sendable, Event: Sendable>(
     feedback: [Feedback<State, Event>]
 ) -> ColdStates<State> { unavailable() }
 
+/// Not available: loops have no schedulers, and time comes from a clock.
 @available(
     *, unavailable,
     message: "There are no schedulers: leave `scheduler` out. Time is a clock: `clock: VirtualClock()` in a test"
@@ -73,6 +82,7 @@ public func system<State: Sendable, Event: Sendable>(
     feedback first: Feedback<State, Event>, _ others: Feedback<State, Event>...
 ) -> ColdStates<State> { unavailable() }
 
+/// Not available: loops have no schedulers.
 @available(
     *, unavailable,
     message: "There are no schedulers: leave `scheduler` out, and write `system(initial:reduce:feedbacks:)`"
@@ -85,6 +95,7 @@ public func system<State: Sendable, Event: Sendable>(
 // MARK: Feedbacks
 
 extension Feedback {
+    /// Not available: the start at the edge and the start at every state have names of their own.
     @available(
         *, unavailable,
         message: "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effect:) at every state"
@@ -93,12 +104,14 @@ extension Feedback {
         predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>
     ) -> Feedback { unavailable() }
 
+    /// Not available as a static function: a feedback's own `pullback` takes its place.
     @available(*, unavailable, message: "Write feedback.pullback(value:embedEvent:extractEvent:)")
     public static func pullback<Part: Sendable, PartEvent: Sendable>(
         feedback: Feedback<Part, PartEvent>, value: KeyPath<State, Part>,
         embedEvent: @escaping @Sendable (PartEvent) -> Event, extractEvent: @escaping @Sendable (Event) -> PartEvent?
     ) -> Feedback { unavailable() }
 
+    /// Not available as a static function: a feedback's own `pullback` takes its place.
     @available(*, unavailable, message: "Write feedback.pullback(value:event:), with a CasePath for the event")
     public static func pullback<Part: Sendable, PartEvent: Sendable>(
         feedback: Feedback<Part, PartEvent>, value: KeyPath<State, Part>,
@@ -108,20 +121,24 @@ extension Feedback {
 
 // MARK: Reducers
 
+/// Not available as a free function: `Reducer.combine` takes its place.
 @available(*, unavailable, message: "Write Reducer.combine(Reducer(one), Reducer(other))")
 public func combine<State, Event>(_ reducers: Reducer<State, Event>...) -> Reducer<State, Event> { unavailable() }
 
+/// Not available as a free function: `Reducer.combine` takes its place.
 @available(*, unavailable, message: "Write Reducer.combine(Reducer(one), Reducer(other))")
 public func combine<State, Event>(
     _ reducers: @Sendable (inout State, Event) -> Void...
 ) -> Reducer<State, Event> { unavailable() }
 
+/// Not available as a free function: a reducer's own `pullback` takes its place.
 @available(*, unavailable, message: "Write reducer.pullback(value:event:), with a CasePath or a closure for the event")
 public func pullback<Part, PartEvent, Whole, WholeEvent>(
     _ reducer: Reducer<Part, PartEvent>, value: WritableKeyPath<Whole, Part>,
     extractEvent: @escaping @Sendable (WholeEvent) -> PartEvent?
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
+/// Not available as a free function: a reducer's own `pullback` takes its place.
 @available(
     *, unavailable, message: "Write Reducer(reduce).pullback(value:event:), with a CasePath or a closure for the event"
 )
@@ -130,12 +147,14 @@ public func pullback<Part, PartEvent, Whole, WholeEvent>(
     extractEvent: @escaping @Sendable (WholeEvent) -> PartEvent?
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
+/// Not available as a free function: a reducer's own `pullback` takes its place.
 @available(*, unavailable, message: "Write reducer.pullback(value:event:), with a CasePath or a closure for the event")
 public func pullback<Part, PartEvent, Whole, WholeEvent>(
     _ reducer: Reducer<Part, PartEvent>, value: WritableKeyPath<Whole, Part>,
     event: KeyPath<WholeEvent, PartEvent?>
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
+/// Not available as a free function: a reducer's own `pullback` takes its place.
 @available(
     *, unavailable, message: "Write Reducer(reduce).pullback(value:event:), with a CasePath or a closure for the event"
 )

@@ -8,6 +8,7 @@
 ///     case .arguments(let arguments): run(arguments.path, arguments[reducer])
 ///     }
 public struct Command: Sendable {
+    /// The word that names it: the program's name, or the subcommand's on the command line.
     public let name: String
     /// One sentence.
     public let abstract: String
@@ -15,7 +16,9 @@ public struct Command: Sendable {
     public let discussion: String?
     /// Its options, which its subcommands take too.
     public let groups: [OptionGroup]
+    /// Its positional arguments, in their order.
     public let positionals: [PositionalDeclaration]
+    /// Its subcommands. A command that has some takes no positional arguments itself.
     public let subcommands: [Command]
     /// The subcommand that is meant where none is named.
     public let defaultSubcommand: String?
@@ -24,6 +27,9 @@ public struct Command: Sendable {
     /// What `--version` prints; only a program's outermost command has one.
     public let version: String?
 
+    /// Creates a command from its parts.
+    /// - Precondition: the default subcommand is one of `subcommands`, a command with subcommands has no positionals,
+    ///   and no option is declared twice along one path of commands.
     public init(
         _ name: String, abstract: String, discussion: String? = nil, groups: [OptionGroup] = [],
         positionals: [any DeclaredPositional] = [], subcommands: [Command] = [], defaultSubcommand: String? = nil,

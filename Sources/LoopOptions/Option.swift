@@ -5,6 +5,7 @@
 ///     let workers = Option("workers", .int(in: 1...1024), default: 4, help: "how many workers to start")
 ///     let count = arguments[workers]
 public struct Option<Value: Sendable>: DeclaredOption {
+    /// The option as the parser and the help see it, without the type of its value.
     public let declaration: OptionDeclaration
     /// The value for these texts, each of which was found to fit; nil only where a required one was not given.
     let value: @Sendable ([String]) -> Value?
@@ -76,6 +77,7 @@ public enum EnvironmentName: Sendable, Hashable {
 
 /// What all options have in common, whatever their value.
 public protocol DeclaredOption: Sendable {
+    /// The option without the type of its value.
     var declaration: OptionDeclaration { get }
 }
 
@@ -83,11 +85,15 @@ public protocol DeclaredOption: Sendable {
 public struct OptionDeclaration: Sendable {
     /// Without the dashes.
     public let name: String
+    /// What the option decides, in a few words, without the default and the variable.
     public let help: String
     /// The variable's name, or nil.
     public let environment: String?
+    /// Whether it is a switch, which takes no value.
     public let isFlag: Bool
+    /// Whether it may be given several times. Of any other option the last value counts.
     public let isRepeated: Bool
+    /// Whether its absence is an error.
     public let isRequired: Bool
     /// The default as the help shows it.
     public let defaultText: String?

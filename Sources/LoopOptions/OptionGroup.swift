@@ -3,6 +3,7 @@
 public struct OptionGroup: Sendable {
     /// The heading in the help, without a colon.
     public let title: String
+    /// The options of the section, in the order of the help.
     public let options: [OptionDeclaration]
     /// Names of which at most one may be given.
     public let exclusive: [[String]]

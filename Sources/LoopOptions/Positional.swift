@@ -1,5 +1,6 @@
 /// The declaration of an argument that is named by its place: `SITE` in `linkcheck [options] SITE`.
 public struct Positional<Value: Sendable>: DeclaredPositional {
+    /// The argument as the parser and the help see it, without the type of its value.
     public let declaration: PositionalDeclaration
     let value: @Sendable ([String]) -> Value?
 
@@ -30,6 +31,7 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
 
 /// What all positional arguments have in common, whatever their value.
 public protocol DeclaredPositional: Sendable {
+    /// The argument without the type of its value.
     var declaration: PositionalDeclaration { get }
 }
 
@@ -37,10 +39,13 @@ public protocol DeclaredPositional: Sendable {
 public struct PositionalDeclaration: Sendable {
     /// In capitals: `SITE`.
     public let name: String
+    /// What the argument is for, in a few words.
     public let help: String
     /// The variable that stands in for it, or nil.
     public let environment: String?
+    /// Whether its absence is an error.
     public let isRequired: Bool
+    /// Whether it takes all arguments from its place on.
     public let isRepeated: Bool
     let expected: String
     /// Why a text does not fit, or nil when it does; for the option or variable that it came from.

@@ -61,8 +61,10 @@ extension LoopDefinition {
     /// The feedbacks, with the parts of combined ones in their place: what every runtime works with.
     public var allFeedbacks: [Feedback<State, Event>] { feedbacks.flatMap(\.flattened) }
 
+    /// 1, for a definition that does not say otherwise.
     public static var schema: Int { 1 }
 
+    /// `schema`: a definition that does not say otherwise migrates nothing.
     public static var oldestSchema: Int { schema }
 
     /// Lets the compiler infer that the definition needs a transition.
@@ -71,19 +73,27 @@ extension LoopDefinition {
             "\(Self.self) reduces events with a transition only; call reduce(_:_:_:), or implement reduce(_:_:) too")
     }
 
+    /// No sections, for a definition that does not say otherwise: observers follow the whole state.
     public var sections: [StateSection<State>] { [] }
 
+    /// Nil, for a definition that does not say otherwise: the loop is not a job, and runs until it is stopped.
     public func outcome(of state: State) -> Outcome? { nil }
 
+    /// Nil, for a definition that does not say otherwise: the loop reports no progress.
     public func progress(of state: State) -> Progress? { nil }
 
+    /// Decodes the old bytes as the present `State`. This is enough where the encoding has only gained optional fields.
+    /// - Throws: the decoding error, where the bytes are not a present `State`.
     public func migrateState(_ old: Encoded, from schema: Int) throws -> State { try old.decode(State.self) }
 
+    /// Decodes the old bytes as the present `Event`. This is enough where the encoding has only gained optional fields.
+    /// - Throws: the decoding error, where the bytes are not a present `Event`.
     public func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event { try old.decode(Event.self) }
 }
 
 extension LoopDefinition where Reduction == Void {
     // Only here: a definition that implements neither `reduce` does not compile.
+    /// Calls `reduce` without the transition, for a definition that does not need it.
     public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
 }
 
@@ -99,6 +109,8 @@ public struct Transition: Sendable {
     /// Random numbers seeded by the history and the seq.
     public var random: SeededRandom
 
+    /// Creates the transition of one event.
+    /// - Parameter seed: the history's value. The same seed and seq give the same random numbers at replay.
     public init(seq: Seq, time: WallTime, seed: UInt64) {
         self.seq = seq
         self.time = time
@@ -116,6 +128,7 @@ public struct Outcome: Codable, Equatable, Sendable {
     /// "wrong usage".
     public var exitCode: Int32
 
+    /// Creates an outcome from its parts.
     public init(text: String, json: String? = nil, exitCode: Int32 = 0) {
         self.text = text
         self.json = json
@@ -134,6 +147,7 @@ public struct Progress: Codable, Equatable, Sendable {
     /// Anything worth a few words beside the numbers: "3 broken".
     public var note: String?
 
+    /// Creates a progress from its parts; `done` and `found` are numbers of units.
     public init(done: Int, found: Int, unit: String, note: String? = nil) {
         self.done = done
         self.found = found

@@ -3,7 +3,9 @@ internal import LoopLock
 /// The states that bindings follow. For any number of readers: each iteration begins with the latest state, and ends with
 /// the feedback.
 public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
+    /// One state.
     public typealias Element = State
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private struct Readers: Sendable {
@@ -17,6 +19,7 @@ public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
 
     init() {}
 
+    /// Adds a reader. It begins with the latest state, if there is one, and misses none of the later ones.
     public func makeAsyncIterator() -> AsyncStream<State>.Iterator {
         let (stream, continuation) = AsyncStream<State>.makeStream()
         let token = readers.withLock { readers -> UInt64? in

@@ -113,12 +113,15 @@ public struct Send<Event: Sendable>: Sendable {
 
     /// Hands one event over; suspends only while the outbox is full. An accepted event is applied, or refused for a
     /// reason the loop records.
+    /// - Throws: `SendRefusal`, where the event is not accepted: the effect is over, the loop has ended, or the event
+    ///   is too large.
     public nonisolated(nonsending) func callAsFunction(_ event: Event) async throws(SendRefusal) {
         _ = try await submit(event, false)
     }
 
     /// Hands one event over and waits until it was applied.
     /// - Returns: the seq at which it was applied.
+    /// - Throws: `SendRefusal`, where the event was not applied, or where it is not known whether it was.
     @discardableResult
     public nonisolated(nonsending) func sendAndConfirm(_ event: Event) async throws(SendRefusal) -> Seq {
         try await submit(event, true)
@@ -150,15 +153,18 @@ public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
         case quarantined = 9
     }
 
+    /// The cause, for programs: a caller decides by it whether to send again.
     public var reason: Reason
     /// The value and the remedy, where there is one to tell.
     public var detail: String
 
+    /// Creates a refusal. Empty detail adds nothing to the description.
     public init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail
     }
 
+    /// The cause in words, with the detail in parentheses, for logs and for people.
     public var description: String {
         let what =
             switch reason {

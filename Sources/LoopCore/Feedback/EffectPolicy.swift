@@ -1,5 +1,6 @@
 /// How the effects of one feedback are retried, limited and bounded in time.
 public struct EffectPolicy: Hashable, Sendable {
+    /// How a failed effect is tried again; `.never` by default: the first failure is final.
     public var retry: Retry
     /// The longest time one attempt may take; nil: no limit.
     public var timeout: Duration?
@@ -12,6 +13,7 @@ public struct EffectPolicy: Hashable, Sendable {
     /// How often effects of one group may start; nil: no limit.
     public var ratePerGroup: RateLimit?
 
+    /// Creates a policy from its parts. Without arguments it neither retries nor limits anything.
     public init(
         retry: Retry = .never, timeout: Duration? = nil, concurrency: Int? = nil, concurrencyPerGroup: Int? = nil,
         rate: RateLimit? = nil, ratePerGroup: RateLimit? = nil
@@ -29,13 +31,17 @@ public struct EffectPolicy: Hashable, Sendable {
 public struct Retry: Hashable, Sendable {
     /// How many attempts may fail before the effect has failed for good; at least 1.
     public var attemptsMax: Int
+    /// The delay before the second attempt.
     public var firstDelay: Duration
+    /// The longest delay between two attempts.
     public var delayMax: Duration
     /// What each further delay is multiplied by; at least 1.
     public var factor: Double
     /// The share of a delay that is drawn at random, 0 … 1, so that many failures do not come back at once.
     public var jitter: Double
 
+    /// Creates a back-off from its parts.
+    /// - Precondition: `attemptsMax` is at least 1, `factor` is at least 1, and `jitter` is in 0 … 1.
     public init(attemptsMax: Int, firstDelay: Duration, delayMax: Duration, factor: Double = 2, jitter: Double = 0.5) {
         precondition(attemptsMax >= 1, "attemptsMax is \(attemptsMax); an effect is tried at least once")
         precondition(factor >= 1, "factor is \(factor); a back-off does not shrink")
@@ -69,9 +75,13 @@ public struct Retry: Hashable, Sendable {
 
 /// A token bucket: `perSecond` starts a second, up to `burst` at once.
 public struct RateLimit: Hashable, Sendable {
+    /// How many effects may start in a second on average; above 0, and below 1 for less than one a second.
     public var perSecond: Double
+    /// How many effects may start at once after a pause; at least 1.
     public var burst: Int
 
+    /// Creates a limit from its parts.
+    /// - Precondition: `perSecond` is above 0, and `burst` is at least 1.
     public init(perSecond: Double, burst: Int = 1) {
         precondition(perSecond > 0, "perSecond is \(perSecond); a rate is above zero")
         precondition(burst >= 1, "burst is \(burst); a bucket holds at least one")

@@ -155,7 +155,9 @@ extension Feedback {
 
 /// The request of a middleware: a state and the event that led to it.
 public struct Cause<State: Sendable, Event: Sendable>: Sendable {
+    /// The state after the event.
     public let state: State
+    /// The event that led to the state.
     public let event: Event
 
     @usableFromInline

@@ -103,18 +103,24 @@ extension Feedback {
 /// The newer requests of a keyed effect that goes on, in order. One that comes before the last was taken replaces it:
 /// a request says what should be going on now.
 public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
+    /// One newer request.
     public typealias Element = Request
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private let updates: AsyncStream<any Sendable>
 
     init(_ updates: AsyncStream<any Sendable>) { self.updates = updates }
 
+    /// Begins to take the newer requests. All iterators share one stream: each request goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(updates: updates.makeAsyncIterator()) }
 
+    /// The iterator of the newer requests.
     public struct Iterator: AsyncIteratorProtocol {
         var updates: AsyncStream<any Sendable>.Iterator
 
+        /// Waits for the next newer request.
+        /// - Returns: nil once the effect is over or cancelled.
         public mutating func next() async -> Request? {
             while let update = await updates.next() {
                 if let request = update as? Request { return request }

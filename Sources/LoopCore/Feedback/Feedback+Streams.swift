@@ -87,7 +87,9 @@ public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
 
 /// The states that a feedback follows, from the one at which it was attached. For one reader.
 public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
+    /// One state.
     public typealias Element = State
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private let makeNext: @Sendable () -> () async -> State?
@@ -106,18 +108,24 @@ public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// Begins to take the states. There is one reader: iterators share the stream, and each state goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
 
+    /// The iterator of the states.
     public struct Iterator: AsyncIteratorProtocol {
         let take: () async -> State?
 
+        /// Waits for the next state.
+        /// - Returns: nil once the feedback has ended.
         public mutating func next() async -> State? { await take() }
     }
 }
 
 /// The events that a feedback follows. For one reader.
 public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
+    /// One event.
     public typealias Element = Event
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private let makeNext: @Sendable () -> () async -> Event?
@@ -134,11 +142,15 @@ public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// Begins to take the events. There is one reader: iterators share the stream, and each event goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
 
+    /// The iterator of the events.
     public struct Iterator: AsyncIteratorProtocol {
         let take: () async -> Event?
 
+        /// Waits for the next event.
+        /// - Returns: nil once the feedback has ended.
         public mutating func next() async -> Event? { await take() }
     }
 }

@@ -5,7 +5,9 @@
 public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     /// Loops with workers or a journal know a feedback by it.
     public internal(set) var name: String
+    /// Where the effects run. Workers need requests that are `Codable`.
     public var placement: Placement
+    /// How the effects are retried, limited and bounded in time.
     public var policy: EffectPolicy
 
     /// A fresh query machine, or nil for a feedback that derives no requests (`custom`).
@@ -156,6 +158,7 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
     /// On the workers of the group "default".
     public static let workers = Placement.workers("default")
 
+    /// `local`, or `workers(group)`: the text that a definition's fingerprint contains.
     public var description: String {
         switch self {
         case .local: "local"
@@ -220,25 +223,38 @@ package struct RequestCoding: Sendable {
 /// The coder that nodes use for values that cross a process or reach a journal. Deterministic: equal values give equal
 /// bytes in every process.
 public protocol ValueCoder: Sendable {
+    /// Encodes a value into bytes of its own.
+    /// - Throws: where the value cannot be encoded, such as a type that throws in `encode(to:)`.
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
     /// Lends the bytes of a value, where they were made if the coder can do that: large values are not copied.
+    /// - Throws: where the value cannot be encoded; `body` is then not called.
     func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws
+    /// Decodes a value from all of the bytes.
+    /// - Throws: where the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
     /// Decodes a part of a message, where it lies if the coder can do that.
+    /// - Throws: where the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
     /// Decodes bytes that are lent, where they lie if the coder can do that.
+    /// - Throws: where the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value
 }
 
 extension ValueCoder {
+    /// Encodes the value into an array and lends that: for a coder that has no better way.
+    /// - Throws: what `encode` throws; `body` is then not called.
     public func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws {
         try encode(value).withUnsafeBytes(body)
     }
 
+    /// Copies the bytes into an array and decodes that: for a coder that has no better way.
+    /// - Throws: where the bytes are not a value of the type.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
         try decode(type, from: Array(bytes))
     }
 
+    /// Copies the bytes into an array and decodes that: for a coder that has no better way.
+    /// - Throws: where the bytes are not a value of the type.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
         try decode(type, from: Array(bytes))
     }

@@ -12,46 +12,57 @@ public enum FieldValue: Codable, Hashable, Sendable {
 public protocol FieldValueConvertible: Sendable {
     /// Nil where `value` is of another kind.
     init?(fieldValue value: FieldValue)
+    /// The value as it crosses processes. `init(fieldValue:)` makes the same value of it.
     var fieldValue: FieldValue { get }
 }
 
 extension String: FieldValueConvertible {
+    /// The text; nil where `value` is not a text.
     public init?(fieldValue value: FieldValue) {
         guard case .text(let text) = value else { return nil }
         self = text
     }
 
+    /// The text as a `text`.
     public var fieldValue: FieldValue { .text(self) }
 }
 
 extension Int: FieldValueConvertible {
+    /// The number; nil where `value` is not a whole number, or one that `Int` cannot hold.
     public init?(fieldValue value: FieldValue) {
         guard case .whole(let number) = value, let exact = Int(exactly: number) else { return nil }
         self = exact
     }
 
+    /// The number as a `whole`.
     public var fieldValue: FieldValue { .whole(Int64(self)) }
 }
 
 extension Double: FieldValueConvertible {
+    /// The number; nil where `value` is not a decimal number.
     public init?(fieldValue value: FieldValue) {
         guard case .decimal(let number) = value else { return nil }
         self = number
     }
 
+    /// The number as a `decimal`.
     public var fieldValue: FieldValue { .decimal(self) }
 }
 
 extension Bool: FieldValueConvertible {
+    /// True or false; nil where `value` is not a flag.
     public init?(fieldValue value: FieldValue) {
         guard case .flag(let flag) = value else { return nil }
         self = flag
     }
 
+    /// The value as a `flag`.
     public var fieldValue: FieldValue { .flag(self) }
 }
 
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
+    /// No value for `empty`, otherwise what the wrapped type makes of it; the initializer fails where that makes
+    /// nothing.
     public init?(fieldValue value: FieldValue) {
         if value == .empty {
             self = .none
@@ -62,14 +73,17 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
         }
     }
 
+    /// The wrapped value's, or `empty` where there is none.
     public var fieldValue: FieldValue { self?.fieldValue ?? .empty }
 }
 
 extension FieldValueConvertible where Self: RawRepresentable, RawValue: FieldValueConvertible {
+    /// The value with this raw value; nil where `value` is of another kind, or no case has it.
     public init?(fieldValue value: FieldValue) {
         guard let raw = RawValue(fieldValue: value) else { return nil }
         self.init(rawValue: raw)
     }
 
+    /// The raw value's.
     public var fieldValue: FieldValue { rawValue.fieldValue }
 }

@@ -3,8 +3,10 @@
 public struct FieldChange: Codable, Hashable, Sendable {
     /// The name under which the definition has registered the field.
     public var field: String
+    /// The field's new value. The reducer ignores the change if it is of another kind than the field.
     public var value: FieldValue
 
+    /// Creates a change from its parts.
     public init(field: String, value: FieldValue) {
         self.field = field
         self.value = value
@@ -19,6 +21,8 @@ public struct Field<State: Sendable>: Sendable {
     let encode: @Sendable (any Sendable) -> FieldValue?
     let write: @Sendable (inout State, FieldValue) -> Bool
 
+    /// Creates a field from its name and its place in the state.
+    /// - Parameter name: unique in the definition. Journals and other processes know the field by it.
     public init<Value: FieldValueConvertible>(
         _ name: String, _ keyPath: any WritableKeyPath<State, Value> & Sendable
     ) {
@@ -37,8 +41,10 @@ public struct Field<State: Sendable>: Sendable {
 public struct Fields<State: Sendable>: Sendable, ExpressibleByArrayLiteral {
     private let all: [Field<State>]
 
+    /// Creates the fields of a definition. Where two have one name, the first is changed.
     public init(_ fields: [Field<State>]) { all = fields }
 
+    /// Creates the fields of a definition from a literal. Where two have one name, the first is changed.
     public init(arrayLiteral fields: Field<State>...) { self.init(fields) }
 
     /// Applies a change to the state, in a reducer. False, and nothing is changed: there is no such field, or it is of

@@ -63,7 +63,9 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
 /// without end does not run away. Effects run meanwhile, and what they send waits. The loop ends with the iteration:
 /// when the iterator is released, or when the task that waits for a state is cancelled.
 public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
+    /// One state.
     public typealias Element = State
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private let make: @Sendable () -> (run: ColdRun, states: AsyncStream<State>)
@@ -82,15 +84,20 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
         }
     }
 
+    /// Makes a loop of its own for this iteration. The loop starts at the first call of `next`.
     public func makeAsyncIterator() -> Iterator {
         let (run, states) = make()
         return Iterator(run: run, states: states.makeAsyncIterator())
     }
 
+    /// The iterator of a loop's states. The loop ends when it is released.
     public struct Iterator: AsyncIteratorProtocol {
         let run: ColdRun
         var states: AsyncStream<State>.Iterator
 
+        /// Lets the loop go on to its next state, and waits for it. The first call starts the loop and gives the
+        /// initial state.
+        /// - Returns: nil once the loop has ended, or its task is cancelled.
         public mutating func next() async -> State? {
             run.step()
             return await states.next()

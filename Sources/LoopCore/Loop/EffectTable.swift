@@ -220,8 +220,11 @@ package enum EffectPhase: String, Hashable, Sendable {
 
 /// An attempt took longer than its policy allows.
 public struct EffectTimedOut: Error, Equatable, CustomStringConvertible {
+    /// The effect whose attempt was cancelled.
     public let id: EffectID
+    /// The longest time that its policy allows one attempt.
     public let limit: Duration
 
+    /// The effect, the limit and the remedy, for logs and for people.
     public var description: String { "effect \(id) took longer than \(limit); raise its timeout or make it faster" }
 }

@@ -10,7 +10,9 @@ internal import LoopLock
 /// iterated is such a reader, and so ends its subscription only when it is released. The sequence does not keep the loop
 /// alive.
 public struct States<State: Sendable>: AsyncSequence, Sendable {
+    /// One state.
     public typealias Element = State
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     package typealias Subscribe =
@@ -29,6 +31,8 @@ public struct States<State: Sendable>: AsyncSequence, Sendable {
         first = Locked(subscribe(buffering))
     }
 
+    /// Begins an iteration. The first one takes over the subscription that began with this value. Each later one begins
+    /// with the state that is current then.
     public func makeAsyncIterator() -> AsyncStream<State>.Iterator {
         let taken = first.withLock { $0.take() }
         return (taken ?? subscribe(buffering)).makeAsyncIterator()

@@ -3,6 +3,8 @@
 public struct Reducer<State, Event>: Sendable {
     let body: @Sendable (inout State, Event) -> Void
 
+    /// A reducer that changes the state in place.
+    /// - Parameter body: folds one event into the state; a function of its arguments.
     public init(_ body: @escaping @Sendable (inout State, Event) -> Void) { self.body = body }
 
     /// A reducer that returns the new state, as in the first generation.
@@ -17,12 +19,14 @@ public struct Reducer<State, Event>: Sendable {
         body = { state, event in definition.reduce(&state, event) }
     }
 
+    /// Not available: a part receives no transition, and this definition's `reduce` needs one.
     @available(*, unavailable, message: "a part is reduced without a transition; implement reduce(_:_:) as well")
     public init<Definition: LoopDefinition>(_ definition: Definition)
     where Definition.State == State, Definition.Event == Event, Definition.Reduction == NeedsTransition {
         fatalError("unavailable")
     }
 
+    /// Folds one event into the state, as the function does that the reducer was made from.
     public func callAsFunction(_ state: inout State, _ event: Event) { body(&state, event) }
 
     /// Runs all of them, in order, on the same state: one event, one new state.

@@ -12,6 +12,7 @@ public struct CasePath<Root, Value>: Sendable {
     /// The value in a whole that is this case; nil for another.
     public let extract: @Sendable (Root) -> Value?
 
+    /// A way in and a way back. `extract` gives back the value that `embed` was given.
     public init(
         embed: @escaping @Sendable (Value) -> Root, extract: @escaping @Sendable (Root) -> Value?
     ) {

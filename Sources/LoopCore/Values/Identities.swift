@@ -2,26 +2,35 @@ public import LoopCollections
 
 /// The number of a transition: 1 for the first event applied; 0 names the initial state. Numbered without gaps.
 public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The number itself; 0 for the initial state. A journal takes numbers below 2⁶².
     public var value: UInt64
 
+    /// Creates the seq with this number.
     public init(_ value: UInt64) { self.value = value }
 
     /// The initial state's number.
     public static let initial = Seq(0)
 
+    /// The seq of the transition that follows.
     public var next: Seq { Seq(value + 1) }
 
+    /// Orders by number: an earlier transition is less.
     public static func < (a: Seq, b: Seq) -> Bool { a.value < b.value }
 
+    /// Reads a single unsigned number.
+    /// - Throws: the decoding error, where there is none.
     public init(from decoder: any Decoder) throws {
         value = try decoder.singleValueContainer().decode(UInt64.self)
     }
 
+    /// Writes a single unsigned number.
+    /// - Throws: the encoder's error.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(value)
     }
 
+    /// The number in decimal digits.
     public var description: String { String(value) }
 }
 
@@ -38,12 +47,14 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
     /// The index among this feedback's starts in that transition, keys sorted by their encoded bytes.
     public var index: UInt32
 
+    /// Creates an effect's name from its parts.
     public init(feedback: UInt32, seq: Seq, index: UInt32) {
         self.feedback = feedback
         self.seq = seq
         self.index = index
     }
 
+    /// Orders by the transition that started the effect, then by feedback, then by index: older effects are less.
     public static func < (a: EffectID, b: EffectID) -> Bool {
         (a.seq, a.feedback, a.index) < (b.seq, b.feedback, b.index)
     }

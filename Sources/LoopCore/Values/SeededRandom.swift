@@ -2,8 +2,10 @@
 public struct SeededRandom: RandomNumberGenerator, Equatable, Sendable {
     private var state: UInt64
 
+    /// Creates a generator at the beginning of the sequence that belongs to the seed. Any number is a seed.
     public init(seed: UInt64) { state = seed }
 
+    /// The next number, with 64 random bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var z = state

@@ -1,11 +1,15 @@
 /// A point on the node's own steady clock, in nanoseconds from an arbitrary start. Never crosses a process.
 public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// Nanoseconds since the clock's arbitrary start.
     public var nanoseconds: UInt64
 
+    /// Creates a time from nanoseconds since the clock's arbitrary start.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
+    /// The clock's start, which no time precedes.
     public static let zero = MonotonicTime(nanoseconds: 0)
 
+    /// Orders by time: the earlier is less.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// Later by `duration`; stays at the ends of the scale instead of overflowing.
@@ -19,25 +23,33 @@ public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStri
         return MonotonicTime(nanoseconds: time.nanoseconds > back ? time.nanoseconds - back : 0)
     }
 
+    /// Earlier by `duration`; stays at the ends of the scale instead of overflowing.
     public static func - (time: MonotonicTime, duration: Duration) -> MonotonicTime { time + (.zero - duration) }
 
+    /// How much later `a` is than `b`, negative where it is earlier; kept within `Int64` nanoseconds.
     public static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
         a.nanoseconds >= b.nanoseconds
             ? .nanoseconds(Int64(clamping: a.nanoseconds - b.nanoseconds))
             : .zero - .nanoseconds(Int64(clamping: b.nanoseconds - a.nanoseconds))
     }
 
+    /// The nanoseconds in decimal digits, with the unit: `1500ns`.
     public var description: String { "\(nanoseconds)ns" }
 }
 
 /// Civil time in milliseconds since 1970-01-01T00:00:00Z. Journaled; never used to judge who is alive.
 public struct WallTime: Hashable, Comparable, Codable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z; negative before.
     public var milliseconds: Int64
 
+    /// Creates a time from milliseconds since 1970-01-01T00:00:00Z.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+    /// Orders by time: the earlier is less.
     public static func < (a: WallTime, b: WallTime) -> Bool { a.milliseconds < b.milliseconds }
 
+    /// Later by the duration's whole milliseconds; a smaller rest is dropped. Stays at the end of the scale instead of
+    /// overflowing.
     public static func + (time: WallTime, duration: Duration) -> WallTime {
         let (sum, overflow) = time.milliseconds.addingReportingOverflow(duration.wholeNanoseconds / 1_000_000)
         return WallTime(milliseconds: overflow ? .max : sum)
@@ -46,9 +58,12 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
 
 /// Both clocks, read together by a shell and handed to a machine.
 public struct Moment: Hashable, Sendable {
+    /// The time on the steady clock, for limits and silence.
     public var monotonic: MonotonicTime
+    /// The civil time, for the journal and for people.
     public var wall: WallTime
 
+    /// Creates a moment from both times, which were read together.
     public init(monotonic: MonotonicTime, wall: WallTime) {
         self.monotonic = monotonic
         self.wall = wall

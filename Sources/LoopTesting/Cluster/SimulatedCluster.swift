@@ -22,7 +22,9 @@ public import LoopCore
 ///
 /// Effects that are nothing but events do what they say; all others need an ``answer(_:_:)``.
 public final class SimulatedCluster<Definition: LoopDefinition> {
+    /// The state of the loop under test.
     public typealias State = Definition.State
+    /// The events of the loop under test.
     public typealias Event = Definition.Event
 
     private let definition: Definition

@@ -26,6 +26,7 @@ public struct Difference: Equatable, Sendable, CustomStringConvertible {
     /// Whether the values are the same: as `Equatable` says, or else by their encoded bytes, or else by reflection.
     public var isEmpty: Bool { lines.isEmpty }
 
+    /// The lines below each other; empty when the values are the same.
     public var description: String { lines.joined(separator: "\n") }
 }
 

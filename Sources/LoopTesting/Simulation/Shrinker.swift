@@ -95,6 +95,7 @@ extension SimulationFailure {
 
 /// A failure made small, for people.
 public struct ShrunkFailure: Sendable, CustomStringConvertible {
+    /// The smallest failing run that was found; it breaks the same promise as the first one.
     public let failure: SimulationFailure
     /// How many runs it took to find it.
     public let runCount: Int
@@ -104,6 +105,7 @@ public struct ShrunkFailure: Sendable, CustomStringConvertible {
         failure.faultCount - failure.scenario.withoutFaults.filter { $0 < failure.faultCount }.count
     }
 
+    /// How far the failure was shrunk, and the failure itself with its transcript.
     public var description: String {
         "shrunk by \(runCount) runs to \(faultCount) faults and \(failure.step) steps:\n\(failure)"
     }

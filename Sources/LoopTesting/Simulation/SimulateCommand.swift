@@ -1,5 +1,6 @@
 /// The command line of `loop-simulate`.
 public struct SimulateCommand: Equatable, Sendable {
+    /// What the program prints for `--help` and after a mistake: its options.
     public static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
                              [--mix MIX] [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]
@@ -8,6 +9,7 @@ public struct SimulateCommand: Equatable, Sendable {
 
     /// What is wrong with the arguments.
     public struct Mistake: Error, Equatable, Sendable {
+        /// The option, and what it takes instead.
         public let reason: String
 
         package init(reason: String) { self.reason = reason }

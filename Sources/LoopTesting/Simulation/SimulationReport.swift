@@ -2,13 +2,17 @@ import LoopCore
 
 /// What a run of many seeds found.
 public struct SimulationReport: Sendable, CustomStringConvertible {
+    /// How many seeds were run.
     public private(set) var seedCount = 0
+    /// How many events were applied in all runs.
     public private(set) var eventCount = 0
     /// How often each kind of fault took place, by its name.
     public private(set) var faultCounts: [String: Int] = [:]
+    /// How much virtual time passed in all runs, in seconds.
     public private(set) var simulatedSeconds = 0.0
     /// How many loops have ended.
     public private(set) var endCount = 0
+    /// The runs that broke a promise, in the order of their seeds.
     public private(set) var failures: [SimulationFailure] = []
     /// How often each promise was checked, by its name.
     public private(set) var checkCounts: [String: Int] = [:]
@@ -23,6 +27,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         if let failure { failures.append(failure) }
     }
 
+    /// How many faults of all kinds took place.
     public var faultCount: Int { faultCounts.values.reduce(0, +) }
 
     /// The promises that nothing was checked for: a failure too.
@@ -30,6 +35,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         Promise.own.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
     }
 
+    /// Whether no promise was broken and each was checked at least once.
     public var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
 
     /// One line: what was run, what was checked, what was found.
@@ -48,6 +54,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 /// One run that broke a promise.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     package let scenario: Scenario
+    /// How many steps the run had done when the violation was found.
     public let step: Int
     /// Virtual seconds since the beginning.
     public let time: String
@@ -65,6 +72,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// How it was broken.
     public var reason: String { violation.what }
 
+    /// The seed that decided the run.
     public var seed: UInt64 { scenario.seed }
 
     /// The violation, where it was found, what led there, and the command that shows it again.

@@ -2,6 +2,7 @@
 public struct TestLoopFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file of the call that failed, as `#fileID` names it.
     public let file: String
+    /// The line of the call that failed, from 1.
     public let line: UInt
     /// What was expected, in a sentence.
     public let summary: String

@@ -20,12 +20,17 @@ internal import LoopLock
 public final class VirtualClock: Clock, TaskExecutor {
     /// A time, from when the clock was made.
     public struct Instant: InstantProtocol {
+        /// The time since the clock was made.
         public var offset: Duration
 
+        /// Creates a time from what has passed since the clock was made.
         public init(offset: Duration) { self.offset = offset }
 
+        /// The time that is later by `duration`, or earlier where that is negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// How long after this time the other one is; negative where it is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Orders by time: the earlier is less.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
@@ -54,17 +59,23 @@ public final class VirtualClock: Clock, TaskExecutor {
 
     private let content = Locked(Content())
 
+    /// Creates a clock that stands at zero.
     public init() {}
 
     // MARK: The clock
 
+    /// The time to which a test has advanced the clock.
     public var now: Instant { content.withLock { $0.now } }
 
+    /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep on this clock, timers of loops included.
     public var sleepersCount: Int { content.withLock { $0.sleepers.count } }
 
+    /// Waits until a test has advanced the clock to `deadline`; does not wait where it is there already.
+    /// - Parameter tolerance: ignored; sleepers wake up exactly at their deadlines.
+    /// - Throws: `CancellationError`, when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let token = content.withLock { content in
             content.nextToken += 1
@@ -184,6 +195,7 @@ public final class VirtualClock: Clock, TaskExecutor {
 
     // MARK: The executor
 
+    /// Takes a job of a task on this clock. It runs when the test advances or settles the clock.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         content.withLock { content -> CheckedContinuation<Void, Never>? in

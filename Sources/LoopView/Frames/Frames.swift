@@ -9,7 +9,9 @@ internal import LoopCore
 /// for await tree in Frames(of: page, perSecond: 10) { print(tree.plainText()) }
 /// ```
 public struct Frames<Content: View>: AsyncSequence, Sendable {
+    /// One drawing: a whole tree.
     public typealias Element = ViewTree
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     private let view: Content
@@ -30,6 +32,7 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
         sleep = { try await clock.sleep(until: begin.advanced(by: $0 - .zero), tolerance: nil) }
     }
 
+    /// Begins an iteration, with a frame rate of its own. Its first tree shows what the view shows then.
     public func makeAsyncIterator() -> Iterator {
         Iterator(view: Tracked { [view] in ViewTree(view) }, frames: frames, now: now, sleep: sleep)
     }
@@ -52,6 +55,8 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
             self.sleep = sleep
         }
 
+        /// Waits for a change, then for the next frame, and reads the view. The first call does not wait for a change.
+        /// - Returns: nil once the task is cancelled.
         public mutating func next() async -> ViewTree? {
             if isFirst {
                 isFirst = false

@@ -2,8 +2,10 @@
 public struct Column: View {
     private let content: @Sendable () -> [Element]
 
+    /// Creates a column; the views of `content` stand in it from top to bottom.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
+    /// A single element of kind `column`, with the content's elements as children.
     public var body: [Element] { [Element(.column, children: content())] }
 }
 
@@ -11,8 +13,10 @@ public struct Column: View {
 public struct Row: View {
     private let content: @Sendable () -> [Element]
 
+    /// Creates a row; the views of `content` stand in it from the left to the right.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
+    /// A single element of kind `row`, with the content's elements as children.
     public var body: [Element] { [Element(.row, children: content())] }
 }
 
@@ -38,6 +42,7 @@ public struct List: View {
         content = { Entries(values, entry: entry).body }
     }
 
+    /// A single element of kind `list`, with one child for each entry.
     public var body: [Element] { [Element(.list, children: content())] }
 }
 
@@ -45,6 +50,8 @@ public struct List: View {
 public struct Entries: View {
     private let content: @Sendable () -> [Element]
 
+    /// One view for each of `values`, known by its `id`, so that it stays the same element wherever it moves.
+    /// - Parameter entry: the view of one value; several views become one column.
     public init<Values: Sequence & Sendable, ID>(
         _ values: Values, id: any KeyPath<Values.Element, ID> & Sendable,
         @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
@@ -52,12 +59,15 @@ public struct Entries: View {
         content = { values.map { Self.element(entry($0), String(describing: $0[keyPath: id])) } }
     }
 
+    /// One view for each of `values`, known by its own identity.
+    /// - Parameter entry: the view of one value; several views become one column.
     public init<Values: Sequence & Sendable>(
         _ values: Values, @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
     ) where Values.Element: Identifiable {
         content = { values.map { Self.element(entry($0), String(describing: $0.id)) } }
     }
 
+    /// One element for each value, in the order of the values.
     public var body: [Element] { content() }
 
     private static func element(_ parts: [Element], _ id: String) -> Element {

@@ -9,6 +9,7 @@ public struct Button: View {
         self.action = action
     }
 
+    /// A single element of kind `button`.
     public var body: [Element] {
         var element = Element(.button(label))
         element.press = action
@@ -34,6 +35,7 @@ public struct TextField: View {
         submit = onSubmit
     }
 
+    /// A single element of kind `field`, with the text that the binding has now.
     public var body: [Element] {
         var element = Element(.field(entry))
         element.write = write
@@ -47,11 +49,13 @@ public struct Toggle: View {
     private let label: String
     private let isOn: Binding<Bool>
 
+    /// Creates a switch. Pressing it writes the opposite of the present value to the binding.
     public init(_ label: String, isOn: Binding<Bool>) {
         self.label = label
         self.isOn = isOn
     }
 
+    /// A single element of kind `toggle`, with the value that the binding has now.
     public var body: [Element] {
         var element = Element(.toggle(label, isOn: isOn.value))
         element.press = { [isOn] in isOn.value = !isOn.value }

@@ -27,12 +27,15 @@ public struct Element: Sendable {
         case group
     }
 
+    /// What the element is, with the text that it shows.
     public var kind: Kind
+    /// How the element looks; plain unless said otherwise.
     public var style = Style()
     /// Whether its actions are out of reach.
     public var isDisabled = false
     /// Whether a button presses itself as soon as somebody sees it.
     public var pressesWhenSeen = false
+    /// The elements in a container, in order; empty for every other kind.
     public var children: [Element] = []
     /// Its name among its siblings: by its place in the code, or the one it was given.
     package var key = ""
@@ -44,6 +47,7 @@ public struct Element: Sendable {
     /// What must live as long as this is shown.
     var owned: (any AnyObject & Sendable)?
 
+    /// Creates an element without actions, with a plain style.
     public init(_ kind: Kind, children: [Element] = []) {
         self.kind = kind
         self.children = children
@@ -67,6 +71,7 @@ public struct Element: Sendable {
 }
 
 extension Element: Equatable {
+    /// Whether both show the same, children included. Actions are not compared.
     public static func == (a: Element, b: Element) -> Bool { a.showsTheSame(as: b) && a.children == b.children }
 
     /// Equal, but for the children.
@@ -79,6 +84,7 @@ extension Element: Equatable {
 
 /// A text that can be edited.
 public struct TextEntry: Equatable, Sendable {
+    /// The name of the field, for people.
     public var label: String
     /// What the loop holds.
     public var text: String
@@ -87,6 +93,7 @@ public struct TextEntry: Equatable, Sendable {
     /// Whether the text is a secret that is not to be shown.
     public var isSecret: Bool
 
+    /// Creates an entry from its parts.
     public init(label: String, text: String, prompt: String = "", isSecret: Bool = false) {
         self.label = label
         self.text = text
@@ -97,9 +104,12 @@ public struct TextEntry: Equatable, Sendable {
 
 /// How an element looks, as a meaning: each renderer has its own way to show it.
 public struct Style: Equatable, Sendable {
+    /// What the element's colour means.
     public var tone = Tone.plain
+    /// Whether the text is bold or otherwise emphasized.
     public var isStrong = false
 
+    /// Creates a style from its parts; plain without arguments.
     public init(tone: Tone = .plain, isStrong: Bool = false) {
         self.tone = tone
         self.isStrong = isStrong

@@ -11,8 +11,10 @@ public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible
 
     package func child(_ key: String) -> ElementID { ElementID(path: "\(path)/\(key)") }
 
+    /// Orders by path, as text: a container comes before what it contains.
     public static func < (a: ElementID, b: ElementID) -> Bool { a.path < b.path }
 
+    /// The path.
     public var description: String { path }
 
     /// A name with everything that has a meaning in a path written as `%XX`.

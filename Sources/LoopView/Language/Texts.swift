@@ -2,12 +2,14 @@
 public struct Text: View {
     private let text: String
 
+    /// Creates a text that is shown as it is.
     public init(_ text: String) { self.text = text }
 
     /// Any value, in its own words.
     @_disfavoredOverload
     public init(_ value: some CustomStringConvertible) { text = value.description }
 
+    /// A single element of kind `text`.
     public var body: [Element] { [Element(.text(text))] }
 }
 
@@ -22,6 +24,7 @@ public struct Heading: View {
         self.level = min(max(level, 1), 6)
     }
 
+    /// A single element of kind `heading`, with a level from 1 to 6.
     public var body: [Element] { [Element(.heading(text, level: level))] }
 }
 
@@ -36,6 +39,7 @@ public struct Link: View {
         self.address = address
     }
 
+    /// A single element of kind `link`, or of kind `text` where the address is not allowed.
     public var body: [Element] {
         guard Self.isHarmless(address) else { return [Element(.text(text))] }
         return [Element(.link(text, address: address))]
@@ -62,12 +66,15 @@ public struct ProgressBar: View {
         self.fraction = fraction.map { $0.isNaN ? 0 : min(max($0, 0), 1) }
     }
 
+    /// A single element of kind `progress`.
     public var body: [Element] { [Element(.progress(label, fraction: fraction))] }
 }
 
 /// A line across.
 public struct Divider: View {
+    /// Creates a divider.
     public init() {}
 
+    /// A single element of kind `divider`.
     public var body: [Element] { [Element(.divider)] }
 }

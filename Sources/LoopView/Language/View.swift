@@ -16,6 +16,7 @@ public protocol View: Sendable {
 }
 
 extension Element: View {
+    /// The element itself: an element is a view that shows only itself.
     public var body: [Element] { [self] }
 }
 
@@ -23,8 +24,10 @@ extension Element: View {
 public struct Group: View {
     private let content: @Sendable () -> [Element]
 
+    /// Creates a view that shows what the closure says. Renderers call it again for each drawing.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
+    /// The elements of the closure, without a container.
     public var body: [Element] { content() }
 }
 
@@ -34,10 +37,13 @@ public struct Group: View {
 /// condition holds. What is made in a `for` is known by its number, unless it is given a name by `id`.
 @resultBuilder
 public enum ViewBuilder {
+    /// Takes a view: its elements.
     public static func buildExpression(_ view: some View) -> [Element] { view.body }
 
+    /// Takes elements that were made before.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
 
+    /// Joins the views of a block. Each element's name begins with its place in the block.
     public static func buildBlock(_ parts: [Element]...) -> [Element] {
         if parts.count == 1, let only = parts.first { return only }
         var all: [Element] = []
@@ -46,12 +52,16 @@ public enum ViewBuilder {
         return all
     }
 
+    /// Takes an `if` without an `else`: no elements where the condition does not hold.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
 
+    /// Takes the first branch of an `if` or `switch`. Its elements have other names than those of the second.
     public static func buildEither(first: [Element]) -> [Element] { prefixed(first, "a") }
 
+    /// Takes the second branch of an `if` or `switch`. Its elements have other names than those of the first.
     public static func buildEither(second: [Element]) -> [Element] { prefixed(second, "b") }
 
+    /// Joins the rounds of a `for`. Each element's name begins with the number of its round, from 0.
     public static func buildArray(_ parts: [[Element]]) -> [Element] {
         var all: [Element] = []
         for (place, part) in parts.enumerated() { append(part, at: String(place), to: &all) }

@@ -13,6 +13,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
     private let content: @Sendable (Context<State, Event>) -> [Element]
     private let isDistinct: Bool
 
+    /// Shows what `content` makes of the store's newest context.
     public init(
         viewModel: Store<State, Event>,
         @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
@@ -22,6 +23,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
         isDistinct = false
     }
 
+    /// Shows what `content` makes of the store's newest context.
     public init(
         _ store: Store<State, Event>,
         @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
@@ -39,6 +41,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
         isDistinct = true
     }
 
+    /// What the content makes of the store's newest context.
     public var body: [Element] {
         var elements = content(store.context)
         if isDistinct {
@@ -56,6 +59,8 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     private let content: @Sendable (Context<State, Event>) -> [Element]
     private let otherwise: @Sendable () -> [Element]
 
+    /// Shows the first content with the value of the state, or the second where the state is nil.
+    /// - Parameter otherwise: shown where the state is nil; nothing by default.
     public init(
         viewModel: Store<State?, Event>,
         @ViewBuilder then content: @escaping @Sendable (Context<State, Event>) -> [Element],
@@ -66,6 +71,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
         self.otherwise = otherwise
     }
 
+    /// What the content makes of the value, or what is shown where the state is nil.
     public var body: [Element] {
         if let context = store.context.unwrapped() {
             content(context)
@@ -89,6 +95,8 @@ public struct SwitchWidget<State: Sendable, Event: Sendable>: View {
     private let store: Store<State, Event>
     private let cases: [CaseLetWidget<State, Event>]
 
+    /// Shows the store's state by the first case that fits it.
+    /// - Parameter cases: tried in this order.
     public init(
         viewModel: Store<State, Event>,
         @CaseBuilder<State, Event> cases: () -> [CaseLetWidget<State, Event>]
@@ -97,6 +105,7 @@ public struct SwitchWidget<State: Sendable, Event: Sendable>: View {
         self.cases = cases()
     }
 
+    /// One group with the elements of the case that fits; empty where none does.
     public var body: [Element] {
         let context = store.context
         for (place, one) in cases.enumerated() {
@@ -162,7 +171,9 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
 /// Collects the cases of a `SwitchWidget`.
 @resultBuilder
 public enum CaseBuilder<State: Sendable, Event: Sendable> {
+    /// Takes one case.
     public static func buildExpression(_ one: CaseLetWidget<State, Event>) -> CaseLetWidget<State, Event> { one }
 
+    /// Joins the cases, in the order in which they are tried.
     public static func buildBlock(_ cases: CaseLetWidget<State, Event>...) -> [CaseLetWidget<State, Event>] { cases }
 }

@@ -19,6 +19,7 @@ extension Store {
 // Schedulers, which the stores of the older libraries take. The declarations cannot be called: they are here so that the
 // compiler says what to write instead.
 extension Store {
+    /// Not available: stores have no schedulers.
     @available(
         *, unavailable,
         message: "There are no schedulers: leave `scheduler` out, and write `Store(initial:reducer:feedbacks:)`"
@@ -30,6 +31,7 @@ extension Store {
         preconditionFailure("unavailable")
     }
 
+    /// Not available: stores have no schedulers.
     @available(*, unavailable, message: "There are no schedulers: leave `scheduler` out")
     public convenience init(
         initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],

@@ -15,12 +15,15 @@ extension Loop {
 
 /// The states of a loop, each with the way to send events.
 public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendable {
+    /// One context.
     public typealias Element = Context<State, Event>
+    /// The sequence ends without an error.
     public typealias Failure = Never
 
     let states: States<State>
     let sender: Sender<State, Event>
 
+    /// Begins an iteration, as one over the loop's `states`.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), sender: sender) }
 
     /// The same contexts for a reader who needs the latest only: of those that it has not taken, the newest waits.
@@ -31,6 +34,8 @@ public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendabl
         var states: AsyncStream<State>.Iterator
         let sender: Sender<State, Event>
 
+        /// Waits for the next context.
+        /// - Returns: nil once the loop has ended, or the task is cancelled.
         public mutating func next() async -> Context<State, Event>? {
             await states.next().map { Context(state: $0, sender: sender) }
         }

@@ -6,8 +6,10 @@ public struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
     public struct Update: Sendable {
         /// The newest state that has come; nil before the first.
         public var state: State?
+        /// How well the loop is known now.
         public var connection: StoreConnection
 
+        /// Creates an update from its parts.
         public init(state: State?, connection: StoreConnection) {
             self.state = state
             self.connection = connection
@@ -21,6 +23,11 @@ public struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
     /// The fields that can be changed.
     public var fields: FieldEvents<State, Event>
 
+    /// Creates a source from its parts.
+    /// - Parameters:
+    /// - updates: see ``updates``.
+    /// - send: hands one event over; it throws `SendRefusal` where the event is not accepted.
+    /// - fields: the fields that views can change; none by default.
     public init(
         updates: AsyncStream<Update>, send: @escaping @Sendable (Event) async throws(SendRefusal) -> Void,
         fields: FieldEvents<State, Event> = .none

@@ -21,6 +21,7 @@ public struct KeyReader: Equatable, Sendable {
     /// A character of several bytes that is not complete.
     private var pending: [UInt8] = []
 
+    /// Creates a reader at the beginning of a terminal's input.
     public init() {}
 
     /// Whether an escape has come that nothing has followed yet: after a moment without input, call `pause`.

@@ -7,9 +7,12 @@
 public struct TerminalScreen: Sendable {
     /// What a terminal has room for.
     public struct Size: Equatable, Sendable {
+        /// The width in characters; at least 8.
         public var columns: Int
+        /// The height in lines; at least 2.
         public var rows: Int
 
+        /// Creates a size. A smaller number becomes the least: 8 columns, 2 rows.
         public init(columns: Int, rows: Int) {
             self.columns = max(columns, 8)
             self.rows = max(rows, 2)
