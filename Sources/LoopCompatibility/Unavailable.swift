@@ -95,7 +95,7 @@ public func system<State: Sendable, Event: Sendable>(
 // MARK: Feedbacks
 
 extension Feedback {
-    /// Not available: the start at the edge and the start at every state have names of their own.
+    /// Not available: one feedback starts when a condition becomes true, another one at every state where it holds.
     @available(
         *, unavailable,
         message: "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effect:) at every state"

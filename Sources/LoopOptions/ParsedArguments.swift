@@ -2,8 +2,11 @@
 public struct ParsedArguments: Sendable {
     /// Where the value of an option came from.
     public enum Source: Sendable, Hashable {
+        /// From the words of the command line.
         case commandLine
+        /// From the option's environment variable.
         case environment
+        /// Not given: the option's default.
         case standard
     }
 

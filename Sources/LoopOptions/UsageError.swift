@@ -7,7 +7,7 @@ public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do instead: `did you mean --workers?`.
     public let hint: String?
 
-    /// Creates an error from its parts; neither ends with a full stop.
+    /// Creates an error from its parts. Its description joins both into one line.
     public init(message: String, hint: String? = nil) {
         self.message = message
         self.hint = hint

@@ -14,9 +14,12 @@ public protocol Journal {
     /// - Parameter position: that of the last of them, counted by whoever makes them: a journal that would come to
     ///   another one refuses.
     /// - Returns: the proof, once the records are as durable as this journal makes them.
+    /// - Throws: of kind `.misuse` where the records do not end at `position`; of another kind where they cannot be
+    ///   written. After any error in writing every later append is refused.
     mutating func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt
 
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
+    /// - Throws: where the records cannot be written.
     mutating func flush() throws(JournalError)
 
     /// A page of the records after a position, in order; empty at the end.
@@ -25,12 +28,15 @@ public protocol Journal {
     func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
 
     /// The first seq among the event records that are still there; nil: there is none.
+    /// - Throws: where the journal cannot be read.
     func firstSeq() throws(JournalError) -> Seq?
 
     /// A position from which on, in order, the first event record is the one of `seq`, or of one not far before it.
+    /// - Throws: where the journal cannot be read.
     func position(before seq: Seq) throws(JournalError) -> UInt64
 
     /// The snapshots that are there, the newest first.
+    /// - Throws: where the journal cannot be read.
     func snapshots() throws(JournalError) -> [SnapshotEntry]
 
     /// The bytes of a snapshot.
@@ -41,13 +47,16 @@ public protocol Journal {
     var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { get }
 
     /// A written snapshot counts from here on; all but the newest few are forgotten.
+    /// - Throws: where the snapshot cannot be added; it does not count then.
     mutating func add(_ snapshot: SnapshotEntry) throws(JournalError)
 
     /// Forgets records below a seq, but none that the second newest valid snapshot does not cover.
     /// - Returns: the first seq that is still there.
+    /// - Throws: where the records cannot be removed; none is removed then.
     mutating func trim(before seq: Seq) throws(JournalError) -> Seq
 
     /// The loop has ended and its outcome was told: the next run begins with a new journal.
+    /// - Throws: where that cannot be written.
     mutating func markEnded() throws(JournalError)
 
     /// Lets go of the files. Nothing else may be called afterwards.
@@ -58,12 +67,16 @@ public protocol Journal {
 public struct SnapshotEntry: Equatable, Sendable {
     /// The position of the last record that it covers.
     public var position: UInt64
+    /// The seq of the state that it holds; 0 for the initial state.
     public var seq: Seq
     /// The definition that made it.
     public var fingerprint: UInt64
+    /// The size of its bytes; 0 before it is written.
     public var byteCount: Int
+    /// CRC-32 of its position, seq, fingerprint and bytes; 0 before it is written, and in a journal that needs none.
     public var checksum: UInt32
 
+    /// Creates an entry from its parts. The journal fills in the size and the checksum when it writes the bytes.
     public init(position: UInt64, seq: Seq, fingerprint: UInt64, byteCount: Int = 0, checksum: UInt32 = 0) {
         self.position = position
         self.seq = seq
@@ -85,13 +98,16 @@ public enum Durability: String, CaseIterable, Sendable {
 
 /// The proof that every record up to a position is in the journal. Only a journal should make one.
 public struct JournalReceipt: Sendable {
+    /// The position of the last record that is proven to be in the journal.
     public let position: UInt64
 
+    /// Creates the proof for every record up to a position. Only a journal should call this.
     public init(through position: UInt64) { self.position = position }
 }
 
 /// A journal could not do what it was asked; nothing that depends on it may leave.
 public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of error it is, for programs: callers decide by it how to go on.
     public enum Kind: Equatable, Sendable {
         /// The disk has no room.
         case full
@@ -109,11 +125,16 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case misuse
     }
 
+    /// The kind of the error.
     public var kind: Kind
+    /// What the journal could not do, as it follows "could not": "append records through 7".
     public var operation: String
+    /// What went wrong, in words.
     public var reason: String
+    /// What an operator or a caller can do about it.
     public var remedy: String
 
+    /// Creates an error from its parts.
     public init(_ kind: Kind, operation: String, reason: String, remedy: String) {
         self.kind = kind
         self.operation = operation
@@ -121,5 +142,6 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         self.remedy = remedy
     }
 
+    /// One line for people: the operation, the reason and the remedy.
     public var description: String { "the journal could not \(operation): \(reason); \(remedy)" }
 }

@@ -7,6 +7,7 @@ public import LoopWire
 ///
 /// What depends on the records cannot be read from it: it comes out only by `release` (G7).
 public struct Ready: ~Copyable, Sendable {
+    /// The records to append, in order; empty where the turn has made none.
     public let records: RecordLog
     /// The number of the last record on which the turn depends.
     public let position: UInt64

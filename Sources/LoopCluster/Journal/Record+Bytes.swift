@@ -80,6 +80,7 @@ extension Record {
     }
 
     /// Reads one record; the bytes of an event are a slice of the reader's array.
+    /// - Throws: `WireError`, where the bytes do not begin with a record of this version.
     public init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8("record kind")
         guard let kind = Kind(rawValue: code) else {
@@ -112,6 +113,7 @@ extension Record {
     }
 
     /// Reads records to the end of the bytes, behind those that are there.
+    /// - Throws: `WireError` for the first record that cannot be read; those before it have been added.
     public static func read(_ bytes: ArraySlice<UInt8>, into records: inout [Record]) throws(WireError) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd { records.append(try Record(from: &reader)) }

@@ -14,8 +14,11 @@ public enum Record: Equatable, Sendable {
     case skipped(SessionID, number: UInt64)
     /// Attempts of an effect are void.
     case attemptEnded(AttemptEnd)
+    /// A session was granted to a peer. Its number is never given again in this history.
     case sessionOpened(SessionID, PeerID)
+    /// A session has ended; the outcomes of its entries are forgotten.
     case sessionRetired(SessionID)
+    /// A reducer has started on the journal at this time. The epoch's number is never given again in this history.
     case epochBegun(Epoch, WallTime)
     /// From here on this definition reduces, and its queries are asked.
     case definition(DefinitionRecord)
@@ -50,7 +53,9 @@ extension Record {
 
 /// Which definition makes the transitions from here on.
 public struct DefinitionRecord: Equatable, Sendable {
+    /// A hash of the definition's name, schema, feedbacks and placements.
     public var fingerprint: UInt64
+    /// The version of the definition's states and events as they are encoded; at least 1.
     public var schema: UInt64
     /// A hash of the encoded initial state: a loop with other arguments is another run.
     public var initial: UInt64
@@ -59,6 +64,7 @@ public struct DefinitionRecord: Equatable, Sendable {
     /// The names of all feedbacks this journal has seen; a feedback's number is its position, and is never reused.
     public var feedbacks: [String]
 
+    /// Creates a record from its parts.
     public init(
         fingerprint: UInt64, schema: UInt64, initial: UInt64, initialState: [UInt8] = [], feedbacks: [String]
     ) {
@@ -74,10 +80,14 @@ public struct DefinitionRecord: Equatable, Sendable {
 public struct QuarantineRecord: Equatable, Sendable {
     /// What was going on when the process ended.
     public enum Phase: UInt8, Sendable, CustomStringConvertible {
+        /// The event's bytes were being decoded.
         case decoding = 1
+        /// The definition's `reduce` was running.
         case reducing = 2
+        /// The query of a feedback was running, on the state after the event.
         case query = 3
 
+        /// What was going on, as a noun phrase for people.
         public var description: String {
             switch self {
             case .decoding: "decoding the event"
@@ -89,18 +99,26 @@ public struct QuarantineRecord: Equatable, Sendable {
 
     /// Counts the quarantined entries of a journal, from 1.
     public var id: UInt64
+    /// When the entry was set aside, by the reducer's civil clock.
     public var time: WallTime
+    /// The session that the entry is of.
     public var session: SessionID
+    /// The entry's number in its session.
     public var number: UInt64
+    /// The effect that sent the entry; nil: a sender did.
     public var effect: EffectID?
+    /// The attempt that sent the entry; `.none` where a sender did.
     public var attempt: Attempt
+    /// What was going on when the process last ended in the entry.
     public var phase: Phase
     /// How often it ended the process.
     public var crashes: UInt32
     /// Whether the effect's body has ended with the entry: the effect is completed. Of no interest later.
     public var isLast: Bool
+    /// The event's bytes as received.
     public var bytes: ArraySlice<UInt8>
 
+    /// Creates a record from its parts.
     public init(
         id: UInt64, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
         phase: Phase, crashes: UInt32, isLast: Bool = false, bytes: ArraySlice<UInt8>
@@ -120,6 +138,7 @@ public struct QuarantineRecord: Equatable, Sendable {
 
 /// What an operator did, who, and when.
 public struct OperatorAction: Equatable, Sendable {
+    /// What an operator can do.
     public enum What: Equatable, Sendable {
         /// A parked effect is to be run again; its failures are forgotten.
         case retryParked(EffectID)
@@ -129,11 +148,14 @@ public struct OperatorAction: Equatable, Sendable {
         case dropQuarantined(UInt64)
     }
 
+    /// What the operator did.
     public var what: What
     /// Who, as the operator's tool says: a user and a host.
     public var who: String
+    /// When the reducer did what the operator asked for.
     public var time: WallTime
 
+    /// Creates an action from its parts.
     public init(_ what: What, by who: String, at time: WallTime) {
         self.what = what
         self.who = who
@@ -143,19 +165,26 @@ public struct OperatorAction: Equatable, Sendable {
 
 /// An applied event, its bytes as received.
 public struct EventRecord: Equatable, Sendable {
+    /// The number of the transition that the event made; at least 1.
     public var seq: Seq
     /// Never earlier than the record before.
     public var time: WallTime
+    /// The session that the entry is of; `.none` for a quarantined event that an operator had applied.
     public var session: SessionID
+    /// The entry's number in its session; 0 for a quarantined event that an operator had applied.
     public var number: UInt64
+    /// The effect that sent the event; nil: a sender did.
     public var effect: EffectID?
+    /// The attempt that sent the event; `.none` where a sender did.
     public var attempt: Attempt
     /// Whether the sender asked for the seq.
     public var wantsSeq: Bool
     /// Whether the effect's body has ended with it: the effect is completed, where it is still live behind the event.
     public var isLast: Bool
+    /// The event's bytes as received.
     public var bytes: ArraySlice<UInt8>
 
+    /// Creates a record from its parts.
     public init(
         seq: Seq, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
         wantsSeq: Bool, isLast: Bool = false, bytes: ArraySlice<UInt8>
@@ -172,16 +201,22 @@ public struct EventRecord: Equatable, Sendable {
     }
 }
 
+/// An entry that was consumed without being applied, and the reason.
 public struct RefusalRecord: Equatable, Sendable {
+    /// The session that the entry is of.
     public var session: SessionID
+    /// The entry's number in its session.
     public var number: UInt64
+    /// Why the entry was not applied; its sender is told.
     public var reason: SendRefusal.Reason
+    /// The effect that sent the entry; nil: a sender did.
     public var effect: EffectID?
     /// The attempt that is void from here on, where the refusal is for it; `.none` voids nothing.
     public var attempt: Attempt
     /// Whether the effect's body has ended with the entry, which was refused for its own sake: the effect is completed.
     public var isLast: Bool
 
+    /// Creates a record from its parts.
     public init(
         session: SessionID, number: UInt64, reason: SendRefusal.Reason, effect: EffectID?, attempt: Attempt,
         isLast: Bool = false
@@ -197,9 +232,13 @@ public struct RefusalRecord: Equatable, Sendable {
 
 /// The end of all attempts of an effect up to one, and what follows.
 public struct AttemptEnd: Equatable, Sendable {
+    /// Why the attempts ended.
     public enum Cause: UInt8, Sendable {
+        /// The effect's body threw an error.
         case failed = 1
+        /// The attempt took longer than the policy's timeout.
         case timedOut = 2
+        /// The worker gave the effect back unfinished, for instance because it stops.
         case released = 3
         /// The worker was silent for longer than the limit.
         case unresponsive = 4
@@ -207,6 +246,7 @@ public struct AttemptEnd: Equatable, Sendable {
         case unclaimed = 5
     }
 
+    /// What becomes of the effect.
     public enum Next: Equatable, Sendable {
         /// The effect is tried again, not before this time.
         case retry(WallTime)
@@ -214,15 +254,20 @@ public struct AttemptEnd: Equatable, Sendable {
         case parked
     }
 
+    /// The effect whose attempts ended.
     public var effect: EffectID
+    /// The last attempt that is void; all earlier ones are void too.
     public var upTo: Attempt
+    /// Why the attempts ended.
     public var cause: Cause
+    /// Whether the effect is tried again.
     public var next: Next
     /// What went wrong, for people.
     public var message: String
     /// The entry that said so, if one did; it is consumed.
     public var entry: EntryNumber?
 
+    /// Creates a record from its parts.
     public init(
         effect: EffectID, upTo: Attempt, cause: Cause, next: Next, message: String = "", entry: EntryNumber? = nil
     ) {
@@ -237,9 +282,12 @@ public struct AttemptEnd: Equatable, Sendable {
 
 /// One entry of one session.
 public struct EntryNumber: Equatable, Sendable {
+    /// The session that granted the number.
     public var session: SessionID
+    /// The entry's number in its session, from 1.
     public var number: UInt64
 
+    /// Creates the name of an entry from its parts.
     public init(session: SessionID, number: UInt64) {
         self.session = session
         self.number = number

@@ -15,15 +15,19 @@ public struct RecordLog: Sequence, Sendable {
     /// Whether one of them outlives a loss of power, whatever the journal promises of others.
     public private(set) var outlivesPower = false
 
+    /// Creates a log without records.
     public init() {}
 
+    /// Creates a log of records, in their order.
     public init(_ records: some Sequence<Record>) {
         self.init()
         for record in records { append(record) }
     }
 
+    /// Whether there are no records.
     public var isEmpty: Bool { count == 0 }
 
+    /// Appends a record.
     public mutating func append(_ record: Record) {
         if case .event(let event) = record { return append(event) }
         record.write(to: &bytes)
@@ -42,11 +46,14 @@ public struct RecordLog: Sequence, Sendable {
     /// Makes room for so many bytes.
     mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
+    /// Reads the records back, in order.
     public func makeIterator() -> Iterator { Iterator(reader: ByteReader(bytes)) }
 
+    /// Decodes the records of a log one by one.
     public struct Iterator: IteratorProtocol {
         var reader: ByteReader
 
+        /// The next record; nil after the last.
         public mutating func next() -> Record? {
             guard !reader.isAtEnd else { return nil }
             do {
@@ -64,11 +71,13 @@ extension RecordLog: Equatable {
 }
 
 extension RecordLog: ExpressibleByArrayLiteral {
+    /// Creates a log of records, in their order.
     public init(arrayLiteral records: Record...) { self.init(records) }
 }
 
 extension Journal {
     /// Appends records behind all earlier ones; see ``append(_:through:)-(RecordLog,_)``.
+    /// - Throws: `JournalError`, where the records are not in the journal; see the same method.
     public mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }

@@ -4,6 +4,7 @@ public import LoopWire
 public struct Following: Equatable, Sendable {
     /// How the state comes.
     public enum States: Equatable, Sendable {
+        /// Not at all.
         case none
         /// As a stream of updates.
         case updates(UpdateStream)
@@ -11,6 +12,7 @@ public struct Following: Equatable, Sendable {
         case events(fingerprint: UInt64)
     }
 
+    /// How the state comes, if it is followed at all.
     public var states: States
     /// The name of the section of the state that is followed; empty: all of it.
     public var section: String

@@ -23,6 +23,7 @@ public enum ObserverAction: Equatable, Sendable {
     case transitions([TransitionNote])
     /// Seqs whose transition or state is not shown; what comes next is of the one behind.
     case missed(ClosedRange<Seq>)
+    /// The loop has ended, with its exit code and its outcome for people.
     case ended(exitCode: Int32, text: String)
     /// The reducer does not have what is followed.
     case refused(Refused)
@@ -48,6 +49,7 @@ public struct ObserverStanding: Equatable, Sendable {
     /// Whether no newer state is known to exist, by a reducer that is heard.
     public var isCurrent: Bool
 
+    /// Creates a standing from its parts; without arguments the one before the first state.
     public init(seq: Seq? = nil, isCurrent: Bool = false) {
         self.seq = seq
         self.isCurrent = isCurrent

@@ -12,6 +12,7 @@ public import LoopWire
 ///
 /// It knows no types: what it hands out is for a ``StateFollower``, which asks it to `resync` what does not fit.
 public struct ObserverMachine: Sendable {
+    /// What the observer follows; the same for the machine's life.
     public let following: Following
     package internal(set) var history = History.none
     /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.
@@ -60,6 +61,8 @@ public struct ObserverMachine: Sendable {
     private var divergenceLimit: Duration { .seconds(10) }
     private var resyncPause: Duration { .seconds(5) }
 
+    /// Creates a machine that has no state yet. Where it follows states, it asks for one at the first `advance`.
+    /// - Parameter now: the shell's present time. The times of later calls count from the same start.
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         self.now = now
@@ -83,12 +86,14 @@ public struct ObserverMachine: Sendable {
         ObserverStanding(seq: shown, isCurrent: isHeard && content != nil && lack == nil && !isLate)
     }
 
+    /// Takes the actions of all inputs since the last call, in the order in which the shell performs them.
     public mutating func takeActions() -> [ObserverAction] {
         endIfDue()
         defer { actions.removeAll() }
         return actions
     }
 
+    /// Tells the machine the time. It asks for what is missing, and asks again for what was not answered.
     public mutating func advance(to now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }
@@ -96,6 +101,7 @@ public struct ObserverMachine: Sendable {
         if fetch != nil || content == nil || lack != nil || isLate { askIfDue() }
     }
 
+    /// When the machine wants to be told the time, if nothing arrives before.
     public var deadline: MonotonicTime {
         guard let ending, !hasEnded else { return fetchDeadline }
         return isThere ? now : min(fetchDeadline, ending.by)
@@ -120,6 +126,8 @@ public struct ObserverMachine: Sendable {
         hash = nil
     }
 
+    /// Takes a frame that was published on one of `topics(of:)`. A frame of a new history or a newer epoch makes the
+    /// observer begin there. A late frame of an earlier one is dropped.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         pass(to: now)
         guard follows(frame) else { return }
@@ -136,6 +144,7 @@ public struct ObserverMachine: Sendable {
         }
     }
 
+    /// Takes the answer to a request of this machine. An answer that does not fit any more is dropped.
     public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }

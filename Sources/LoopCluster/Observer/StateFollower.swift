@@ -22,6 +22,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     /// What comes of an action.
     public enum Step: Sendable {
+        /// The state at this seq is to be shown.
         case shows(Seq, Value)
         /// States at these seqs are not shown.
         case misses(ClosedRange<Seq>)
@@ -153,13 +154,18 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
 /// Why a state is not shown, or one that was shown is fetched anew.
 public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The bytes of a state cannot be decoded, for this reason.
     case unreadable(Seq, String)
     /// Of a state that comes in chunks, from 0: the type may read it whole.
     case unreadableChunk(Seq, Int, String)
+    /// A delta does not apply to the state that is shown, for this reason.
     case deltaDoesNotFit(Seq, String)
+    /// The bytes of an event cannot be decoded, for this reason.
     case unreadableEvent(Seq, String)
+    /// The state at this seq has another hash than the reducer's.
     case otherHash(Seq, own: UInt64, reducer: UInt64)
 
+    /// What does not fit and what is done about it, for logs.
     public var description: String {
         switch self {
         case .unreadable(let seq, let why): "the state at seq \(seq) cannot be read: \(why)"

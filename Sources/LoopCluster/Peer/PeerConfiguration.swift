@@ -3,6 +3,7 @@ public import LoopWire
 
 /// Who a peer is and how much it may hold.
 public struct PeerConfiguration: Sendable {
+    /// The ID under which the peer joins; unique in the loop.
     public var peer: PeerID
     /// The loop's name; empty for a tool that works with any loop.
     public var loop: String
@@ -29,6 +30,7 @@ public struct PeerConfiguration: Sendable {
     /// The largest payload of one message of claims, in bytes: well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
 
+    /// Creates a configuration from its parts. Without the optional ones it is that of a sender without a definition.
     public init(
         peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
         groups: [String] = [],
@@ -85,5 +87,6 @@ public enum SendResult: Equatable, Sendable {
     case accepted(number: UInt64)
     /// The outbox is full: try again after `PeerAction.hasSpace`.
     case full
+    /// The event is not accepted, and sending it again does not help.
     case refused(SendRefusal)
 }

@@ -33,10 +33,13 @@ public struct PeerMachine: Sendable {
     var stage = Stage.introducing
     /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
     public internal(set) var loop: LoopID
+    /// The history that the peer was last admitted in; `.none` before the first time.
     public internal(set) var history = History.none
     /// Histories that this peer has left, the newest last: their late words are not listened to.
     var leftHistories: [History] = []
+    /// The epoch that the peer was last admitted in; `.none` before the first time.
     public internal(set) var epoch = Epoch.none
+    /// The session that numbers the peer's entries; `.none` before it is granted one.
     public internal(set) var session = SessionID.none
     var silenceLimit = Duration.seconds(3)
     var tickInterval = Duration.milliseconds(500)
@@ -93,6 +96,8 @@ public struct PeerMachine: Sendable {
     /// Frames that were not for this peer's present session, epoch or history.
     public internal(set) var droppedCount: UInt64 = 0
 
+    /// Creates a peer without a session, which begins to join at the first `advance`.
+    /// - Parameter now: the shell's present time. The times of later calls count from the same start.
     public init(configuration: PeerConfiguration, at now: MonotonicTime) {
         self.configuration = configuration
         loop = LoopID(name: configuration.loop)
@@ -146,8 +151,10 @@ public struct PeerMachine: Sendable {
     /// Every outcome up to here is known for good.
     var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
 
+    /// Whether the peer has joined in this epoch: its batches and the reducer's commands flow.
     public var isJoined: Bool { stage == .joined }
     package func entry(_ number: UInt64) -> Entry? { outbox.entry(number) }
+    /// Whether nothing more happens: the peer was refused, the loop has ended, or the peer has left.
     public var isOver: Bool { stage == .over }
     /// Whether nothing is taken any more.
     var hasLeft: Bool { stage == .over || stage == .leaving }

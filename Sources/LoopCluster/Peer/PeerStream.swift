@@ -6,7 +6,9 @@ public import LoopWire
 ///           │  known    │  may have │  never
 ///           │           │  left     │  left
 public struct PeerStream: Equatable, Sendable {
+    /// The history of the session; `.none` before the first.
     public var history: History
+    /// The newest epoch that the peer was admitted in; `.none` before the first.
     public var epoch: Epoch
     /// `.none`: it never had one, and nothing has left.
     public var session: SessionID

@@ -20,7 +20,9 @@ public enum CrashFinding: Equatable, Sendable {
 public struct ReplayCrash: Equatable, Sendable {
     /// The position of the event's record.
     public var position: UInt64
+    /// The seq of the event.
     public var seq: Seq
+    /// What was going on when the process ended.
     public var phase: QuarantineRecord.Phase
     /// Whether to stop: this is the executable that it ended in, and it would end again.
     public var mustStop: Bool

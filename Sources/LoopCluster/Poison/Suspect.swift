@@ -4,8 +4,11 @@ public import LoopWire
 /// An entry in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
 /// second it is set aside.
 public struct Suspect: Equatable, Sendable {
+    /// The session that the entry is of. `.none` for a quarantined event that an operator tried again.
     public var session: SessionID
+    /// The entry's number in its session, or the ID of the quarantined event.
     public var number: UInt64
+    /// The effect that sent the entry; nil: a sender did.
     public var effect: EffectID?
     /// A hash of the event's bytes.
     public var hash: UInt64
@@ -14,6 +17,7 @@ public struct Suspect: Equatable, Sendable {
     /// How often the process ended in it.
     public var crashes: UInt32
 
+    /// Creates a suspect from its parts.
     public init(
         session: SessionID, number: UInt64, effect: EffectID?, hash: UInt64, phase: QuarantineRecord.Phase,
         crashes: UInt32

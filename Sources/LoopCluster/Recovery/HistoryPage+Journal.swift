@@ -11,6 +11,7 @@ extension HistoryPage {
     ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
     ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
     ///   - after: the position at which the page before ended; nil: this is the first.
+    /// - Throws: where the journal cannot be read, or no longer holds the records after `after`.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {

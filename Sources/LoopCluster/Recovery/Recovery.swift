@@ -14,6 +14,7 @@ public struct Recovery<Definition: LoopDefinition> {
     public private(set) var snapshot: SnapshotEntry?
     /// How many records were replayed, and how many of them were events.
     public var recordsCount: UInt64 { counts.records }
+    /// How many of the replayed records were events.
     public var eventsCount: UInt64 { counts.events }
     private var counts = ReplayCounts()
     /// What people should know of: snapshots that could not be used.
@@ -163,10 +164,13 @@ extension JournaledCore {
 
 /// Some records of a journal, in order, and their events as far as they were decoded ahead.
 public struct DecodedPage<Event: Sendable>: Sendable {
+    /// The records, in the order of their positions; empty at the end of the journal.
     public let records: [Record]
     /// For each record its event, or nil where it has none or it could not be decoded; empty: nothing was decoded.
     public let events: [Event?]
 
+    /// Creates a page from its parts.
+    /// - Precondition: there is one place in `events` for each record, or `events` is empty.
     public init(records: [Record], events: [Event?] = []) {
         precondition(events.isEmpty || events.count == records.count, "each record has its place among the events")
         self.records = records
@@ -203,6 +207,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
             }
     }
 
+    /// What does not fit and what an operator can do about it: one line for people.
     public var description: String {
         switch self {
         case .differs(let difference):

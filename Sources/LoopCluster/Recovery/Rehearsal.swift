@@ -5,6 +5,7 @@ import LoopWire
 public struct RehearsalReport: Codable, Equatable, Sendable {
     /// The replayed range of seqs.
     public var from: UInt64
+    /// The last seq that was replayed.
     public var through: UInt64
     /// Where the replay first comes to something else; nil: nowhere.
     public var difference: String?
@@ -16,9 +17,12 @@ public struct RehearsalReport: Codable, Equatable, Sendable {
     public var refusal: String?
     /// What taking over would do to the effects that live now.
     public var cancelled = 0
+    /// How many effects taking over would start.
     public var started = 0
+    /// How many live effects taking over would give a newer request.
     public var updated = 0
 
+    /// Creates a report of a replay in which nothing was found yet.
     public init(from: UInt64, through: UInt64) {
         self.from = from
         self.through = through

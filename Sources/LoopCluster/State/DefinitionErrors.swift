@@ -3,11 +3,14 @@ import LoopWire
 
 /// The journal holds events that another definition applied, and that no snapshot covers: what they did cannot be known.
 public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The definition that applied the events, as the journal names it.
     public var journal: DefinitionRecord
+    /// The definition of this program.
     public var binary: DefinitionRecord
     /// The first event that would have to be applied.
     public var seq: Seq
 
+    /// What differs and what an operator can do about it: one line for people.
     public var description: String {
         let difference =
             journal.fingerprint == binary.fingerprint
@@ -27,6 +30,7 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
     /// That of this one.
     public var binary: UInt64
 
+    /// What differs and what an operator can do about it: one line for people.
     public var description: String {
         "the journal belongs to a run of this loop that began with another initial state (\(hexadecimal(journal)), this"
             + " one begins with \(hexadecimal(binary))); start with the same arguments, or give this run a journal of its"
@@ -36,18 +40,23 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
 
 /// A record that does not fit the ones before it.
 public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What does not fit, in words.
     public var reason: String
 
     package init(reason: String) { self.reason = reason }
 
+    /// The reason, with what it is the reason of: one line for people.
     public var description: String { "a record does not fit the ones before it: \(reason)" }
 }
 
 /// A replay came to another state than the journal says: the reducer is not a function of its arguments, or it is not the
 /// one that wrote the journal.
 public struct ReplayDifference: Error, Equatable, Sendable {
+    /// The seq of the state whose hashes differ.
     public var seq: Seq
+    /// The state hash in the journal.
     public var journaled: UInt64
+    /// The state hash of the replay.
     public var replayed: UInt64
 }
 

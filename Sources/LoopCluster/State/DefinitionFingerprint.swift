@@ -3,10 +3,12 @@ import LoopWire
 
 /// What a local and a remote definition must have in common: the feedbacks, their order and their placements.
 public struct DefinitionFingerprint: Equatable, Sendable {
+    /// A 64-bit hash of the name, the schema and the lines of `feedbacks`: FNV-1a.
     public let value: UInt64
     /// One line for each feedback: "name@placement".
     public let feedbacks: [String]
 
+    /// Computes the fingerprint of a definition.
     public init<Definition: LoopDefinition>(of definition: Definition) {
         feedbacks = definition.allFeedbacks.map { "\($0.name)@\($0.placement)" }
         let lines = ["\(Definition.name)#\(Definition.schema)"] + feedbacks

@@ -4,7 +4,10 @@
 /// `reduce` must be a function of its arguments: no clock, no UUIDs, no unseeded random numbers, no dependence on the
 /// order of a `Set` or `Dictionary`. What it needs of these comes in the `Transition`.
 public protocol LoopDefinition<State, Event>: Sendable {
+    /// The data of the loop. Snapshots and updates hold it encoded, under the version `schema`.
     associatedtype State: Codable & Sendable
+    /// What can happen in the loop. Only events change the state, and the journal holds each one encoded, under the version
+    /// `schema`.
     associatedtype Event: Codable & Sendable
 
     /// The loop's name, the same in every process; part of every address. At most 64 bytes of UTF-8.

@@ -1,8 +1,10 @@
 /// What a transition changes in what should be going on.
 public enum EffectChange: Sendable {
+    /// A new effect is to be started for this request.
     case start(EffectID, request: any Sendable)
     /// The same effect goes on with a newer request.
     case update(EffectID, request: any Sendable)
+    /// The effect is to be cancelled: the state does not ask for it any more.
     case cancel(EffectID)
 }
 

@@ -3,7 +3,7 @@ internal import LoopLock
 /// The states that bindings follow. For any number of readers: each iteration begins with the latest state, and ends with
 /// the feedback.
 public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
-    /// One state.
+    /// Each element is one state of the loop.
     public typealias Element = State
     /// The sequence ends without an error.
     public typealias Failure = Never

@@ -75,7 +75,7 @@ public struct Retry: Hashable, Sendable {
 
 /// A token bucket: `perSecond` starts a second, up to `burst` at once.
 public struct RateLimit: Hashable, Sendable {
-    /// How many effects may start in a second on average; above 0, and below 1 for less than one a second.
+    /// How many effects may start in a second on average; above 0. A value below 1 means less than one a second.
     public var perSecond: Double
     /// How many effects may start at once after a pause; at least 1.
     public var burst: Int

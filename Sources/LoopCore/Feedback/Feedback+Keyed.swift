@@ -103,7 +103,7 @@ extension Feedback {
 /// The newer requests of a keyed effect that goes on, in order. One that comes before the last was taken replaces it:
 /// a request says what should be going on now.
 public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
-    /// One newer request.
+    /// Each element is one newer request.
     public typealias Element = Request
     /// The sequence ends without an error.
     public typealias Failure = Never

@@ -87,7 +87,7 @@ public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
 
 /// The states that a feedback follows, from the one at which it was attached. For one reader.
 public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
-    /// One state.
+    /// Each element is one state of the loop.
     public typealias Element = State
     /// The sequence ends without an error.
     public typealias Failure = Never
@@ -123,7 +123,7 @@ public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
 
 /// The events that a feedback follows. For one reader.
 public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
-    /// One event.
+    /// Each element is one event that was applied.
     public typealias Element = Event
     /// The sequence ends without an error.
     public typealias Failure = Never

@@ -1,8 +1,12 @@
 /// A value of a registered field, as it crosses processes: what a form can hold.
 public enum FieldValue: Codable, Hashable, Sendable {
+    /// A text.
     case text(String)
+    /// A whole number.
     case whole(Int64)
+    /// A decimal number.
     case decimal(Double)
+    /// On or off.
     case flag(Bool)
     /// An optional field without a value.
     case empty

@@ -63,7 +63,7 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
 /// without end does not run away. Effects run meanwhile, and what they send waits. The loop ends with the iteration:
 /// when the iterator is released, or when the task that waits for a state is cancelled.
 public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
-    /// One state.
+    /// Each element is one state of the loop.
     public typealias Element = State
     /// The sequence ends without an error.
     public typealias Failure = Never
@@ -97,7 +97,7 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
 
         /// Lets the loop go on to its next state, and waits for it. The first call starts the loop and gives the
         /// initial state.
-        /// - Returns: nil once the loop has ended, or its task is cancelled.
+        /// - Returns: nil once the loop has ended, or the reading task is cancelled.
         public mutating func next() async -> State? {
             run.step()
             return await states.next()

@@ -10,7 +10,7 @@ internal import LoopLock
 /// iterated is such a reader, and so ends its subscription only when it is released. The sequence does not keep the loop
 /// alive.
 public struct States<State: Sendable>: AsyncSequence, Sendable {
-    /// One state.
+    /// Each element is one state of the loop.
     public typealias Element = State
     /// The sequence ends without an error.
     public typealias Failure = Never

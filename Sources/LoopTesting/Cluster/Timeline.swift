@@ -26,6 +26,7 @@ public struct Timeline: Sendable {
 
     /// Which messages a cut holds back.
     public enum Direction: Sendable {
+        /// The messages of both sides.
         case both
         /// What the reducer says does not arrive.
         case fromReducer

@@ -1,6 +1,6 @@
 /// The command line of `loop-simulate`.
 public struct SimulateCommand: Equatable, Sendable {
-    /// What the program prints for `--help` and after a mistake: its options.
+    /// The options of the program, printed after a mistake.
     public static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
                              [--mix MIX] [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]

@@ -40,6 +40,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
 
     /// The effect sends an event.
     /// - Parameter change: what the event changes in the state; without one nothing may change.
+    /// - Throws: ``TestLoopFailure``, when the event is refused, when it changes the state otherwise than `change`
+    ///   says, or when something before it was not asserted; also what `change` throws.
     public func send(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -48,6 +50,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     }
 
     /// The effect sends an event that the loop refuses, such as one of an effect that was cancelled.
+    /// - Throws: ``TestLoopFailure``, when the event is applied, when it is refused for another reason, or when
+    ///   something before it was not asserted.
     public func send(
         _ event: Event, refused reason: SendRefusal.Reason, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -60,6 +64,7 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     }
 
     /// The effect ends well.
+    /// - Throws: ``TestLoopFailure``, when the effect does not run, or when something before it was not asserted.
     public func complete(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).complete()", file, line)
         try loop.begin(call)
@@ -68,6 +73,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     }
 
     /// The effect sends its last event and ends well. When the event leads to its cancellation, that needs no assertion.
+    /// - Throws: ``TestLoopFailure``, when the event is refused, when it changes the state otherwise than `change`
+    ///   says, or when something before it was not asserted; also what `change` throws.
     public func complete(
         sending event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -79,6 +86,7 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     }
 
     /// The effect's body throws an error: the policy decides whether it is tried again.
+    /// - Throws: ``TestLoopFailure``, when the effect does not run, or when something before it was not asserted.
     public func fail(_ error: any Error, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).fail(\(error))", file, line)
         try loop.begin(call)
@@ -87,6 +95,7 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     }
 
     /// Has a parked effect tried again from the beginning, as `Loop.retryParked` does.
+    /// - Throws: ``TestLoopFailure``, when the effect is not parked, or when something before it was not asserted.
     public func retryParked(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).retryParked()", file, line)
         try loop.begin(call)

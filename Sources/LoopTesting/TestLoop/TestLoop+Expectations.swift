@@ -7,6 +7,8 @@ extension TestLoop {
 
     /// An event was applied that an effect has sent by itself, or that says that an effect has failed for good.
     /// - Parameter change: what the event changes in the state; without one nothing may change.
+    /// - Throws: ``TestLoopFailure``, when another event or none was applied, or when it changed the state otherwise
+    ///   than `change` says; also what `change` throws.
     public func expectEvent(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -30,6 +32,7 @@ extension TestLoop {
     }
 
     /// An event that an effect had sent was dropped, because the effect was cancelled before its turn came.
+    /// - Throws: ``TestLoopFailure``, when no such event was dropped.
     public func expectRefused(_ event: Event, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("expectRefused(\(ValueText.of(event)))", file, line)
         let index = machine.log.firstIndex { happening in
@@ -41,12 +44,16 @@ extension TestLoop {
     }
 
     /// The loop has ended, because its definition has an outcome.
+    /// - Returns: the outcome.
+    /// - Throws: ``TestLoopFailure``, when the loop has not ended, or when its end was asserted before.
     @discardableResult
     public func expectOutcome(file: StaticString = #fileID, line: UInt = #line) throws -> Outcome {
         try takeOutcome(TestCall("expectOutcome()", file, line))
     }
 
     /// The loop has ended with this outcome.
+    /// - Throws: ``TestLoopFailure``, when the loop has not ended, when its end was asserted before, or when the
+    ///   outcome is another one.
     public func expectOutcome(_ outcome: Outcome, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("expectOutcome", file, line)
         let other = try takeOutcome(call)
@@ -56,6 +63,7 @@ extension TestLoop {
     }
 
     /// Nothing has happened beside what was asserted already.
+    /// - Throws: ``TestLoopFailure``, with everything that was not asserted.
     public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
         let pending = pendingLines()
         if !pending.isEmpty { throw TestCall("expectNothing()", file, line).failure("this has happened:", pending) }
@@ -64,6 +72,7 @@ extension TestLoop {
     // MARK: Effects
 
     /// An effect of a feedback has started, with any request: the first that was not asserted.
+    /// - Throws: ``TestLoopFailure``, when no effect of the feedback has started that was not asserted.
     @discardableResult
     public func expectStart(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line
@@ -74,6 +83,7 @@ extension TestLoop {
     }
 
     /// An effect has started for this request.
+    /// - Throws: ``TestLoopFailure``, when no such effect has started, or when its start was asserted before.
     @discardableResult
     public func expectStart<Request: Sendable>(
         _ feedback: String, _ request: Request, file: StaticString = #fileID, line: UInt = #line
@@ -84,6 +94,7 @@ extension TestLoop {
 
     /// An effect has started for a request of which this holds. The closure names the type of the requests:
     /// `{ (page: Page) in page.number == 3 }`.
+    /// - Throws: ``TestLoopFailure``, when no such effect has started, or when its start was asserted before.
     @discardableResult
     public func expectStart<Request: Sendable>(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line, where isMeant: (Request) -> Bool
@@ -95,6 +106,8 @@ extension TestLoop {
     }
 
     /// Another attempt of the effect has started: after a failure, or because its limits let it.
+    /// - Throws: ``TestLoopFailure``, when the effect has not started again, or when something that happened to it
+    ///   earlier was not asserted.
     public func expectStart(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -104,6 +117,7 @@ extension TestLoop {
     }
 
     /// An effect is wanted for this request, and waits for the limits of its feedback.
+    /// - Throws: ``TestLoopFailure``, when no such effect waits, or when that was asserted before.
     @discardableResult
     public func expectWaiting<Request: Sendable>(
         _ feedback: String, _ request: Request, file: StaticString = #fileID, line: UInt = #line
@@ -113,6 +127,7 @@ extension TestLoop {
     }
 
     /// An effect of a feedback is wanted, for any request, and waits for the limits of its feedback.
+    /// - Throws: ``TestLoopFailure``, when no effect of the feedback waits, or when that was asserted before.
     @discardableResult
     public func expectWaiting(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line
@@ -122,6 +137,8 @@ extension TestLoop {
     }
 
     /// The effect goes on with a newer request.
+    /// - Throws: ``TestLoopFailure``, when the effect was given no newer request or another one, or when something that
+    ///   happened to it earlier was not asserted.
     public func expectUpdate<Request: Sendable>(
         _ effect: TestEffect<State, Event>, _ request: Request, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -138,6 +155,8 @@ extension TestLoop {
     }
 
     /// The effect was cancelled: the state does not ask for it any more.
+    /// - Throws: ``TestLoopFailure``, when the effect was not cancelled, or when something that happened to it earlier
+    ///   was not asserted.
     public func expectCancel(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -147,6 +166,8 @@ extension TestLoop {
     }
 
     /// The attempt took longer than the policy allows, and counts as failed.
+    /// - Throws: ``TestLoopFailure``, when the effect has not timed out, or when something that happened to it earlier
+    ///   was not asserted.
     public func expectTimeout(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -156,6 +177,8 @@ extension TestLoop {
     }
 
     /// The effect has failed for good, and its feedback has no event to say so.
+    /// - Throws: ``TestLoopFailure``, when the effect is not parked, or when something that happened to it earlier was
+    ///   not asserted.
     public func expectParked(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {

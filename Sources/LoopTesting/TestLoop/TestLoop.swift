@@ -63,6 +63,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Tests a loop of parts.
+    /// - Returns: what the test returns.
+    /// - Throws: the first failure; what the test throws.
     @discardableResult
     public static func run<Result>(
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>], mode: Mode = .exhaustive,
@@ -117,6 +119,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// Sends an event as whoever has the loop would.
     /// - Parameter change: what the event changes in the state, applied to the state before it. Without one nothing may
     ///   change.
+    /// - Throws: ``TestLoopFailure``, when the loop has ended, when the event changes the state otherwise than `change`
+    ///   says, or when something before it was not asserted; also what `change` throws.
     public func send(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -125,6 +129,9 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Sends an event in the place of a `custom` or `input` feedback, whose body is not run.
+    /// - Throws: ``TestLoopFailure``, when there is no such feedback, when its body does not run in this state, when
+    ///   the event changes the state otherwise than `change` says, or when something before it was not asserted; also
+    ///   what `change` throws.
     public func send(
         _ event: Event, from feedback: String, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -141,6 +148,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Changes one field as `Loop.mutate` does: the reducer is passed by, and feedbacks see no event.
+    /// - Throws: ``TestLoopFailure``, when the loop has ended, or when something before it was not asserted.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value, file: StaticString = #fileID,
         line: UInt = #line
@@ -159,6 +167,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Lets time pass: delays of retries, limits of rates and timeouts take effect, each at its moment.
+    /// - Throws: ``TestLoopFailure``, when `duration` is negative, when the loop has ended, or when something before it
+    ///   was not asserted.
     public func advance(by duration: Duration, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("advance(by: \(duration))", file, line)
         if duration < .zero { throw call.failure("time does not go back") }
@@ -169,6 +179,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
 
     /// Lets time pass until the next moment at which something happens by itself.
     /// - Returns: how much time that was.
+    /// - Throws: ``TestLoopFailure``, when nothing waits for time, when the loop has ended, or when something before it
+    ///   was not asserted.
     @discardableResult
     public func advance(file: StaticString = #fileID, line: UInt = #line) throws -> Duration {
         let call = TestCall("advance()", file, line)
@@ -182,6 +194,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Lets time pass until nothing waits for it any more; attempts that the test does not answer time out.
+    /// - Throws: ``TestLoopFailure``, when something still waits after 100000 steps, when the loop has ended, or when
+    ///   something before it was not asserted.
     public func run(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("run()", file, line)
         try begin(call)

@@ -9,7 +9,7 @@ internal import LoopCore
 /// for await tree in Frames(of: page, perSecond: 10) { print(tree.plainText()) }
 /// ```
 public struct Frames<Content: View>: AsyncSequence, Sendable {
-    /// One drawing: a whole tree.
+    /// Each element is one drawing: a whole tree.
     public typealias Element = ViewTree
     /// The sequence ends without an error.
     public typealias Failure = Never

@@ -4,10 +4,13 @@
 public struct Element: Sendable {
     /// What is shown.
     public enum Kind: Equatable, Sendable {
+        /// A text as it is, with its line ends.
         case text(String)
         /// A title; `level` 1 to 6, as in a document.
         case heading(String, level: Int)
+        /// A button with its label.
         case button(String)
+        /// A text that can be edited.
         case field(TextEntry)
         /// On or off.
         case toggle(String, isOn: Bool)
@@ -118,6 +121,7 @@ public struct Style: Equatable, Sendable {
 
 /// What a colour means.
 public enum Tone: String, CaseIterable, Sendable {
+    /// No meaning: the usual colour.
     case plain
     /// Beside the point.
     case secondary

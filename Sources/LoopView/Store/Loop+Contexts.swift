@@ -15,7 +15,7 @@ extension Loop {
 
 /// The states of a loop, each with the way to send events.
 public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendable {
-    /// One context.
+    /// Each element is one state of the loop, with the way to send events.
     public typealias Element = Context<State, Event>
     /// The sequence ends without an error.
     public typealias Failure = Never
