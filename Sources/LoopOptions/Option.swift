@@ -85,7 +85,7 @@ public protocol DeclaredOption: Sendable {
 public struct OptionDeclaration: Sendable {
     /// Without the dashes.
     public let name: String
-    /// What the option decides, in a few words, without the default and the variable.
+    /// The purpose of the option in a few words, without the default and the variable.
     public let help: String
     /// The variable's name, or nil.
     public let environment: String?

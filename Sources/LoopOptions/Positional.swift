@@ -39,7 +39,7 @@ public protocol DeclaredPositional: Sendable {
 public struct PositionalDeclaration: Sendable {
     /// In capitals: `SITE`.
     public let name: String
-    /// What the argument is for, in a few words.
+    /// The purpose of the argument in a few words.
     public let help: String
     /// The variable that stands in for it, or nil.
     public let environment: String?

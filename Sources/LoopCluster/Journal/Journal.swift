@@ -107,7 +107,7 @@ public struct JournalReceipt: Sendable {
 
 /// A journal could not do what it was asked; nothing that depends on it may leave.
 public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of error it is, for programs: callers decide by it how to go on.
+    /// The kinds of errors, for programs: callers decide by the kind how to go on.
     public enum Kind: Equatable, Sendable {
         /// The disk has no room.
         case full
@@ -127,11 +127,11 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// The kind of the error.
     public var kind: Kind
-    /// What the journal could not do, as it follows "could not": "append records through 7".
+    /// The operation that failed, as it follows "could not": "append records through 7".
     public var operation: String
-    /// What went wrong, in words.
+    /// The cause of the failure, in words.
     public var reason: String
-    /// What an operator or a caller can do about it.
+    /// The way out for an operator or a caller.
     public var remedy: String
 
     /// Creates an error from its parts.

@@ -87,7 +87,7 @@ public struct QuarantineRecord: Equatable, Sendable {
         /// The query of a feedback was running, on the state after the event.
         case query = 3
 
-        /// What was going on, as a noun phrase for people.
+        /// The step as a noun phrase, for people.
         public var description: String {
             switch self {
             case .decoding: "decoding the event"
@@ -109,7 +109,7 @@ public struct QuarantineRecord: Equatable, Sendable {
     public var effect: EffectID?
     /// The attempt that sent the entry; `.none` where a sender did.
     public var attempt: Attempt
-    /// What was going on when the process last ended in the entry.
+    /// The step in which the process last ended.
     public var phase: Phase
     /// How often it ended the process.
     public var crashes: UInt32
@@ -138,7 +138,7 @@ public struct QuarantineRecord: Equatable, Sendable {
 
 /// What an operator did, who, and when.
 public struct OperatorAction: Equatable, Sendable {
-    /// What an operator can do.
+    /// The actions of an operator that the journal records.
     public enum What: Equatable, Sendable {
         /// A parked effect is to be run again; its failures are forgotten.
         case retryParked(EffectID)
@@ -148,11 +148,11 @@ public struct OperatorAction: Equatable, Sendable {
         case dropQuarantined(UInt64)
     }
 
-    /// What the operator did.
+    /// The action.
     public var what: What
     /// Who, as the operator's tool says: a user and a host.
     public var who: String
-    /// When the reducer did what the operator asked for.
+    /// The time of the action, by the reducer's civil clock.
     public var time: WallTime
 
     /// Creates an action from its parts.
@@ -246,7 +246,7 @@ public struct AttemptEnd: Equatable, Sendable {
         case unclaimed = 5
     }
 
-    /// What becomes of the effect.
+    /// The future of the effect.
     public enum Next: Equatable, Sendable {
         /// The effect is tried again, not before this time.
         case retry(WallTime)

@@ -12,7 +12,7 @@ public import LoopWire
 ///
 /// It knows no types: what it hands out is for a ``StateFollower``, which asks it to `resync` what does not fit.
 public struct ObserverMachine: Sendable {
-    /// What the observer follows; the same for the machine's life.
+    /// The states and transitions that the observer follows; the same for the machine's life.
     public let following: Following
     package internal(set) var history = History.none
     /// Histories that were followed before, the newest last: frames of them may still arrive, over older connections.

@@ -165,7 +165,7 @@ public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible
     /// The state at this seq has another hash than the reducer's.
     case otherHash(Seq, own: UInt64, reducer: UInt64)
 
-    /// What does not fit and what is done about it, for logs.
+    /// The misfit and its consequence, for logs.
     public var description: String {
         switch self {
         case .unreadable(let seq, let why): "the state at seq \(seq) cannot be read: \(why)"

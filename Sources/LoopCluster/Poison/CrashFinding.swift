@@ -22,7 +22,7 @@ public struct ReplayCrash: Equatable, Sendable {
     public var position: UInt64
     /// The seq of the event.
     public var seq: Seq
-    /// What was going on when the process ended.
+    /// The step of the replay in which the process ended.
     public var phase: QuarantineRecord.Phase
     /// Whether to stop: this is the executable that it ended in, and it would end again.
     public var mustStop: Bool

@@ -207,7 +207,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// What does not fit and what an operator can do about it: one line for people.
+    /// The error and its remedy in one line, for people.
     public var description: String {
         switch self {
         case .differs(let difference):

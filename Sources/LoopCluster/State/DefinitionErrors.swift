@@ -10,7 +10,7 @@ public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConver
     /// The first event that would have to be applied.
     public var seq: Seq
 
-    /// What differs and what an operator can do about it: one line for people.
+    /// The difference and its remedy in one line, for people.
     public var description: String {
         let difference =
             journal.fingerprint == binary.fingerprint
@@ -30,7 +30,7 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
     /// That of this one.
     public var binary: UInt64
 
-    /// What differs and what an operator can do about it: one line for people.
+    /// The difference and its remedy in one line, for people.
     public var description: String {
         "the journal belongs to a run of this loop that began with another initial state (\(hexadecimal(journal)), this"
             + " one begins with \(hexadecimal(binary))); start with the same arguments, or give this run a journal of its"
@@ -40,12 +40,12 @@ public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertibl
 
 /// A record that does not fit the ones before it.
 public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What does not fit, in words.
+    /// The reason why the record cannot be applied, in words.
     public var reason: String
 
     package init(reason: String) { self.reason = reason }
 
-    /// The reason, with what it is the reason of: one line for people.
+    /// The error with its reason in one line, for people.
     public var description: String { "a record does not fit the ones before it: \(reason)" }
 }
 

@@ -22,7 +22,7 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Another definition's queries are still the ones that count: there was no definition record of this one yet.
     case notTakenOver
 
-    /// What is wrong with the snapshot and what an operator can do about it: one line for people.
+    /// The error and its remedy in one line, for people.
     public var description: String {
         switch self {
         case .corrupt(let what): "the snapshot is damaged: \(what)"

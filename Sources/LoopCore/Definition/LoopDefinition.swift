@@ -6,8 +6,8 @@
 public protocol LoopDefinition<State, Event>: Sendable {
     /// The data of the loop. Snapshots and updates hold it encoded, under the version `schema`.
     associatedtype State: Codable & Sendable
-    /// What can happen in the loop. Only events change the state, and the journal holds each one encoded, under the version
-    /// `schema`.
+    /// The occurrences that the loop reacts to. Only events change the state. The journal holds each one encoded, under
+    /// the version `schema`.
     associatedtype Event: Codable & Sendable
 
     /// The loop's name, the same in every process; part of every address. At most 64 bytes of UTF-8.

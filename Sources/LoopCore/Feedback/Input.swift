@@ -17,7 +17,7 @@ public struct Input<Event: Sendable>: Sendable {
 
     private let lines = Locked(Lines())
 
-    /// Creates an input that no loop is connected to yet: what is sent now waits for the first one.
+    /// Creates an input without a loop: events wait until the first loop is connected.
     public init() {}
 
     /// Sends one event. Without contention it has been reduced when this returns, as with `Loop.send`; from inside a

@@ -54,7 +54,7 @@ extension Double: FieldValueConvertible {
 }
 
 extension Bool: FieldValueConvertible {
-    /// True or false; nil where `value` is not a flag.
+    /// The flag; nil where `value` is not a flag.
     public init?(fieldValue value: FieldValue) {
         guard case .flag(let flag) = value else { return nil }
         self = flag
@@ -65,8 +65,7 @@ extension Bool: FieldValueConvertible {
 }
 
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
-    /// No value for `empty`, otherwise what the wrapped type makes of it; the initializer fails where that makes
-    /// nothing.
+    /// Nil for `empty`, otherwise the wrapped type's value. The initializer fails where the wrapped type's fails.
     public init?(fieldValue value: FieldValue) {
         if value == .empty {
             self = .none
@@ -77,7 +76,7 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
         }
     }
 
-    /// The wrapped value's, or `empty` where there is none.
+    /// The wrapped value's `fieldValue`; `empty` for nil.
     public var fieldValue: FieldValue { self?.fieldValue ?? .empty }
 }
 
@@ -88,6 +87,6 @@ extension FieldValueConvertible where Self: RawRepresentable, RawValue: FieldVal
         self.init(rawValue: raw)
     }
 
-    /// The raw value's.
+    /// The raw value's `fieldValue`.
     public var fieldValue: FieldValue { rawValue.fieldValue }
 }

@@ -26,7 +26,7 @@ public struct Reducer<State, Event>: Sendable {
         fatalError("unavailable")
     }
 
-    /// Folds one event into the state, as the function does that the reducer was made from.
+    /// Folds one event into the state.
     public func callAsFunction(_ state: inout State, _ event: Event) { body(&state, event) }
 
     /// Runs all of them, in order, on the same state: one event, one new state.

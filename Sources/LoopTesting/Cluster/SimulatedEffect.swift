@@ -59,7 +59,7 @@ public struct SimulatedEffect<Event: Sendable> {
 
 /// What a simulated effect throws that was only told what to say.
 public struct SimulatedEffectError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What the effect said: the text that `fail` was given.
+    /// The text that `fail` was given.
     public var message: String
 
     /// The message alone.

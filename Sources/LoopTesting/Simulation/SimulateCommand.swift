@@ -9,7 +9,7 @@ public struct SimulateCommand: Equatable, Sendable {
 
     /// What is wrong with the arguments.
     public struct Mistake: Error, Equatable, Sendable {
-        /// The option, and what it takes instead.
+        /// The wrong option or value, and the values that the option takes.
         public let reason: String
 
         package init(reason: String) { self.reason = reason }

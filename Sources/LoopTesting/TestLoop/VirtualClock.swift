@@ -23,7 +23,7 @@ public final class VirtualClock: Clock, TaskExecutor {
         /// The time since the clock was made.
         public var offset: Duration
 
-        /// Creates a time from what has passed since the clock was made.
+        /// Creates a time from the duration since the clock was made.
         public init(offset: Duration) { self.offset = offset }
 
         /// The time that is later by `duration`, or earlier where that is negative.

@@ -32,7 +32,7 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
         sleep = { try await clock.sleep(until: begin.advanced(by: $0 - .zero), tolerance: nil) }
     }
 
-    /// Begins an iteration, with a frame rate of its own. Its first tree shows what the view shows then.
+    /// Begins an iteration, with a frame rate of its own. The first tree is the view at that moment.
     public func makeAsyncIterator() -> Iterator {
         Iterator(view: Tracked { [view] in ViewTree(view) }, frames: frames, now: now, sleep: sleep)
     }

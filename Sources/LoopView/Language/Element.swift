@@ -30,7 +30,7 @@ public struct Element: Sendable {
         case group
     }
 
-    /// What the element is, with the text that it shows.
+    /// The kind of the element, with the text that it shows.
     public var kind: Kind
     /// How the element looks; plain unless said otherwise.
     public var style = Style()
@@ -107,7 +107,7 @@ public struct TextEntry: Equatable, Sendable {
 
 /// How an element looks, as a meaning: each renderer has its own way to show it.
 public struct Style: Equatable, Sendable {
-    /// What the element's colour means.
+    /// The meaning of the element's colour.
     public var tone = Tone.plain
     /// Whether the text is bold or otherwise emphasized.
     public var isStrong = false

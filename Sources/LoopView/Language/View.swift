@@ -24,7 +24,7 @@ extension Element: View {
 public struct Group: View {
     private let content: @Sendable () -> [Element]
 
-    /// Creates a view that shows what the closure says. Renderers call it again for each drawing.
+    /// Creates a view that shows the elements of the closure. Renderers call it again for each drawing.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
     /// The elements of the closure, without a container.

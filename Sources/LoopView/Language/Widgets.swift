@@ -13,7 +13,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
     private let content: @Sendable (Context<State, Event>) -> [Element]
     private let isDistinct: Bool
 
-    /// Shows what `content` makes of the store's newest context.
+    /// Shows the elements that `content` makes from the store's newest context.
     public init(
         viewModel: Store<State, Event>,
         @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
@@ -23,7 +23,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
         isDistinct = false
     }
 
-    /// Shows what `content` makes of the store's newest context.
+    /// Shows the elements that `content` makes from the store's newest context.
     public init(
         _ store: Store<State, Event>,
         @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
@@ -41,7 +41,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
         isDistinct = true
     }
 
-    /// What the content makes of the store's newest context.
+    /// The elements that the content makes from the store's newest context.
     public var body: [Element] {
         var elements = content(store.context)
         if isDistinct {
@@ -71,7 +71,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
         self.otherwise = otherwise
     }
 
-    /// What the content makes of the value, or what is shown where the state is nil.
+    /// The elements that the first content makes from the value, or the second content where the state is nil.
     public var body: [Element] {
         if let context = store.context.unwrapped() {
             content(context)

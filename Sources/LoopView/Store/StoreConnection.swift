@@ -42,7 +42,7 @@ public enum StoreProblem: Equatable, Sendable, CustomStringConvertible {
     /// A change of a field that its definition does not register; the field's key path, where it has one.
     case unregistered(field: String)
 
-    /// What was refused and why, with the remedy where there is one: for people.
+    /// The refusal with its reason, and with a remedy where there is one, for people.
     public var description: String {
         switch self {
         case .refused(let refusal): refusal.description
