@@ -37,6 +37,7 @@ public struct ByteReader: Sendable {
     public var rest: ArraySlice<UInt8> { source[next...] }
 
     /// Reads one byte. `what` names it in the error.
+    /// - Throws: `WireError.truncated` if no byte is left.
     @inlinable
     public mutating func u8(_ what: String = "byte") throws(WireError) -> UInt8 {
         try need(1, what)
@@ -45,18 +46,22 @@ public struct ByteReader: Sendable {
     }
 
     /// Reads 2 bytes, the lowest first.
+    /// - Throws: `WireError.truncated` if fewer are left.
     @inlinable
     public mutating func u16(_ what: String = "number") throws(WireError) -> UInt16 { try integer(what) }
 
     /// Reads 4 bytes, the lowest first.
+    /// - Throws: `WireError.truncated` if fewer are left.
     @inlinable
     public mutating func u32(_ what: String = "number") throws(WireError) -> UInt32 { try integer(what) }
 
     /// Reads 8 bytes, the lowest first.
+    /// - Throws: `WireError.truncated` if fewer are left.
     @inlinable
     public mutating func u64(_ what: String = "number") throws(WireError) -> UInt64 { try integer(what) }
 
     /// Reads `count` bytes.
+    /// - Throws: `WireError.truncated` if fewer are left, or if `count` is negative.
     @inlinable
     public mutating func bytes(_ count: Int, _ what: String = "bytes") throws(WireError) -> ArraySlice<UInt8> {
         try need(count, what)
@@ -66,7 +71,8 @@ public struct ByteReader: Sendable {
 
     /// Reads a count of 4 bytes, then as many bytes.
     ///
-    /// - Throws: ``WireError/tooLarge(what:size:limit:)`` if the count is above `max`, before anything else is looked at.
+    /// - Throws: `WireError.tooLarge` if the count is above `max`, before anything else is looked at;
+    ///   `WireError.truncated` if fewer bytes are left.
     @inlinable
     public mutating func prefixed(max: Int, _ what: String = "byte string") throws(WireError) -> ArraySlice<UInt8> {
         let start = next
@@ -81,13 +87,15 @@ public struct ByteReader: Sendable {
     }
 
     /// Skips `count` bytes.
+    /// - Throws: `WireError.truncated` if fewer are left, or if `count` is negative.
     @inlinable
     public mutating func skip(_ count: Int, _ what: String = "bytes") throws(WireError) {
         try need(count, what)
         next += count
     }
 
-    /// Throws unless everything was read.
+    /// Checks that everything was read.
+    /// - Throws: `WireError.trailingBytes` if bytes are left.
     @inlinable
     public func end() throws(WireError) {
         guard isAtEnd else { throw .trailingBytes(count: remaining, offset: position) }

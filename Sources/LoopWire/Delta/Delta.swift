@@ -2,18 +2,22 @@ public import CBOR
 import LoopCollections
 import LoopCore
 
-/// The difference between two states as bytes: of each `TrackedDictionary` what has changed in it, of everything else all.
+/// The delta between two states as bytes: the changes of each `TrackedDictionary`, and everything else whole.
 ///
-/// It is the encoding of the new state in which a tracked dictionary that was there before stands as
-/// `[path, [removed keys], [key, value, … updated], [key, value, … inserted]]`, and any other one as `[null, key, value, …]`.
-/// So it works for any `Codable` state, and takes work and bytes for what has changed in its dictionaries, and for what is
-/// outside of them.
+/// A delta is the encoding of the new state in which a tracked dictionary that was in the base stands as
+/// `[path, [removed keys], [key, value, … updated], [key, value, … inserted]]`, and any other one as
+/// `[null, key, value, …]`. So it works for any `Codable` state. Its cost in work and bytes is that of the changes in
+/// the dictionaries, and of everything outside of them.
 ///
-/// A dictionary is found again by the path of names that leads to it. One that stands in an array or a set, or within a
+/// A dictionary is found again by the path of names that leads to it. A dictionary in an array or a set, or within a
 /// value of another one, is written whole when it is reached.
 public enum Delta {
-    /// What makes the new state of the old one.
-    /// - Throws: what encoding a state throws.
+    /// The delta that turns one state into a later one.
+    /// - Parameters:
+    ///   - old: the base. Dictionaries that share structure with those of `new` are compared in proportion to the
+    ///     changes.
+    ///   - limits: the bounds of the encoding, such as its depth.
+    /// - Throws: `WireError` as encoding either state does.
     public static func encode<State: Encodable>(
         from old: State, to new: State, limits: CBORLimits = .default
     ) throws(WireError) -> [UInt8] {
@@ -29,8 +33,13 @@ public enum Delta {
         try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: base.parts)])
     }
 
-    /// Makes a state the new one of a delta to it.
-    /// - Throws: where the bytes are no delta, or not one to this state as far as that can be seen; the state stays.
+    /// Turns the base of a delta into the state that the delta results in.
+    /// - Parameters:
+    ///   - bytes: the delta, as ``encode(from:to:limits:)`` makes it.
+    ///   - state: the base; unchanged if an error is thrown.
+    ///   - limits: the bounds of the decoding.
+    /// - Throws: `WireError` if the bytes are not a delta, or visibly not one to this state. A wrong base is not
+    ///   always visible; a hash of the result shows it.
     public static func apply<State: Codable>(
         _ bytes: [UInt8], to state: inout State, limits: CBORLimits = .default
     ) throws(WireError) {
@@ -48,11 +57,11 @@ public enum Delta {
     }
 }
 
-/// A state that deltas are made to later, without the state: of each tracked dictionary an anchor.
+/// A base for later deltas, without the state itself: an anchor for each tracked dictionary.
 ///
-/// So nobody holds a copy, which would make the next changes copy what they change. The delta to it says more than one
-/// to a copy would: an entry that was changed and has its old value again is in it, and a dictionary that was put in the
-/// place of another one, or most of which has changed, is in it whole.
+/// So no copy is held, which would make the next changes copy what they change. The delta to it has more entries than
+/// one to a copy would have. It includes an entry that was changed and has its old value again. A dictionary that
+/// replaced another one, or most of which has changed, is in it whole.
 package struct DeltaBase: Sendable {
     let parts: DeltaParts
     /// How many bytes there are outside of the state's dictionaries: every delta is as long.

@@ -2,37 +2,47 @@ public import LoopCore
 
 /// One life of a journal: 8 random bytes made with it. A memory journal has a new one at each start.
 public struct History: Hashable, Codable, Sendable, CustomStringConvertible {
+    /// The random number; 0 only in ``none``.
     public var value: UInt64
 
+    /// Creates a history from its number on the wire.
     public init(_ value: UInt64) { self.value = value }
 
-    /// Stands where no history is known yet.
+    /// No history: the value before one is known.
     public static let none = History(0)
 
+    /// 16 hexadecimal digits, as the status and `loopctl` show them.
     public var description: String { hexadecimal(value) }
 }
 
 /// One incarnation of the reducer's leadership. The number grows in the journal; the nonce tells a copied journal.
 public struct Epoch: Hashable, Codable, Sendable, CustomStringConvertible {
+    /// Grows with each start of a reducer on the same journal, from 1; 0 only in ``none``.
     public var number: UInt64
+    /// Random for each start. Two epochs with the same number and different nonces belong to a journal and its copy.
     public var nonce: UInt64
 
+    /// Creates an epoch from its parts.
     public init(number: UInt64, nonce: UInt64) {
         self.number = number
         self.nonce = nonce
     }
 
-    /// Stands where no epoch is known yet.
+    /// No epoch: the value before one is known, below all others.
     public static let none = Epoch(number: 0, nonce: 0)
 
+    /// The number alone, for people; the nonce is left out.
     public var description: String { "\(number)" }
 }
 
 /// 16 random bytes of a process: names its inbox topic and nothing else.
 public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The first 8 of the 16 bytes in a topic.
     public var high: UInt64
+    /// The last 8 of the 16 bytes in a topic.
     public var low: UInt64
 
+    /// Creates a peer ID from its halves. Random halves make a new peer; those of ``local`` are reserved.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -41,6 +51,7 @@ public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConve
     /// The peer in the reducer's own process. It has one session in a history, whichever process keeps the journal.
     public static let local = PeerID(high: 0x6c6f_6361_6c00_0000, low: 0)
 
+    /// A fixed order of peers, by `high` and then `low`, which is the same in every process. It has no other meaning.
     public static func < (a: PeerID, b: PeerID) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
     /// The first 8 hexadecimal digits, enough for people.
@@ -49,23 +60,30 @@ public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConve
 
 /// A sender's numbered stream of entries at the reducer: granted and journaled there, never reused in a history.
 public struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The number that the reducer granted, from 1 on; 0 only in ``none``.
     public var value: UInt64
 
+    /// Creates a session ID from its number on the wire.
     public init(_ value: UInt64) { self.value = value }
 
-    /// Stands where no session was granted.
+    /// No session: the value before one is granted.
     public static let none = SessionID(0)
 
+    /// Orders sessions by their grant: the lower number was granted earlier.
     public static func < (a: SessionID, b: SessionID) -> Bool { a.value < b.value }
 
+    /// The number in decimal digits, for people.
     public var description: String { "\(value)" }
 }
 
 /// One try of an effect by one worker: `count` counts all grants of that epoch, so an attempt is never repeated.
 public struct Attempt: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The number of the epoch in which the attempt was granted, from 1.
     public var epoch: UInt64
+    /// The number of the grant among all grants of its epoch, from 1.
     public var count: UInt64
 
+    /// Creates an attempt from its parts.
     public init(epoch: UInt64, count: UInt64) {
         self.epoch = epoch
         self.count = count
@@ -74,23 +92,29 @@ public struct Attempt: Hashable, Comparable, Codable, Sendable, CustomStringConv
     /// Below every attempt; as a floor it voids none.
     public static let none = Attempt(epoch: 0, count: 0)
 
+    /// Orders attempts by their grant: an attempt of an earlier epoch is below all of a later one.
     public static func < (a: Attempt, b: Attempt) -> Bool { (a.epoch, a.count) < (b.epoch, b.count) }
 
+    /// Epoch and count, such as `3/27`, as the journal's tools show them.
     public var description: String { "\(epoch)/\(count)" }
 }
 
-/// What became of one numbered entry.
+/// The outcome of one numbered entry.
 public enum EntryOutcome: Equatable, Sendable {
     /// Applied; `seq` is the transition, or `.initial` where the sender did not ask for it.
     case applied(Seq)
+    /// Consumed without being applied, for this reason.
     case refused(SendRefusal.Reason)
 }
 
-/// One outcome that a sender must be told in particular: a refusal, or the seq it asked for.
+/// An outcome that a sender must know in particular: a refusal, or the seq that the sender asked for.
 public struct NotableOutcome: Equatable, Sendable {
+    /// The number of the entry in its session, from 1.
     public var number: UInt64
+    /// The refusal, or the seq of the transition.
     public var outcome: EntryOutcome
 
+    /// Creates an outcome from its parts.
     public init(number: UInt64, outcome: EntryOutcome) {
         self.number = number
         self.outcome = outcome

@@ -2,12 +2,16 @@ internal import LoopLock
 
 /// The fixed-width name of a loop in topics and headers: the first 8 bytes of a 64-bit FNV-1a hash of its name.
 public struct LoopID: Hashable, Sendable, CustomStringConvertible {
+    /// The hash of the loop's name; 0 in the messages of a tool that knows no loop.
     public var value: UInt64
 
+    /// Creates a loop ID from its number on the wire.
     public init(value: UInt64) { self.value = value }
 
+    /// Creates the ID of the loop with this name, which is hashed as UTF-8.
     public init(name: String) { value = StableHash.fnv1a(name.utf8) }
 
+    /// 16 hexadecimal digits, for errors and logs.
     public var description: String { hexadecimal(value) }
 }
 

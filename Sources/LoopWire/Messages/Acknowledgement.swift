@@ -1,7 +1,7 @@
 import CBOR
 public import LoopCore
 
-/// What became of a session's entries in `base + 1 ... watermark`: applied, but for the notable ones.
+/// The outcomes of a session's entries in `base + 1 ... watermark`: all are applied except the notable ones.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -9,12 +9,18 @@ public import LoopCore
 /// | 8 | watermark u64 |
 /// | 4 + … | notable: count u32, (number u64, 0 = applied or the reason u8, seq u64)… |
 ///
-/// It settles an outbox only if `base` is at most the sender's own watermark; otherwise the sender asks for outcomes.
+/// It settles an outbox only if `base` is at most the sender's own settled number. Otherwise the sender asks for
+/// outcomes.
 public struct Acknowledgement: Equatable, Sendable {
+    /// The number that the acknowledgement starts from: the outcomes of `base + 1 ... watermark` are known by it.
     public var base: UInt64
+    /// Every entry up to this number is consumed, and the records of that are durable.
     public var watermark: UInt64
+    /// The outcomes that the sender must know one by one, in the order of their numbers. Every other entry was
+    /// applied.
     public var notable: [NotableOutcome]
 
+    /// Creates an acknowledgement from its parts.
     public init(base: UInt64, watermark: UInt64, notable: [NotableOutcome]) {
         self.base = base
         self.watermark = watermark
@@ -40,16 +46,24 @@ public struct Acknowledgement: Equatable, Sendable {
 /// |---|---|
 /// | 8 | number u64: of the newest inbox message sent; a larger one than the peer has applied shows a gap at the tail |
 /// | 8 | watermark u64: durable |
-/// | 8 | received u64: every entry up to this number has arrived |
-/// | 8 | stamp u64: the reducer's steady clock when it was made; echoed by heartbeats |
+/// | 8 | received u64: every entry up to this number was read; 2⁶⁴ − 1 while batches wait to be read |
+/// | 8 | stamp u64: the reducer's steady clock in nanoseconds when it was made; echoed by heartbeats |
 /// | 1 | resend: 1 = entries after `received` are missing |
 public struct Tick: Equatable, Sendable {
+    /// The number of the newest inbox message sent to this peer; 0 before the first.
     public var number: UInt64
+    /// Every entry of the session up to this number is consumed, and the records of that are durable.
     public var watermark: UInt64
+    /// Every entry up to this number was read without a gap. `UInt64.max` while unread batches wait in the reducer's
+    /// sockets: then no entry is known to be missing.
     public var received: UInt64
+    /// The reducer's steady clock in nanoseconds when the tick was made. A heartbeat echoes it and so renews the
+    /// lease.
     public var stamp: UInt64
+    /// Whether the reducer saw a gap after `received`: the sender sends those entries again at once.
     public var resend: Bool
 
+    /// Creates a tick from its parts.
     public init(number: UInt64, watermark: UInt64, received: UInt64, stamp: UInt64, resend: Bool) {
         self.number = number
         self.watermark = watermark
@@ -82,23 +96,32 @@ public struct Tick: Equatable, Sendable {
 /// | 8 | transfer u64: names the encoded state that the parts belong to |
 /// | 8 | seq u64 |
 /// | 8 | part u64: from 0 |
-/// | 1 | end u8: 0 the chunk goes on, 1 it ends, 2 it ends and so does the state |
+/// | 1 | end u8: 0 the chunk continues in the next part, 1 it ends, 2 it ends and so does the state |
 /// | 4 + n | bytes of the chunk |
 public struct StatePart: Equatable, Sendable {
-    /// What ends with a part.
+    /// Whether a chunk or the whole state ends with a part. The raw values stand on the wire.
     public enum End: UInt8, Sendable {
+        /// The chunk continues in the next part.
         case nothing = 0
+        /// The chunk ends with this part, and another one follows.
         case chunk = 1
+        /// The chunk ends with this part, and so does the state.
         case state = 2
     }
 
+    /// The number of the transfer within one epoch, from 1. All parts with the same number belong to one encoded
+    /// state.
     public var transfer: UInt64
+    /// The seq of the state that is transferred.
     public var seq: Seq
     /// Its place among all parts of the transfer, from 0.
     public var part: UInt64
+    /// Whether a chunk, or the whole state, ends with this part.
     public var end: End
+    /// The bytes of the chunk in this part, at most 256 KiB. A chunk is CBOR once all its parts are joined.
     public var bytes: [UInt8]
 
+    /// Creates a part of a state from its fields.
     public init(transfer: UInt64, seq: Seq, part: UInt64, end: End, bytes: [UInt8]) {
         self.transfer = transfer
         self.seq = seq
@@ -128,7 +151,7 @@ public struct StatePart: Equatable, Sendable {
     }
 }
 
-/// One transition, for those who watch.
+/// One transition, for observers that fold the events and for people.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -139,12 +162,18 @@ public struct StatePart: Equatable, Sendable {
 /// | 16 | effect (only then) |
 /// | 4 + n | event: CBOR |
 public struct TransitionNote: Equatable, Sendable {
+    /// The seq of the transition, from 1. Consecutive notes have consecutive seqs.
     public var seq: Seq
+    /// The wall time that the journal has for the event, in milliseconds since 1970.
     public var time: WallTime
+    /// The session of the event's sender; `.none` for a quarantined event that an operator applied.
     public var session: SessionID
+    /// The effect that sent the event; nil for an event of a client.
     public var effect: EffectID?
+    /// The encoded event.
     public var event: [UInt8]
 
+    /// Creates a note from its parts.
     public init(seq: Seq, time: WallTime, session: SessionID, effect: EffectID?, event: [UInt8]) {
         self.seq = seq
         self.time = time

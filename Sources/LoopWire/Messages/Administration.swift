@@ -1,53 +1,65 @@
 import CBOR
 
-/// What an operator's tool asks of a running reducer; a CBOR document in the body of one message.
+/// A request of an operator's tool to a running reducer; a CBOR document in the body of one message.
 public enum AdministrationRequest: Codable, Equatable, Sendable {
-    /// The effects that failed for good.
+    /// Lists the effects that failed for good.
     case parked
-    /// Runs a parked effect again. `effect` as it is listed; `who` asks, for the journal.
+    /// Runs a parked effect again. `effect` names it as the list does; `who` is the operator, for the journal.
     case retryParked(effect: String, who: String)
-    /// The events that were set aside.
+    /// Lists the events that were set aside.
     case quarantine
-    /// One of them, with its bytes.
+    /// Asks for one of them, with its bytes.
     case quarantined(id: UInt64)
-    /// Applies one after all.
+    /// Applies a quarantined event after all. `who` is the operator, for the journal.
     case retryQuarantined(id: UInt64, who: String)
+    /// Gives up a quarantined event: it leaves the list, and its bytes stay in the journal only. `who` is the
+    /// operator.
     case dropQuarantined(id: UInt64, who: String)
-    /// The journal's records of a range of seqs, a page at a time.
-    /// - `after`: the position behind which the page begins; nil: at the seq `from`.
+    /// Asks for a page of the journal's records in a range of seqs. `through` nil: up to the newest. The page begins
+    /// after the position `after`; nil: at the seq `from`.
     case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// The state after a transition; nil: the newest.
+    /// Asks for the state after a transition; nil: the newest.
     case state(at: UInt64?)
     /// Replays the journal, and compares it with its snapshots and state hashes.
     case verify
-    /// Forgets records below a seq, as far as snapshots cover them.
+    /// Removes the records below a seq, as far as snapshots cover them.
     case trim(before: UInt64)
 }
 
-/// What the reducer answers; a CBOR document, in as many messages as it needs.
+/// The reducer's answer to an operator's tool; a CBOR document, in as many messages as it needs.
 public enum AdministrationAnswer: Codable, Equatable, Sendable {
-    /// It was done, and what came of it, for people.
+    /// The request was carried out; the text says with which result, for people.
     case done(String)
-    /// It was not done, and why.
+    /// The request was not carried out; the text says why, for people.
     case refused(String)
+    /// Answers `parked`: the effects in the order of their IDs, at most 10,000.
     case parked([ParkedEffect])
+    /// Answers `quarantine` with the newest 1000 events without bytes, and `quarantined` with one event and its
+    /// bytes.
     case quarantine([QuarantinedEvent])
+    /// Answers `history` with one page.
     case history(HistoryPage)
-    /// The state's encoding.
+    /// Answers `state`: the encoded state, and the seq that it belongs to.
     case state(seq: UInt64, bytes: [UInt8])
+    /// Answers `verify`.
     case verified(VerifyReport)
 }
 
 /// An effect that failed for good.
 public struct ParkedEffect: Codable, Equatable, Sendable {
-    /// Names it to `retryParked`: feedback number, seq and index.
+    /// Names the effect to `retryParked`: `feedback.seq.index`.
     public var effect: String
+    /// The name of the feedback.
     public var feedback: String
+    /// How many attempts of the effect have failed or timed out since it started, or since an operator last retried
+    /// it.
     public var failures: Int
+    /// Why the last attempt failed, for people.
     public var message: String
-    /// The encoded request.
+    /// The encoded request; empty if the requests listed before it fill the 4 MiB of an answer.
     public var request: [UInt8]
 
+    /// Creates an entry of the list of parked effects from its parts.
     public init(effect: String, feedback: String, failures: Int, message: String, request: [UInt8]) {
         self.effect = effect
         self.feedback = feedback
@@ -59,19 +71,24 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
 
 /// An event that ended the process more than once, and was set aside.
 public struct QuarantinedEvent: Codable, Equatable, Sendable {
+    /// Names the event to `quarantined`, `retryQuarantined` and `dropQuarantined`; unique in the journal.
     public var id: UInt64
     /// Milliseconds since 1970.
     public var time: Int64
+    /// The session that numbered the event.
     public var session: UInt64
+    /// The number of the event in that session, which is consumed.
     public var number: UInt64
-    /// The effect that sent it; nil: no effect did.
+    /// The effect that sent the event; nil for an event of a client.
     public var effect: String?
-    /// What was going on: "decoding the event", "reduce" or "a feedback's query".
+    /// The phase in which the process ended: "decoding the event", "reduce" or "a feedback's query".
     public var phase: String
+    /// How many times the reducer's process ended in the event before it was set aside.
     public var crashes: Int
     /// The encoded event; empty in a list.
     public var event: [UInt8]
 
+    /// Creates an entry of the quarantine from its parts.
     public init(
         id: UInt64, time: Int64, session: UInt64, number: UInt64, effect: String?, phase: String, crashes: Int,
         event: [UInt8]
@@ -89,10 +106,12 @@ public struct QuarantinedEvent: Codable, Equatable, Sendable {
 
 /// Some records of a journal, in order.
 public struct HistoryPage: Codable, Equatable, Sendable {
+    /// The records in the order of their positions, at most 2000.
     public var records: [HistoryRecord]
-    /// Where the next page begins; nil: this is the last.
+    /// The position to pass as `after` for the next page; nil if this page is the last.
     public var next: UInt64?
 
+    /// Creates a page from its parts.
     public init(records: [HistoryRecord], next: UInt64?) {
         self.records = records
         self.next = next
@@ -101,22 +120,28 @@ public struct HistoryPage: Codable, Equatable, Sendable {
 
 /// One record of a journal, for people and programs.
 public struct HistoryRecord: Codable, Equatable, Sendable {
+    /// The record's number in the journal, counted over all records, from 1.
     public var position: UInt64
     /// The seq of the newest event at or before this record.
     public var seq: UInt64
-    /// What kind of record it is: "event", "refused", "completed", …
+    /// The kind of the record: "event", "refused", "completed", …
     public var kind: String
     /// Milliseconds since 1970, where the record has a time.
     public var time: Int64?
+    /// The session whose entry or life the record is about; nil if it is about none.
     public var session: UInt64?
+    /// The number of the entry in that session; nil if the record is about no entry.
     public var number: UInt64?
+    /// The effect that the record is about, as `feedback.seq.index`; nil if it is about none.
     public var effect: String?
+    /// The attempt of that effect, as `epoch/count`; nil if the record is about no effect.
     public var attempt: String?
-    /// What else there is to say, in words.
+    /// Further content of the record as text; nil if there is none.
     public var note: String?
     /// The encoded event, of an event and of a quarantined one.
     public var event: [UInt8]?
 
+    /// Creates a record with the fields that every record has. All others are nil.
     public init(position: UInt64, seq: UInt64, kind: String) {
         self.position = position
         self.seq = seq
@@ -124,18 +149,22 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
     }
 }
 
-/// What a replay of a whole journal found.
+/// The result of a replay of a whole journal.
 public struct VerifyReport: Codable, Equatable, Sendable {
-    /// The replayed range of seqs, and how many records of all kinds.
+    /// The seq of the state that the replay began with; 0 for the initial state.
     public var from: UInt64
+    /// The seq that the replay reached: the newest of the journal, or where the first difference was found.
     public var through: UInt64
+    /// How many records of all kinds were replayed.
     public var records: UInt64
-    /// How many snapshots and state hashes were compared.
+    /// How many snapshots of this definition were compared with the replay.
     public var snapshots: Int
+    /// How many state hashes were compared with the replay.
     public var stateHashes: UInt64
     /// The first difference; nil: there is none.
     public var difference: String?
 
+    /// Creates a report from its parts.
     public init(
         from: UInt64, through: UInt64, records: UInt64, snapshots: Int, stateHashes: UInt64, difference: String?
     ) {
@@ -157,11 +186,16 @@ public struct VerifyReport: Codable, Equatable, Sendable {
 /// | 4 | parts u32 |
 /// | 4 + n | bytes |
 public struct AnswerPart: Equatable, Sendable {
+    /// The number of the question that this answers.
     public var request: UInt64
+    /// The place of this part in the answer, from 0.
     public var part: UInt32
+    /// How many parts the answer has, at least 1.
     public var parts: UInt32
+    /// This part's slice of the answer in CBOR.
     public var bytes: ArraySlice<UInt8>
 
+    /// Creates a part of an answer from its fields; `part` is below `parts`.
     public init(request: UInt64, part: UInt32, parts: UInt32, bytes: ArraySlice<UInt8>) {
         self.request = request
         self.part = part

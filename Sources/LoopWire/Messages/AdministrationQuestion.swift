@@ -2,8 +2,9 @@
 ///
 ///     let effects: [ParkedEffect] = try call.ask(.parked, within: .seconds(2))
 public struct AdministrationQuestion<Answer>: Sendable {
+    /// The request as it is sent to the reducer.
     public let request: AdministrationRequest
-    /// The answer, where it is of the kind that the request has; else nil.
+    /// Takes the answer out of what the reducer sent; nil if that is of another kind, such as a refusal.
     public let read: @Sendable (AdministrationAnswer) -> Answer?
 
     private init(_ request: AdministrationRequest, _ read: @escaping @Sendable (AdministrationAnswer) -> Answer?) {
@@ -18,22 +19,36 @@ extension AdministrationQuestion<String> {
         self.init(request) { if case .done(let text) = $0 { text } else { nil } }
     }
 
+    /// Asks to run a parked effect again, with its failures reset to 0.
+    /// - Parameters:
+    ///   - effect: the effect as ``ParkedEffect/effect`` names it.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
     public static func retryParked(effect: String, who: String) -> Self {
         Self(toDo: .retryParked(effect: effect, who: who))
     }
 
+    /// Asks to apply a quarantined event after all.
+    /// - Parameters:
+    ///   - id: the event's ``QuarantinedEvent/id``.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
     public static func retryQuarantined(id: UInt64, who: String) -> Self {
         Self(toDo: .retryQuarantined(id: id, who: who))
     }
 
+    /// Asks to give up a quarantined event; its bytes stay in the journal only.
+    /// - Parameters:
+    ///   - id: the event's ``QuarantinedEvent/id``.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
     public static func dropQuarantined(id: UInt64, who: String) -> Self {
         Self(toDo: .dropQuarantined(id: id, who: who))
     }
 
+    /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
     public static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
 }
 
 extension AdministrationQuestion<[ParkedEffect]> {
+    /// Asks for the effects that failed for good, at most 10,000.
     public static var parked: Self { Self(.parked) { if case .parked(let effects) = $0 { effects } else { nil } } }
 }
 
@@ -42,14 +57,20 @@ extension AdministrationQuestion<[QuarantinedEvent]> {
         self.init(request) { if case .quarantine(let events) = $0 { events } else { nil } }
     }
 
+    /// Asks for the events that were set aside, without their bytes: the newest 1000.
     public static var quarantine: Self { Self(of: .quarantine) }
 
-    /// Answered by one event.
+    /// Asks for one event that was set aside, with its bytes. The answer is an array of one.
     public static func quarantined(id: UInt64) -> Self { Self(of: .quarantined(id: id)) }
 }
 
 extension AdministrationQuestion<HistoryPage> {
-    /// - Parameter after: the position after which the page begins; nil: at the seq `from`.
+    /// Asks for a page of the journal's records.
+    /// - Parameters:
+    ///   - from: the seq of the first event that is wanted.
+    ///   - through: the seq of the last event that is wanted; nil for the newest.
+    ///   - after: the position after which the page begins, ``HistoryPage/next`` of the page before; nil for the
+    ///     first page.
     public static func history(from: UInt64, through: UInt64?, after: UInt64?) -> Self {
         Self(.history(from: from, through: through, after: after)) {
             if case .history(let page) = $0 { page } else { nil }
@@ -58,12 +79,14 @@ extension AdministrationQuestion<HistoryPage> {
 }
 
 extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
-    /// Answered by the encoding of the state, and the seq that it is of.
+    /// Asks for the encoded state after a transition, and its seq.
+    /// - Parameter seq: the seq of the transition; 0 for the initial state, nil for the newest.
     public static func state(at seq: UInt64?) -> Self {
         Self(.state(at: seq)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
     }
 }
 
 extension AdministrationQuestion<VerifyReport> {
+    /// Asks for a replay of the journal, compared with its snapshots and state hashes. It may take minutes.
     public static var verify: Self { Self(.verify) { if case .verified(let report) = $0 { report } else { nil } } }
 }

@@ -15,14 +15,22 @@ public import CBOR
 /// | 4 | count u32, at least 1 |
 /// | … | entries |
 public struct Batch: Equatable, Sendable {
+    /// The loop that the batch is for. A reducer drops a batch of another loop and counts it as `foreignHistory`.
     public var loop: LoopID
+    /// The history that granted the session.
     public var history: History
+    /// The session that numbered the entries.
     public var session: SessionID
+    /// Every outcome up to this number is known to the sender, so the reducer need not keep it.
     public var settled: UInt64
+    /// The newest numbered inbox message that the sender has applied; 0 before the first.
     public var applied: UInt64
+    /// The number of the first entry, at least 1; the others follow without gaps.
     public var first: UInt64
+    /// The entries, at least 1, in the order of their numbers.
     public var entries: EntryRun
 
+    /// Creates a batch from its parts. A batch that is sent has at least one entry and `first` at least 1.
     public init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
         entries: EntryRun
@@ -36,6 +44,7 @@ public struct Batch: Equatable, Sendable {
         self.entries = entries
     }
 
+    /// Creates a batch from its parts, with entries that are encoded now.
     public init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
         entries: [Entry]
@@ -45,6 +54,7 @@ public struct Batch: Equatable, Sendable {
             entries: EntryRun(entries))
     }
 
+    /// The whole frame, as it is sent over PUSH.
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 56 + entries.byteCount)
         writer.protocolVersion()
@@ -61,6 +71,8 @@ public struct Batch: Equatable, Sendable {
     }
 
     /// Reads a batch; its entries stay in the bytes.
+    /// - Throws: `WireError` if the frame is truncated, too long, of another protocol version or shard, without
+    ///   entries, with numbers that start at 0 or overflow, or if an entry is malformed.
     public init(bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()

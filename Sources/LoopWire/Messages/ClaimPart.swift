@@ -1,11 +1,14 @@
 import CBOR
 public import LoopCore
 
-/// One attempt that a peer says it holds.
+/// One attempt that a peer holds, as it claims.
 public struct ClaimedAttempt: Equatable, Sendable {
+    /// The effect that runs, or that has entries in the outbox.
     public var effect: EffectID
+    /// The attempt of it that the peer holds.
     public var attempt: Attempt
 
+    /// Creates a claimed attempt from its parts.
     public init(effect: EffectID, attempt: Attempt) {
         self.effect = effect
         self.attempt = attempt
@@ -15,7 +18,7 @@ public struct ClaimedAttempt: Equatable, Sendable {
     package static var byteCount: Int { 32 }
 }
 
-/// A part of what a peer says it holds. The parts of one claim have the same number, and a later claim has a greater one.
+/// A part of a peer's claim. The parts of one claim have the same number, and a later claim has a greater one.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -24,11 +27,16 @@ public struct ClaimedAttempt: Equatable, Sendable {
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | attempts: count u32, (effect, attempt)… |
 public struct ClaimPart: Equatable, Sendable {
+    /// The number of the claim. A peer gives each claim a greater number than the one before.
     public var number: UInt64
+    /// The place of this part in the claim, from 0.
     public var part: UInt32
+    /// How many parts the claim has, at least 1.
     public var parts: UInt32
+    /// The attempts that this part names; none in the only part of an empty claim.
     public var attempts: [ClaimedAttempt]
 
+    /// Creates a part of a claim, by default the only part of claim 1; `part` is below `parts`.
     public init(_ attempts: [ClaimedAttempt], number: UInt64 = 1, part: UInt32 = 0, parts: UInt32 = 1) {
         self.number = number
         self.part = part
@@ -36,6 +44,7 @@ public struct ClaimPart: Equatable, Sendable {
         self.attempts = attempts
     }
 
+    /// Whether the claim is complete with this part: the session has claimed once the reducer has taken it.
     public var isLast: Bool { part + 1 == parts }
 
     /// A whole claim, in parts of at most so many bytes, or of one attempt.

@@ -10,8 +10,12 @@ public import LoopCore
 /// | 16 | attempt: epoch u64, count u64 |
 /// | … | start: `Grant` without effect and attempt; update: version u64, request |
 public enum Command: Equatable, Sendable {
+    /// Runs a new attempt.
     case start(Grant)
+    /// Replaces the request of an attempt that continues, if `version` is newer than its own. The version is the seq
+    /// that made the request.
     case update(EffectID, Attempt, version: Seq, request: RequestBytes)
+    /// Ends an attempt: the state no longer requests the effect, or the attempt was taken away.
     case cancel(EffectID, Attempt)
 
     func write(to writer: inout ByteWriter) {
@@ -60,13 +64,20 @@ public enum Command: Equatable, Sendable {
 /// | 1 | resumed: 1 = an earlier attempt may have had events applied |
 /// | 4 + n | request |
 public struct Grant: Equatable, Sendable {
+    /// The effect to run.
     public var effect: EffectID
+    /// The attempt that this grant starts. Each entry that the worker sends for the effect names it.
     public var attempt: Attempt
+    /// The seq of the transition that made the request. A newer version replaces an older one.
     public var version: Seq
+    /// How many attempts of the effect have failed or timed out before.
     public var failures: UInt32
+    /// Whether an earlier attempt may have had events applied, so that the work may be partly done.
     public var isResumed: Bool
+    /// The encoded request; at most ``Wire/requestBytesMax``.
     public var request: RequestBytes
 
+    /// Creates a grant from its parts.
     public init(
         effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
     ) {
@@ -115,12 +126,18 @@ public struct Grant: Equatable, Sendable {
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | grants: count u32, `Grant`… |
 public struct Assignments: Equatable, Sendable {
+    /// The number of the newest inbox message that is included. A worker that has applied a newer one asks again.
     public var number: UInt64
+    /// The watermark of the session when the list was taken. A worker that knows of a newer one asks again.
     public var watermark: UInt64
+    /// The place of this part in the list, from 0.
     public var part: UInt32
+    /// How many parts the list has, at least 1. They arrive in order and are applied together.
     public var parts: UInt32
+    /// The attempts that the worker should hold, as far as this part names them.
     public var grants: [Grant]
 
+    /// Creates a part of a list, by default its only part; `part` is below `parts`.
     public init(number: UInt64, watermark: UInt64, part: UInt32 = 0, parts: UInt32 = 1, grants: [Grant]) {
         self.number = number
         self.watermark = watermark

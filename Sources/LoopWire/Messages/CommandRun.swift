@@ -1,14 +1,16 @@
 import CBOR
 package import LoopCore
 
-/// Commands one behind the other, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
+/// Commands in sequence, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
 ///
 /// A slice shares the bytes and keeps its indices.
 public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     private var run = RunBytes()
 
+    /// Creates an empty run.
     public init() {}
 
+    /// Creates a run of these commands, which are encoded now.
     public init(_ commands: some Sequence<Command>) {
         for command in commands { append(command) }
     }
@@ -40,31 +42,37 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         return count - run.endIndex
     }
 
+    /// The index of the first command: 0 in a whole run, the lower bound in a slice.
     public var startIndex: Int { run.startIndex }
+    /// The index after the last command.
     public var endIndex: Int { run.endIndex }
 
-    /// How many bytes they take.
+    /// How many bytes the commands take.
     public var byteCount: Int { run.byteCount }
 
-    /// Their bytes, as they travel.
+    /// The bytes of the commands, as they travel.
     public var bytes: ArraySlice<UInt8> { run.bytes }
 
+    /// The command at an index, decoded at each call. The index must be in `startIndex..<endIndex`.
     public subscript(position: Int) -> Command {
         let start = run.start(of: position)
         return run.storage.withUnsafeBytes { Command(trusting: $0, at: start) }
     }
 
+    /// The commands of a range, which share the bytes and keep their indices. The range must be within the run's.
     public subscript(range: Range<Int>) -> CommandRun {
         var slice = self
         slice.run.slice(range)
         return slice
     }
 
-    /// How many commands from an index on take at most so many bytes; one at least, if there is one.
+    /// How many commands from an index on take at most `bytesMax` bytes. At least 1, even if it is larger; 0 at the
+    /// end.
     public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
+    /// Encodes a command and appends it. The run must not be a slice.
     public mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
@@ -113,6 +121,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
 }
 
 extension CommandRun: ExpressibleByArrayLiteral {
+    /// Creates a run of the commands of a literal.
     public init(arrayLiteral commands: Command...) { self.init(commands) }
 }
 

@@ -11,6 +11,7 @@ public import LoopCore
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
 /// | 4 + n | payload: count u32, bytes |
 public struct Entry: Equatable, Sendable {
+    /// The kinds of entries: an event, or an end of an effect's attempt. The raw values stand on the wire.
     public enum Kind: UInt8, Sendable {
         /// The payload is an encoded event.
         case event = 1
@@ -22,15 +23,23 @@ public struct Entry: Equatable, Sendable {
         case released = 4
     }
 
+    /// Whether the entry is an event or the end of an attempt.
     public var kind: Kind
+    /// Whether the sender wants the seq of the transition in the acknowledgement.
     public var wantsSeq: Bool
-    /// Whether the effect's body has ended with this event: it is an event and the `completed` behind it in one.
+    /// Whether the effect's body has ended with this event: the event and the `completed` that follows are one entry.
     public var isLast: Bool
     /// The effect on whose behalf the entry is sent, and its attempt; nil for events of clients.
     public var effect: EffectID?
+    /// The attempt of the effect that sends the entry; `.none` without an effect.
     public var attempt: Attempt
+    /// The encoded event, or the bytes of a ``Failure``; empty for `completed` and `released`.
     public var payload: ArraySlice<UInt8>
 
+    /// Creates an entry from its parts.
+    /// - Parameters:
+    ///   - kind: only an `event` may come without an effect.
+    ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
     public init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
         wantsSeq: Bool = false, isLast: Bool = false
@@ -44,15 +53,15 @@ public struct Entry: Equatable, Sendable {
         self.wantsSeq = wantsSeq
     }
 
-    /// The end of an effect's attempt.
-    /// - Parameter failure: what its body threw; nil: the body returned.
+    /// Creates the entry that ends an effect's attempt.
+    /// - Parameter failure: the error of its body; nil if the body returned.
     public init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         self.init(
             kind: failure == nil ? .completed : .failed, effect: effect, attempt: attempt,
             payload: (failure?.bytes ?? [])[...])
     }
 
-    /// The bytes around a payload, at most.
+    /// The most bytes that an entry takes in addition to its payload.
     public static let overhead = 38
 
     package func write(to writer: inout ByteWriter) {
@@ -75,7 +84,7 @@ public struct Entry: Equatable, Sendable {
     }
 }
 
-/// Why an effect's body threw, as it crosses the wire and is shown to people.
+/// The error of an effect's body, as it crosses the wire and is shown to people.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -83,16 +92,22 @@ public struct Entry: Equatable, Sendable {
 /// | 8 | the earliest next try, in milliseconds from now (0 without flag 2) |
 /// | 4 + n | what went wrong: UTF-8 |
 public struct Failure: Equatable, Sendable {
+    /// The error message, for people.
     public var message: String
+    /// Whether a retry cannot help: the reducer parks the effect at once.
     public var isFinal: Bool
+    /// The least time until the next try; nil leaves it to the feedback's policy. On the wire in whole milliseconds,
+    /// and read as one day at most. The longer of this and the policy's delay counts.
     public var retryAfter: Duration?
 
+    /// Creates a failure from its parts.
     public init(message: String, isFinal: Bool = false, retryAfter: Duration? = nil) {
         self.message = message
         self.isFinal = isFinal
         self.retryAfter = retryAfter
     }
 
+    /// The encoding as the payload of a `failed` entry.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.u8((isFinal ? 1 : 0) | (retryAfter == nil ? 0 : 2))
@@ -101,6 +116,8 @@ public struct Failure: Equatable, Sendable {
         return writer.bytes
     }
 
+    /// Reads the payload of a `failed` entry.
+    /// - Throws: `WireError` if the bytes are truncated or too long, or if the message is not UTF-8.
     public init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         let flags = try reader.u8()

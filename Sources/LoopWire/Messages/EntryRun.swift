@@ -1,20 +1,22 @@
 import CBOR
 public import LoopCore
 
-/// Entries one behind the other, in the bytes in which they travel.
+/// Entries in sequence, in the bytes in which they travel.
 ///
-/// A sender writes each entry once; outbox and batches hold parts of what it wrote. A slice shares the bytes and keeps
-/// its indices; an entry taken out shares its payload.
+/// A sender writes each entry once; outbox and batches hold parts of what it wrote. A slice shares the bytes and
+/// keeps its indices; an entry that is read from it shares its payload.
 public struct EntryRun: RandomAccessCollection, Sendable {
     private var run = RunBytes()
-    /// The largest payload; of a slice, at least that.
+    /// The size of the largest payload in bytes; for a slice at least that of its own largest.
     public private(set) var payloadBytesMax = 0
-    /// Whether all are events of no effect, for whose seq nobody asks. A slice of others may say false although it could
-    /// say true.
+    /// Whether all entries are events without an effect whose seq the sender does not want. For a slice, false may be
+    /// wrong.
     public private(set) var isPlain = true
 
+    /// Creates an empty run.
     public init() {}
 
+    /// Creates a run of these entries, which are encoded now.
     public init(_ entries: some Sequence<Entry>) {
         for entry in entries { append(entry) }
     }
@@ -47,15 +49,19 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         return count - run.endIndex
     }
 
+    /// The index of the first entry: 0 in a whole run, the lower bound in a slice.
     public var startIndex: Int { run.startIndex }
+    /// The index after the last entry.
     public var endIndex: Int { run.endIndex }
 
-    /// How many bytes they take.
+    /// How many bytes the entries take.
     public var byteCount: Int { run.byteCount }
 
-    /// Their bytes, as they travel.
+    /// The bytes of the entries, as they travel.
     public var bytes: ArraySlice<UInt8> { run.bytes }
 
+    /// The entry at an index, decoded at each call; its payload shares the run's bytes. The index must be in
+    /// `startIndex..<endIndex`.
     public subscript(position: Int) -> Entry { entry(head(at: position)) }
 
     /// What stands before the payload of an entry.
@@ -94,20 +100,23 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
+    /// The entries of a range, which share the bytes and keep their indices. The range must be within the run's.
     public subscript(range: Range<Int>) -> EntryRun {
         var slice = self
         slice.run.slice(range)
         return slice
     }
 
-    /// How many bytes some of them take.
+    /// How many bytes the entries of a range take.
     public func byteCount(of range: Range<Int>) -> Int { run.byteCount(of: range) }
 
-    /// How many entries from an index on take at most so many bytes; one at least, if there is one.
+    /// How many entries from an index on take at most `bytesMax` bytes. At least 1, even if it is larger; 0 at the
+    /// end.
     public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
 
+    /// Encodes an entry and appends it. The run must not be a slice.
     public mutating func append(_ entry: Entry) {
         entry.payload.withUnsafeBytes {
             append(
@@ -116,7 +125,10 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Appends an entry whose payload is copied.
+    /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
+    /// - Parameters:
+    ///   - effect: nil only for an `event`.
+    ///   - isLast: true only for an event of an effect.
     public mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
         payload: UnsafeRawBufferPointer
@@ -134,14 +146,14 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         note(flags, payload.count)
     }
 
-    /// Appends all entries of another run.
+    /// Appends all entries of another run. This run must not be a slice; the other one may be.
     public mutating func append(_ other: EntryRun) {
         run.append(other.run)
         payloadBytesMax = Swift.max(payloadBytesMax, other.payloadBytesMax)
         isPlain = isPlain && other.isPlain
     }
 
-    /// Forgets all entries and keeps the memory, for the next ones.
+    /// Removes all entries and keeps the memory for the next ones.
     public mutating func removeAll() {
         run.removeAll()
         (payloadBytesMax, isPlain) = (0, true)
@@ -154,11 +166,12 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 }
 
 extension EntryRun: Equatable {
-    /// Whether they are the same entries.
+    /// Compares the entries, whatever their indices.
     public static func == (a: EntryRun, b: EntryRun) -> Bool { a.run == b.run }
 }
 
 extension EntryRun: ExpressibleByArrayLiteral {
+    /// Creates a run of the entries of a literal.
     public init(arrayLiteral entries: Entry...) { self.init(entries) }
 }
 
@@ -216,7 +229,7 @@ package struct EntryHead: Equatable, Sendable {
         payload = start..<start + size
     }
 
-    /// The flags of an entry, how large its payload is, and how large it is itself; nil: it is none, or not all of it is there.
+    /// The flags of an entry, the size of its payload, and its own size; nil if the bytes are not a whole entry.
     @inline(__always)
     static func sizes(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> (flags: UInt8, payload: Int, all: Int)? {
         let there = bytes.count - offset

@@ -1,6 +1,6 @@
 import CBOR
 
-/// The reducer's answer to hello: who it is and where its other sockets are.
+/// The reducer's answer to hello: its loop and definition, and the addresses of its other sockets.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -11,14 +11,21 @@ import CBOR
 /// | 4 + n | PULL: likewise |
 /// | 4 | the largest encoded event u32 |
 public struct Introduction: Equatable, Sendable {
+    /// The name of the reducer's loop.
     public var name: String
+    /// The reducer's schema: the version of the loop's state and events as they are encoded.
     public var schema: UInt64
+    /// The fingerprint of the reducer's definition. Both sides must have the same, except workers of an older schema.
     public var fingerprint: UInt64
     /// A port where the transport is TCP: the peer uses the host that it dialled. Else an endpoint.
     public var publisher: String
+    /// The endpoint for batches, in the form of `publisher`.
     public var collector: String
+    /// The largest encoded event in bytes that the reducer accepts. A sender refuses a larger one before it has a
+    /// number.
     public var eventBytesMax: UInt32
 
+    /// Creates an introduction from its parts.
     public init(
         name: String, schema: UInt64, fingerprint: UInt64, publisher: String, collector: String, eventBytesMax: UInt32
     ) {
@@ -49,7 +56,7 @@ public struct Introduction: Equatable, Sendable {
     }
 }
 
-/// A peer is not let in, and why: names both sides.
+/// The reason why a peer is not let in, with the values of both sides.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -57,25 +64,37 @@ public struct Introduction: Equatable, Sendable {
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
 public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The properties in which the two sides may differ. The raw values stand on the wire.
     public enum What: UInt8, Sendable {
+        /// The loop's name.
         case loop = 1
+        /// The schema, which is newer than the reducer's, or too old for its definition.
         case schema = 2
+        /// The fingerprint of the definition.
         case definition = 3
+        /// A group that the worker wants to serve and that the reducer serves itself.
         case placement = 4
+        /// The version of the protocol.
         case protocolVersion = 5
+        /// The section of the state that the peer asks for: the definition registers none of this name.
         case section = 6
     }
 
+    /// The property that differs.
     public var what: What
+    /// The reducer's value, as text for people; for a section the existing names.
     public var reducer: String
+    /// The peer's value, as text for people.
     public var peer: String
 
+    /// Creates a refusal from its parts.
     public init(_ what: What, reducer: String, peer: String) {
         self.what = what
         self.reducer = reducer
         self.peer = peer
     }
 
+    /// One sentence for people with both values and, where there is one, the remedy.
     public var description: String {
         switch what {
         case .loop: "the reducer runs the loop \"\(reducer)\", this node was started for \"\(peer)\""

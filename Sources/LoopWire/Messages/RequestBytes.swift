@@ -17,6 +17,7 @@ public struct RequestBytes: Equatable, Sendable {
 
     package static var inlineCountMax: Int { 14 }
 
+    /// Copies the bytes.
     @inlinable
     public init(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count <= 14 else {
@@ -31,12 +32,14 @@ public struct RequestBytes: Equatable, Sendable {
             count: UInt8(truncatingIfNeeded: bytes.count))
     }
 
+    /// Copies the bytes of a sequence.
     public init(_ bytes: some Sequence<UInt8>) {
         self =
             bytes.withContiguousStorageIfAvailable { RequestBytes(UnsafeRawBufferPointer($0)) }
             ?? Array(bytes).withUnsafeBytes { RequestBytes($0) }
     }
 
+    /// How many bytes the request has.
     public var count: Int {
         switch storage {
         case .inline(_, _, _, let count): Int(count)
@@ -52,7 +55,8 @@ public struct RequestBytes: Equatable, Sendable {
         }
     }
 
-    /// Lends the bytes.
+    /// Lends the bytes, which are valid during the call only.
+    /// - Throws: what `body` throws.
     @inlinable
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -74,6 +78,7 @@ public struct RequestBytes: Equatable, Sendable {
 }
 
 extension RequestBytes: ExpressibleByArrayLiteral {
+    /// Creates a request of the bytes of a literal.
     public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
 }
 

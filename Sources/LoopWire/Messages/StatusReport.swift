@@ -1,72 +1,99 @@
 public import LoopCore
 
-/// What a reducer says about itself: one CBOR document, shown as JSON by tools.
+/// The reducer's report about itself: one CBOR document, shown as JSON by tools.
 public struct StatusReport: Codable, Equatable, Sendable {
     /// One peer that has a session.
     public struct Peer: Codable, Equatable, Sendable {
+        /// The name that the peer gave itself, for people; 256 characters of it.
         public var name: String
+        /// The first 8 hexadecimal digits of the peer's ID.
         public var peer: String
+        /// The number of its session, from 1.
         public var session: UInt64
+        /// The groups whose effects it serves; empty for a peer that runs none.
         public var groups: [String]
+        /// How many effects it may hold at once; 0 for a peer that runs none or stops.
         public var capacity: Int
-        /// Effects it holds.
+        /// How many effects it holds.
         public var leases: Int
-        /// Milliseconds until its leases may be taken away; negative when they may.
+        /// Milliseconds until its effects may be taken from it; negative since then.
         public var leaseMilliseconds: Int64
-        /// Numbered inbox messages sent that it has not confirmed.
+        /// How many numbered inbox messages it was sent and has not reported as applied.
         public var lag: UInt64
-        /// Effects it completed since this epoch began.
+        /// How many effects it has completed since this epoch began.
         public var completed: UInt64
+        /// Every entry of its session up to this number is consumed.
         public var watermark: UInt64
     }
 
-    /// What lives of one feedback.
+    /// The live effects of one feedback, counted by their condition.
     public struct FeedbackCounts: Codable, Equatable, Sendable {
+        /// The name of the feedback.
         public var name: String
+        /// How many of its live effects a peer holds.
         public var running: Int
+        /// How many of its live effects wait for a worker, for a limit or for the time of the next try.
         public var waiting: Int
+        /// How many of its live effects have completed; the state still requests them.
         public var completed: Int
+        /// How many of its live effects have failed for good.
         public var parked: Int
     }
 
     /// One effect that failed for good.
     public struct Parked: Codable, Equatable, Sendable {
+        /// The effect as `feedback.seq.index`; `loopctl parked retry` takes it.
         public var effect: String
+        /// The name of the feedback.
         public var feedback: String
+        /// How many attempts of the effect have failed or timed out since it started, or since an operator last
+        /// retried it.
         public var failures: Int
+        /// Why the last attempt failed, for people; 4096 characters of it.
         public var message: String
     }
 
+    /// The name of the loop.
     public var loop: String
+    /// The reducer's schema: the version of the loop's state and events as they are encoded.
     public var schema: UInt64
+    /// The history as 16 hexadecimal digits.
     public var history: String
+    /// The number of the reducer's epoch, from 1.
     public var epoch: UInt64
+    /// The seq of the newest transition; 0 before the first event.
     public var seq: UInt64
     /// Milliseconds since this epoch began.
     public var uptimeMilliseconds: Int64
-    /// Events applied per second, over the last seconds.
+    /// Events applied per second, as the mean of the last few ticks.
     public var eventsPerSecond: Double
-    /// Whether events are being committed and read.
+    /// Whether events are being committed and read; `notReadyBecause` says why not.
     public var isReady: Bool
-    /// Why not, where not.
+    /// The reason, for people, if the reducer is not ready; else nil.
     public var notReadyBecause: String?
+    /// How far the job has come, by the definition; nil if the definition does not say, or if the report has no room
+    /// for it.
     public var progress: Progress?
-    /// The loop's end, once it has come.
+    /// The exit code of the loop's outcome; nil until the loop has ended.
     public var exitCode: Int32?
+    /// The peers that have been admitted in this epoch, in the order of their sessions, at most 1000.
     public var peers: [Peer]
-    /// How many more peers there are than the report has room for; nil: none.
+    /// How many more peers there are than `peers` lists; nil if there are none.
     public var peersLeftOut: Int?
+    /// The counts of each feedback of the definition, in its order.
     public var feedbacks: [FeedbackCounts]
+    /// The effects that failed for good, at most 100.
     public var parked: [Parked]
-    /// How many more parked effects there are than the report has room for; nil: none.
+    /// How many more parked effects there are than `parked` lists; nil if there are none.
     public var parkedLeftOut: Int?
-    /// How many events are set aside because the reducer ended in them.
+    /// How many events are set aside because the reducer's process ended in them.
     public var quarantined: Int
-    /// What somebody should do something about, a line for each.
+    /// One line for each condition that a person should act on.
     public var warnings: [String]
-    /// Everything dropped or refused, by reason.
+    /// How many messages, entries and peers were dropped or refused, by the counters of the protocol's section 11.
     public var counters: [String: UInt64]
 
+    /// Creates a report in which everything but the loop is empty or 0, to be filled in.
     public init(loop: String, schema: UInt64) {
         self.loop = loop
         self.schema = schema
@@ -91,6 +118,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
 }
 
 extension StatusReport.Peer {
+    /// Creates the report of a peer in which everything else is 0, to be filled in.
     public init(name: String, peer: PeerID, session: SessionID, groups: [String], capacity: Int) {
         self.name = name
         self.peer = peer.description
@@ -106,6 +134,7 @@ extension StatusReport.Peer {
 }
 
 extension StatusReport.FeedbackCounts {
+    /// Creates the counts of a feedback, all 0, to be filled in.
     public init(name: String) {
         self.name = name
         running = 0
@@ -116,6 +145,7 @@ extension StatusReport.FeedbackCounts {
 }
 
 extension StatusReport.Parked {
+    /// Creates an entry of the list of parked effects from its parts.
     public init(effect: EffectID, feedback: String, failures: Int, message: String) {
         self.effect = effect.description
         self.feedback = feedback

@@ -1,7 +1,7 @@
 public import CBOR
 public import LoopCore
 
-/// What the reducer says: to one peer through its inbox topic or over ROUTER, or to all who subscribe.
+/// A message of the reducer: to one peer through its inbox topic or over ROUTER, or to all subscribers of a topic.
 ///
 /// | verb | message | body |
 /// |---|---|---|
@@ -15,7 +15,7 @@ public import LoopCore
 /// | 8 | busy | milliseconds u64, reason |
 /// | 9 | state part | `StatePart` |
 /// | 10 | status | a CBOR document |
-/// | 11 | ended | exit code u32, text |
+/// | 11 | ended | seq u64, exit code u32, text |
 /// | 12 | refused | `Refused` |
 /// | 13 | update | seq u64, state: count u32, bytes |
 /// | 14 | transitions | count u32, `TransitionNote`… |
@@ -26,43 +26,54 @@ public import LoopCore
 /// | 19 | state hash | seq u64, hash u64 |
 /// | 20 | goodbye heard | nothing |
 public enum ToPeer: Equatable, Sendable {
+    /// Answers hello.
     case introduction(Introduction)
-    /// Arrives through the inbox, which proves the subscription. The feedbacks are the names that stand behind the numbers
-    /// in effect IDs, from 0 on.
+    /// Admits the peer. It arrives through the inbox, which proves the subscription. The durations travel in
+    /// milliseconds. `feedbacks` has the names for the feedback numbers in effect IDs, from 0 on.
     case joinAccepted(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
-    /// Numbered per inbox; after a gap nothing is applied until `assignments`.
+    /// Orders to a worker, numbered for each inbox. After a gap the worker applies nothing until `assignments`.
     case commands(number: UInt64, CommandRun)
+    /// Which entries of the session are consumed. Unnumbered; a lost one shows in the base of the next.
     case acknowledgement(Acknowledgement)
+    /// The sign of life at the tick interval, with the newest numbers.
     case tick(Tick)
+    /// Everything that the worker should run, over ROUTER. Repairs a gap in the inbox.
     case assignments(Assignments)
+    /// Answers ``ToReducer/outcomesRequest(_:after:)`` from the journaled state.
     case outcomes(Acknowledgement)
-    /// Not now, and why, for people.
+    /// Asks the peer to try again later; the reason is for people, or empty.
     case busy(retryAfter: Duration, reason: String = "")
+    /// Answers ``ToReducer/stateRequest(transfer:part:form:section:deltas:)`` with one part.
     case statePart(StatePart)
+    /// Answers ``ToReducer/statusRequest``: a ``StatusReport`` in CBOR.
     case status([UInt8])
-    /// The loop has ended, with the state of this seq.
+    /// The loop has ended; `at` is the seq of its last state.
     case ended(at: Seq, exitCode: Int32, text: String)
+    /// The peer may not join, or asks for a section that does not exist. It must not ask again.
     case refused(Refused)
+    /// The whole state, or a section of it, in CBOR, as of a seq.
     case update(Seq, state: [UInt8])
+    /// Applied events in the order of their seqs, for observers that fold them and for people.
     case transitions([TransitionNote])
+    /// The newest seq, sent to all observers at the tick interval.
     case serverHeartbeat(Seq)
     /// A part of the answer to an operator's request.
     case answer(AnswerPart)
-    /// What has changed since an earlier state.
+    /// The changes since an earlier state.
     case delta(StateDelta)
-    /// A section has been the same at all of these seqs.
+    /// A section was the same at all of these seqs.
     case unchanged(ClosedRange<Seq>)
-    /// FNV-1a of the canonical bytes of the state at a seq, to be compared with one's own.
+    /// FNV-1a of the canonical bytes of the state at a seq, which observers compare with their own.
     case stateHash(Seq, UInt64)
-    /// The session that said goodbye has ended, and the journal has it.
+    /// The session that said goodbye has ended, by a record in the journal.
     case goodbyeHeard
 }
 
-/// One frame from the reducer: whom and what it is for, and from which history, epoch and session.
+/// One frame from the reducer: a message with its history, epoch and session.
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 11 or 27 | topic (on PUB only) |
+/// | 11, 19, 23 or 27 | topic (on PUB only) |
 /// | 2 | protocol: `4c`, version |
 /// | 8 | history u64 |
 /// | 16 | epoch: number u64, nonce u64 |
@@ -70,11 +81,16 @@ public enum ToPeer: Equatable, Sendable {
 /// | 1 | verb |
 /// | … | body |
 public struct PeerFrame: Equatable, Sendable {
+    /// The history that the reducer is in. A frame of another one tells the peer to join again.
     public var history: History
+    /// The epoch of the reducer that sent the frame. A frame of a newer one tells the peer to join again.
     public var epoch: Epoch
+    /// The session that the message is for; `.none` if it is for none in particular.
     public var session: SessionID
+    /// The content of the frame.
     public var message: ToPeer
 
+    /// Creates a frame from its parts.
     public init(history: History, epoch: Epoch, session: SessionID, message: ToPeer) {
         self.history = history
         self.epoch = epoch
@@ -82,7 +98,8 @@ public struct PeerFrame: Equatable, Sendable {
         self.message = message
     }
 
-    /// - Parameter topic: nil over ROUTER.
+    /// The whole frame.
+    /// - Parameter topic: what PUB publishes the frame under, written before it; nil over ROUTER.
     public func bytes(topic: Topic?) -> [UInt8] {
         var writer = ByteWriter(capacity: 96 + message.roomWanted)
         topic?.write(to: &writer)
@@ -95,12 +112,14 @@ public struct PeerFrame: Equatable, Sendable {
     }
 
     /// A frame that came over ROUTER → DEALER.
+    /// - Throws: `WireError` if the frame is truncated, too long or malformed, or of another protocol version.
     public init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
     }
 
     /// A frame that came over PUB → SUB, with its topic.
+    /// - Throws: `WireError` if topic or frame is truncated, too long or malformed, or of another protocol version.
     public static func published(_ bytes: ArraySlice<UInt8>) throws(WireError) -> (topic: Topic, frame: PeerFrame) {
         var reader = ByteReader(bytes)
         let topic = try Topic(from: &reader)

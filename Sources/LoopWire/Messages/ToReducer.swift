@@ -1,7 +1,7 @@
 public import CBOR
 public import LoopCore
 
-/// What a peer says to the reducer over DEALER → ROUTER, beside its batches.
+/// A message of a peer to the reducer over DEALER → ROUTER. Batches of entries go over PUSH → PULL instead.
 ///
 /// Every message begins with: protocol (2), loop ID u64, shard u16, verb u8. The verbs and their bodies:
 ///
@@ -13,35 +13,42 @@ public import LoopCore
 /// | 4 | heartbeat | `Heartbeat` |
 /// | 5 | assignments? | session u64, epoch |
 /// | 6 | outcomes? | session u64, after u64 |
-/// | 7 | state? | transfer u64, offset u64, section's name, follows deltas u8, their interval u32 (only then) |
+/// | 7 | state? | transfer u64, part u64, form u8, section's name, follows deltas u8, their interval u32 (only then) |
 /// | 8 | goodbye | session u64, peer, history u64 |
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
 /// | 11 | transitions? | fingerprint u64, after u64 |
 public enum ToReducer: Equatable, Sendable {
-    /// The first words to the one address a peer is given: "which loop are you, and where are your other sockets?"
+    /// The first message to the reducer's published address. It asks for the loop and the addresses of the other
+    /// sockets.
     case hello(name: String, schema: UInt64)
+    /// Asks to be admitted. Answered through the inbox, or by `refused` or `busy` over ROUTER.
     case join(JoinRequest)
-    /// Every attempt that runs or has entries in the outbox, or a part of them.
+    /// Names every attempt that runs or has entries in the outbox, or a part of these attempts.
     case claim(SessionID, Epoch, ClaimPart)
+    /// The peer's sign of life, which renews its lease and opens its inbox's window.
     case heartbeat(Heartbeat)
     /// Asks for the whole assignment, after a gap in the inbox.
     case assignmentsRequest(SessionID, Epoch)
-    /// Asks what became of the entries after a number.
+    /// Asks for the outcomes of the entries after a number.
     case outcomesRequest(SessionID, after: UInt64)
-    /// Asks for a part of the encoded state, or of a section of it: transfer 0 begins a new one. Who follows deltas
-    /// names their stream by its interval, and gets the state that the next one is to.
+    /// Asks for a part of the encoded state, or of a section of it; transfer 0 begins a new transfer. A follower of
+    /// deltas names its stream by `deltas`, the interval in milliseconds, and gets the base of the next delta.
     case stateRequest(
         transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", deltas: UInt32? = nil)
-    /// The session of this peer in this history ends; its outbox is empty. Answered by `ToPeer.goodbyeHeard`.
+    /// Ends the session of this peer in this history; its outbox is empty. Answered by ``ToPeer/goodbyeHeard``.
     case goodbye(SessionID, PeerID, History)
+    /// Asks for a ``StatusReport``. The answer proves that events are being committed and read.
     case statusRequest
-    /// An operator asks for something, in an encoded `AdministrationRequest`; the answer carries the same number.
+    /// An operator's request: an encoded ``AdministrationRequest``. The answer carries the same number.
     case administration(request: UInt64, ArraySlice<UInt8>)
-    /// Asks for the transitions after a seq, as far as they are still at hand; from who has the definition of this
-    /// fingerprint.
+    /// Asks for the transitions after a seq, as far as the reducer keeps them. `fingerprint` is that of the peer's
+    /// definition; one that differs from the reducer's is refused.
     case transitionsRequest(fingerprint: UInt64, after: Seq)
 
+    /// The whole frame.
+    /// - Parameter loop: the sender's loop; value 0 for a tool that knows none, which may ask for the status and as
+    ///   an operator.
     public func bytes(loop: LoopID) -> [UInt8] {
         var writer = ByteWriter()
         writer.protocolVersion()
@@ -98,7 +105,11 @@ public enum ToReducer: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// - Parameter loop: this node's loop. A hello of another loop is let through, so that it can be refused by name.
+    /// Reads a whole frame.
+    /// - Parameter loop: this node's loop. A hello of another loop is let through, so that it can be refused by name;
+    ///   so are requests for the status and of operators.
+    /// - Throws: `WireError` if the frame is truncated, too long or malformed, of another protocol version or shard,
+    ///   or for another loop.
     public init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()
@@ -130,11 +141,11 @@ public enum ToReducer: Equatable, Sendable {
     }
 }
 
-/// How a state is encoded that is fetched.
+/// How a fetched state is encoded. The raw values stand on the wire.
 public enum StateForm: UInt8, Sendable {
     /// In one chunk.
     case whole = 0
-    /// As far as it is in tracked dictionaries, so many entries at a time.
+    /// In chunks: a manifest, then the entries of the tracked dictionaries, some at a time.
     case chunks = 1
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -162,19 +173,32 @@ public enum StateForm: UInt8, Sendable {
 /// | 4 + n | a name for people |
 /// | 4 + … | the definition's feedbacks: count u32, strings "name@placement" |
 public struct JoinRequest: Equatable, Sendable {
+    /// The process that asks; its inbox topic must be subscribed to.
     public var peer: PeerID
+    /// The session that the peer had last; `.none` for its first.
     public var session: SessionID
+    /// The history of that session; `.none` without one.
     public var history: History
+    /// The newest epoch that the peer has seen; `.none` before the first. One that the journal lacks shows lost
+    /// history.
     public var epoch: Epoch
+    /// The newest watermark that the peer has seen in its session. One above the journal's shows lost history.
     public var watermark: UInt64
+    /// The peer's schema; 0 for a tool that works with any.
     public var schema: UInt64
+    /// The fingerprint of the peer's definition; 0 for a peer without one.
     public var fingerprint: UInt64
+    /// How many effects the peer may hold at once; 0 for one that runs none. The reducer uses at most 65,536 of it.
     public var capacity: UInt32
+    /// The groups whose effects the peer serves; the reducer regards the first 64.
     public var groups: [String]
+    /// A name for people, which the status shows.
     public var name: String
-    /// What a reducer of a newer schema may grant; empty for a peer that runs no effects.
+    /// The definition's feedbacks as `name@placement`; empty for a peer without a definition. A reducer of a newer
+    /// schema grants only effects of those that it has under the same name and placement.
     public var feedbacks: [String]
 
+    /// Creates a join request from its parts.
     public init(
         peer: PeerID, session: SessionID, history: History, epoch: Epoch, watermark: UInt64, schema: UInt64,
         fingerprint: UInt64, capacity: UInt32, groups: [String], name: String, feedbacks: [String] = []
@@ -232,13 +256,21 @@ public struct JoinRequest: Equatable, Sendable {
 /// | 8 | settled u64: every outcome up to this number is known to the sender |
 /// | 4 | capacity u32: absolute, never an increment |
 public struct Heartbeat: Equatable, Sendable {
+    /// The peer's session.
     public var session: SessionID
+    /// The epoch in which the peer was admitted.
     public var epoch: Epoch
+    /// The stamp of the newest tick received, in nanoseconds of the reducer's steady clock; 0 before the first. The
+    /// lease runs from it for the silence limit.
     public var echo: UInt64
+    /// The number of the newest inbox message applied; 0 before the first.
     public var applied: UInt64
+    /// Every outcome up to this number is known to the peer, so the reducer need not keep it.
     public var settled: UInt64
+    /// How many effects the peer may hold at once now: absolute, never an increment. 0 while it stops.
     public var capacity: UInt32
 
+    /// Creates a heartbeat from its parts.
     public init(session: SessionID, epoch: Epoch, echo: UInt64, applied: UInt64, settled: UInt64, capacity: UInt32) {
         self.session = session
         self.epoch = epoch

@@ -1,40 +1,47 @@
 import CBOR
 public import LoopCore
 
-/// Which updates of the state somebody follows: how they are written, of what, and how often. A topic names it, so that all
-/// who choose the same share the work, and nothing is made that nobody follows.
+/// A stream of updates of the state that observers follow: its form, its content and its interval. A topic names it,
+/// so that all observers with the same choice share one stream. Nothing is encoded for a stream without followers.
 public struct UpdateStream: Hashable, Comparable, Sendable {
     /// How the updates of a stream are written.
     public enum Mode: UInt8, Hashable, Sendable {
-        /// Each is a whole state.
+        /// Each update is a whole state.
         case full = 0x75  // "u"
-        /// Each says what has changed since the one before.
+        /// Each update has the changes since the one before.
         case delta = 0x64  // "d"
     }
 
+    /// Whether the updates are whole states or deltas.
     public var mode: Mode
+    /// The section that is followed; ``SectionID/whole`` for the whole state.
     public var section: SectionID
-    /// How many milliseconds there are between two updates, at least; the reducer's own limit stands beside it.
+    /// The least time between two updates in milliseconds; 0 leaves it to the reducer's own limit, which applies in
+    /// any case.
     public var interval: UInt32
 
+    /// Creates a stream from its parts.
     public init(_ mode: Mode, of section: SectionID = .whole, interval: UInt32 = 0) {
         self.mode = mode
         self.section = section
         self.interval = interval
     }
 
-    /// An order in which streams are served.
+    /// The order in which the reducer serves streams, which is the same in every process.
     public static func < (a: UpdateStream, b: UpdateStream) -> Bool {
         (a.section.value, a.mode.rawValue, a.interval) < (b.section.value, b.mode.rawValue, b.interval)
     }
 }
 
-/// Names a section of the state in topics: a hash of its name, and 0 for the whole state.
+/// Names a section of the state in topics: a hash of the section's name, or 0 for the whole state.
 public struct SectionID: Hashable, Sendable {
+    /// FNV-1a (64 bits) of the section's name, which is never 0; 0 for the whole state.
     public var value: UInt64
 
+    /// Creates a section ID from its number in a topic.
     public init(value: UInt64) { self.value = value }
 
+    /// Creates the ID of the section with this name.
     /// - Parameter name: empty for the whole state.
     public init(name: String) { value = name.isEmpty ? 0 : max(1, StableHash.fnv1a(name.utf8)) }
 
@@ -42,24 +49,27 @@ public struct SectionID: Hashable, Sendable {
     public static let whole = SectionID(value: 0)
 }
 
-/// What has changed in the state, or in a section of it.
+/// The changes that turn a base into a later state, or section of it.
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 8 | from u64: the seq at which the state came to be that the delta is to |
-/// | 8 | through u64, at least from: the seq up to which it stayed the same |
-/// | 8 | seq u64, above through: of the state that the delta makes |
+/// | 8 | from u64: the seq of the transition that made the base |
+/// | 8 | through u64, at least from: the seq up to which the base stayed the same |
+/// | 8 | seq u64, above through: of the resulting state |
 /// | 1 | has a hash |
 /// | 8 | hash u64 of that state's encoding (only then) |
 /// | 4 + n | the delta: CBOR |
 public struct StateDelta: Equatable, Sendable {
-    /// The seqs at all of which the state was the one that the delta is to.
+    /// The seqs at all of which the state was the one that the delta applies to.
     public var base: ClosedRange<Seq>
+    /// The seq of the state that the delta results in, above those of `base`.
     public var seq: Seq
-    /// FNV-1a of the canonical bytes of the state that it makes.
+    /// FNV-1a (64 bits) of the canonical bytes of the resulting state; nil if this delta is sent without one.
     public var hash: UInt64?
+    /// The delta in CBOR, as ``Delta/apply(_:to:limits:)`` reads it.
     public var bytes: [UInt8]
 
+    /// Creates a delta from its parts.
     public init(base: ClosedRange<Seq>, seq: Seq, hash: UInt64?, bytes: [UInt8]) {
         self.base = base
         self.seq = seq

@@ -7,20 +7,23 @@ public enum Wire {
     public static let magic: UInt8 = 0x4c
     /// The version of the protocol.
     public static let version: UInt8 = 1
-    /// Reserved for loops that are divided; always 0 in this version.
+    /// Reserved for loops divided into shards; always 0 in this version.
     public static let shard: UInt16 = 0
-    /// The version of a frame that another version of the protocol made, or nil.
+    /// The version of a frame that another version of the protocol made; nil for a frame of this version or of no
+    /// version.
     ///
     /// The first two bytes after a topic mean the same in every version.
+    /// - Parameter frame: the frame without a topic.
     public static func foreignVersion(of frame: ArraySlice<UInt8>) -> UInt8? {
         guard frame.count >= 2, frame[frame.startIndex] == magic else { return nil }
         let other = frame[frame.startIndex + 1]
         return other == version ? nil : other
     }
 
-    /// The largest message on any socket, in bytes. What is larger travels in parts.
+    /// The largest message on any socket in bytes: 1 MiB. A socket disconnects the sender of a larger one.
     public static let messageBytesMax = 1 << 20
-    /// The largest encoded request, in bytes, so that a grant fits into a message. An effect with a larger one is parked.
+    /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger
+    /// one is parked.
     public static let requestBytesMax = 512 << 10
 }
 
@@ -36,20 +39,26 @@ public enum Wire {
 /// | 4 | interval u32 in milliseconds (whole states and deltas only) |
 /// | 8 | fingerprint u64 of the definition (events only) |
 public enum Topic: Hashable, Sendable {
+    /// The messages for one peer.
     case inbox(LoopID, PeerID)
+    /// Whole states or deltas, for all observers that chose the same stream.
     case updates(LoopID, UpdateStream)
     /// Every transition, for observers with the definition of this fingerprint, which fold the events themselves.
     case events(LoopID, fingerprint: UInt64)
     /// Every transition, for people.
     case transitions(LoopID)
+    /// The server heartbeat and the loop's end, for all observers.
     case tick(LoopID)
 
+    /// The topic as PUB prefixes a frame with it and SUB subscribes to it: 11 to 27 bytes, by the kind.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         write(to: &writer)
         return writer.bytes
     }
 
+    /// Reads a whole topic.
+    /// - Throws: `WireError` if the bytes are truncated, too long, of another shard or of an unknown channel.
     public init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         self = try Topic(from: &reader)
