@@ -4,24 +4,32 @@ public import LoopWire
 
 /// A journal that lasts as long as its process: every start begins a new history.
 ///
-/// It keeps the newest records up to a limit for those who want to look. What it promises: G1, G2, G5, G6 and G9 to G13
-/// within one reducer process; nothing across its restart.
+/// It keeps the newest records up to a limit, for tools that show them. It keeps the promises G1, G2, G5, G6 and G9
+/// to G13 within one reducer process, and none across its restart.
 public struct MemoryJournal: Journal, Sendable {
+    /// The history that the journal was made with.
     public let history: History
+    /// The number of records appended so far; 0 before the first.
     public private(set) var position: UInt64 = 0
     /// The newest appends, of about twice as many records as the limit at most.
     private var kept: [RecordLog] = []
     private var keptCount = 0
     private let keepsMax: Int
 
+    /// Creates an empty journal.
     /// - Parameters:
-    ///   - history: random; new for each journal.
-    ///   - keepsMax: how many records are kept; 0 keeps none.
+    ///   - history: random; a new one for each journal.
+    ///   - keepsMax: how many records are kept for tools; 0 keeps none. Up to twice as many may be kept for a time.
     public init(history: History, keepsMax: Int = 0) {
         self.history = history
         self.keepsMax = keepsMax
     }
 
+    /// Counts the records, and keeps them if the limit says so. The receipt is given at once.
+    /// - Parameters:
+    ///   - records: the records of a turn, in order; may be empty.
+    ///   - position: the position of the last of them.
+    /// - Throws: ``JournalError`` of kind `.misuse` if the records end at another position.
     public mutating func append(
         _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt {
@@ -47,11 +55,16 @@ public struct MemoryJournal: Journal, Sendable {
         kept.removeFirst(forgotten)
     }
 
-    /// The newest records, as many as the limit says, or a few more.
+    /// The newest records, in order: as many as the limit says, or a few more.
     public var records: [Record] { kept.flatMap { Array($0) } }
 
+    /// Does nothing: no record waits to be written.
     public mutating func flush() {}
 
+    /// A page of the kept records after a position, in order; empty at the end.
+    /// - Parameter bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is
+    ///   returned if there is one.
+    /// - Throws: ``JournalError`` of kind `.misuse` if the records after the position are no longer kept.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let records = self.records
         let first = self.position - UInt64(records.count)
@@ -64,28 +77,38 @@ public struct MemoryJournal: Journal, Sendable {
         return position < self.position ? Array(records[Int(position - first)...].prefix(max(1, bytesMax / 64))) : []
     }
 
+    /// The seq of the oldest event that is kept; nil if none is.
     public func firstSeq() -> Seq? {
         for case .event(let event) in records { return event.seq }
         return nil
     }
 
+    /// The position before the oldest record that is kept, whatever the seq.
     public func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
 
+    /// Always empty: a journal in memory keeps no snapshots.
     public func snapshots() -> [SnapshotEntry] { [] }
 
+    /// - Throws: always, ``JournalError`` of kind `.misuse`: there are no snapshots.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         throw JournalError(
             .misuse, operation: "read a snapshot", reason: "a journal in memory has none",
             remedy: "keep the loop's history in a file: --journal FILE")
     }
 
+    /// Always nil: a journal in memory keeps no snapshots.
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
 
+    /// Does nothing: a journal in memory keeps no snapshots.
     public mutating func add(_ snapshot: SnapshotEntry) {}
 
+    /// Removes nothing: the limit decides what is kept.
+    /// - Returns: the seq of the oldest event that is kept; 0 if none is.
     public mutating func trim(before seq: Seq) -> Seq { firstSeq() ?? .initial }
 
+    /// Does nothing: the journal ends with its process.
     public mutating func markEnded() {}
 
+    /// Does nothing: there are no files.
     public mutating func close() {}
 }

@@ -5,12 +5,19 @@ public import LoopWire
 internal import SQLite
 
 extension SQLiteJournal {
-    /// Keeps the events up to a seq, and the records before the event behind it; what follows is cut off, and a record says
-    /// that a new history begins. The remedy where a journal is damaged in the middle, or where its end is not wanted.
+    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It
+    /// is the remedy if a journal is damaged in the middle, or if its end is not wanted.
     ///
-    /// The journal as it was stays beside it as `PATH.damaged`.
-    /// - Parameter time: when, for the record.
-    /// - Throws: of kind `.corrupt` where an event up to `seq` cannot be read; the error says up to where all can.
+    /// The old journal stays next to the new one as `PATH.damaged`.
+    /// - Parameters:
+    ///   - path: the journal; no process may have it open for writing.
+    ///   - seq: the last event to keep; 0 keeps none.
+    ///   - newHistory: a random history, for the record.
+    ///   - time: the wall time for the record.
+    /// - Throws: ``JournalError`` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
+    ///   seq that can. `.misuse` if the journal ends before `seq` or was trimmed beyond it, `.locked` if another
+    ///   process has it, `.foreign` if it is no journal, `.readOnly` if there is no file; else if the system refuses
+    ///   the files.
     public static func cut(
         _ path: String, after seq: Seq, newHistory: History, at time: WallTime
     ) throws(JournalError) {

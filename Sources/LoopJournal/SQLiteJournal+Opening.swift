@@ -23,15 +23,18 @@ struct Opened: ~Copyable {
 extension SQLiteJournal {
     /// Opens a journal for writing, or makes a new one.
     ///
-    /// What was acknowledged is there, or the opening fails. The end of a batch that was never acknowledged is cut off and
-    /// said in ``openReport``.
+    /// All acknowledged records are there, or the opening fails. The end of a batch that was never acknowledged is
+    /// cut off and reported in ``openReport``.
     /// - Parameters:
-    ///   - path: the file; other files beside it have its name and an ending.
+    ///   - path: the file. The names of its other files, in the same folder, are this name and an ending.
     ///   - loop: the name of the loop. A journal of another one is refused.
-    ///   - durability: what a receipt promises.
-    ///   - newHistory: the history of a journal that is made now.
-    ///   - whileLocked: nil refuses a journal that another process has. Else it is called about 20 times a second while
-    ///     that is so, with the error that would be thrown, and returns whether to go on waiting.
+    ///   - durability: the guarantee of a receipt.
+    ///   - newHistory: a random history, used only if a new journal is made.
+    ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that
+    ///     would be thrown; returns whether to continue waiting. Nil does not wait.
+    /// - Throws: ``JournalError`` of kind `.locked` if another process has the journal and `whileLocked` is nil or
+    ///   returns false; `.foreign` if the file is another loop's, of another version or no journal; `.corrupt` if
+    ///   acknowledged records are missing or damaged; else if the system refuses the files.
     public static func open(
         _ path: String, loop: String, durability: Durability = .fsync, newHistory: History,
         whileLocked: ((JournalError) -> Bool)? = nil
@@ -75,7 +78,10 @@ extension SQLiteJournal {
                 tail: tail, report: report, lock: lock))
     }
 
-    /// Opens a journal for reading, also while a reducer writes it. It follows what is appended.
+    /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
+    /// - Throws: ``JournalError`` of kind `.readOnly` if there is no file; `.foreign` if it is no journal or of
+    ///   another version; `.corrupt` if a cut was interrupted or the journal's name is damaged; else if the system
+    ///   refuses the files.
     public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = Disk()
@@ -200,8 +206,8 @@ extension JournalFile {
         }
     }
 
-    /// Brings whatever an earlier process left in the log into the file and to the disk, also what a sync that failed may
-    /// have left in memory only; the next batch begins the log anew, away from the remains of a torn one.
+    /// Brings the log that an earlier process left into the file and to the disk, also what a failed sync may have
+    /// left in memory only. The next batch then starts the log again, away from the remains of a torn one.
     func begin(_ durability: Durability, _ tail: ChainLink) throws(JournalError) {
         let number = Self.number(durability)
         let position = Int64(bitPattern: tail.position)
@@ -250,8 +256,8 @@ extension JournalFile {
         return link
     }
 
-    /// The end of the newest row, as its numbers say it. Where they cannot be, its place: whoever reads comes to it, and is
-    /// told.
+    /// The end of the newest row, by its numbers. If these are impossible, its place: a reader that comes to it gets
+    /// the error.
     func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
         guard let newest = try rows(through: .max, max: 1).first else { return base }
         try checkTrimmed(base, newest)

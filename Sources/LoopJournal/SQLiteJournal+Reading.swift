@@ -4,6 +4,12 @@ public import LoopCore
 internal import LoopWire
 
 extension SQLiteJournal {
+    /// A page of the records after a position, in order; empty at the end. Every row that is read is checked.
+    /// - Parameters:
+    ///   - position: the last position that is not wanted; 0 begins with the first record.
+    ///   - bytesMax: about how many bytes of records; at least one row is read.
+    /// - Throws: ``JournalError`` of kind `.corrupt` if the next record cannot be trusted: the error names the
+    ///   position, the seq and the remedy. Of kind `.misuse` if the records were trimmed or the journal was closed.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let operation = "read the records after \(position)"
         let file = try readable(operation)
@@ -94,6 +100,9 @@ extension SQLiteJournal {
         .damaged(loop: loop, path: path, position: link.position &+ 1, seq: link.seq &+ 1, reason)
     }
 
+    /// The seq of the oldest event in the journal; nil if it has none.
+    /// - Throws: ``JournalError`` if reading fails, if waiting records cannot be written, or if the journal was
+    ///   closed.
     public func firstSeq() throws(JournalError) -> Seq? {
         let file = try readable("be read")
         if !isReadOnly { try settle() }
@@ -102,8 +111,10 @@ extension SQLiteJournal {
         ).map { Seq(UInt64(bitPattern: $0)) }
     }
 
-    /// A position from which on, in order, the first event record is the one of `seq`, or of one not far before it: the
-    /// end of the row before the one that holds it. Rows are in the order of both numbers, so a bisection finds it.
+    /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
+    /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
+    /// - Throws: ``JournalError`` of kind `.corrupt` if a row is missing; also if reading fails or the journal was
+    ///   closed.
     public func position(before seq: Seq) throws(JournalError) -> UInt64 {
         let file = try readable("be read")
         if isReadOnly { try refresh() } else { try settle() }

@@ -8,6 +8,9 @@ extension SQLiteJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.
     static let snapshotsMax = 3
 
+    /// The listed snapshots that the journal's records continue, the newest first, at most 3. Their bytes are not
+    /// checked.
+    /// - Throws: ``JournalError`` if reading fails or the journal was closed.
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
         let file = try readable("list the snapshots")
         if isReadOnly { try refresh() }
@@ -15,10 +18,16 @@ extension SQLiteJournal {
         return try file.snapshots().filter { $0.position >= base.position }
     }
 
+    /// Reads the bytes of a snapshot and checks them.
+    /// - Throws: ``JournalError`` of kind `.corrupt` if they are not what was written; also if the file cannot be
+    ///   read.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         try folder.content(of: snapshot)
     }
 
+    /// Writes the bytes of a snapshot into a file and syncs it; safe on any thread, while records are appended. The
+    /// result has size and checksum filled in, and counts once it is passed to ``add(_:)``. Nil if the journal was
+    /// opened for reading.
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
         guard !isReadOnly else { return nil }
         return { [folder, unlisted] (entry, bytes) throws(JournalError) in
@@ -27,6 +36,10 @@ extension SQLiteJournal {
         }
     }
 
+    /// Lists a written snapshot, after the records that it stands for were written. All but the newest 3 are removed.
+    /// - Parameter snapshot: the result of ``snapshotWriter``.
+    /// - Throws: ``JournalError`` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
+    ///   journal was closed or opened for reading; else if writing fails or has failed before.
     public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let operation = "add the snapshot of seq \(snapshot.seq)"
         let file = try writable(operation)
@@ -48,8 +61,9 @@ extension SQLiteJournal {
         if durability == .fsync { unlistSuperseded() }
     }
 
-    /// Leaves files to be removed whose rows are gone on the disk too: a loss of power must not bring those back. Who writes
-    /// the next snapshot removes them, on its own thread: giving a hundred megabytes back takes the system 30 ms.
+    /// Hands over files whose rows are gone on the disk too: a loss of power must not bring those rows back. The
+    /// writer of the next snapshot removes the files on its own thread: freeing a hundred megabytes takes the system
+    /// 30 ms.
     func unlistSuperseded() {
         unlisted.withLock { $0 += superseded }
         superseded = []

@@ -4,8 +4,11 @@ internal import LoopWire
 internal import SQLite
 
 extension SQLiteJournal {
-    /// Forgets whole rows below a seq, but none that the second newest valid snapshot does not cover: the newest one may
-    /// turn out to be damaged. The room is used by later records; the file does not shrink.
+    /// Removes whole rows below a seq, but only rows that the second newest intact snapshot covers: the newest may
+    /// turn out to be damaged. Later records use the space; the file does not become smaller.
+    /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
+    /// - Throws: ``JournalError`` if the journal was closed or opened for reading, or if reading or writing fails or
+    ///   has failed before. After an error in writing nothing more can be appended.
     public func trim(before seq: Seq) throws(JournalError) -> Seq {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)

@@ -5,21 +5,24 @@ public import LoopWire
 internal import SQLite
 
 /// A journal in a file: one row of a SQLite database for each append, checksummed and tied to the row before, and
-/// snapshots as files of their own. The layout and the rules of recovery are `docs/spec/2-JOURNAL.md`.
+/// snapshots as files of their own. `docs/spec/2-JOURNAL.md` specifies the layout and the rules of recovery.
 ///
 ///     append ──▶ one row ──▶ write-ahead log ──▶ sync ──▶ receipt
 ///                                 └──▶ the file, from time to time
 ///
-/// Of one thread. One process at a time may write; others may read meanwhile.
+/// It belongs to one thread. One process at a time may write; others may read meanwhile.
 public final class SQLiteJournal: Journal {
+    /// The path of the file, as it was given at the opening.
     public let path: String
     /// The name of the loop that it belongs to.
     public let loop: String
+    /// The first history of the journal, made with it. A later one stands in a record.
     public let history: History
+    /// The guarantee of a receipt. Without meaning if the journal was opened for reading.
     public let durability: Durability
-    /// What was found and done at the opening that somebody should know, a line each.
+    /// One line for each finding or repair of the opening that a person should know of; empty if there was none.
     public let openReport: [String]
-    /// Whether the loop has ended and its outcome was told.
+    /// Whether the loop has ended and its outcome was reported.
     public internal(set) var hasEnded: Bool
 
     /// Nil once it was closed.
@@ -37,8 +40,8 @@ public final class SQLiteJournal: Journal {
     /// Where the page ended that was read last: the next one most likely goes on there.
     var lastRead: ChainLink?
 
-    /// Snapshots without a row, whose files are to be removed once the log was synced. Those that are left at the end are
-    /// removed by the next opening.
+    /// Snapshots without a row, whose files are to be removed once the log was synced. The next opening removes those
+    /// that are left at the end.
     var superseded: [SnapshotEntry] = []
     /// Of those the ones whose files may be removed; for the thread that writes snapshots, too.
     let unlisted = Locked([SnapshotEntry]())
@@ -71,14 +74,26 @@ public final class SQLiteJournal: Journal {
         if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
+    /// The position of the newest record, also if the record is not written yet; 0 before the first.
     public var position: UInt64 { tail.position + pendingCount }
 
     // MARK: Appending
 
+    /// Encodes the records of a turn and appends them, like the method that takes a `RecordLog`.
+    /// - Throws: ``JournalError`` as that method does.
     public func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }
 
+    /// Appends the records of a turn as one row; with durability `none`, as a part of a later row.
+    /// - Parameters:
+    ///   - records: in order; may be empty. Their events continue the journal's seqs without a gap.
+    ///   - position: the position of the last of them.
+    /// - Returns: the proof, once the records are as durable as ``durability`` says. Records that assign numbers for
+    ///   good are synced with every durability.
+    /// - Throws: ``JournalError`` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed
+    ///   or opened for reading; else if writing or syncing fails. After an error in writing nothing more can be
+    ///   appended.
     public func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
         _ = try writable(operation)
@@ -104,6 +119,9 @@ public final class SQLiteJournal: Journal {
         return JournalReceipt(through: position)
     }
 
+    /// Writes the records that durability `none` has left in memory. It does not sync them.
+    /// - Throws: ``JournalError`` if writing fails or has failed before, or if the journal was closed or opened for
+    ///   reading.
     public func flush() throws(JournalError) {
         _ = try writable("write what was acknowledged")
         try write("write what was acknowledged")
@@ -149,6 +167,9 @@ public final class SQLiteJournal: Journal {
 
     // MARK: Ending
 
+    /// Writes that the loop has ended and its outcome was reported: the next run begins with a new journal.
+    /// - Throws: ``JournalError`` if writing fails or has failed before, or if the journal was closed or opened for
+    ///   reading.
     public func markEnded() throws(JournalError) {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
@@ -161,6 +182,8 @@ public final class SQLiteJournal: Journal {
         hasEnded = true
     }
 
+    /// Writes what waits, removes the write-ahead log if all went well, and releases the files and the lock. A second
+    /// call does nothing; every other call fails afterwards.
     public func close() {
         guard let file else { return }
         if !isReadOnly, failure == nil {
@@ -205,8 +228,8 @@ public final class SQLiteJournal: Journal {
         return file
     }
 
-    /// After an error in writing nothing more is written: what the system holds of the file may differ from the disk, and
-    /// only a new opening brings both together.
+    /// After an error in writing nothing more is written: what the system holds of the file may differ from the disk,
+    /// and only a new opening brings both together.
     func poisoned(_ error: JournalError) -> JournalError {
         if failure == nil { failure = error }
         pending = []

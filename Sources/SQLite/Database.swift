@@ -1,28 +1,29 @@
 internal import CSQLite
 
-/// A connection to a SQLite database, of one thread; closed when it goes out of scope.
+/// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
-/// Closing leaves the write-ahead log alone, unless it was told otherwise: ``removesLogAtClose()``.
+/// Closing keeps the write-ahead log, unless ``removesLogAtClose()`` was called.
 public struct Database: ~Copyable {
-    /// What a connection may do.
+    /// The ways to open a database.
     public enum Access: Equatable, Sendable {
-        /// Read and write; the file is made where there is none.
+        /// Read and write; makes the file if there is none.
         case create
-        /// Read and write a file that is there.
+        /// Read and write an existing file.
         case write
-        /// Read only, beside others who write.
+        /// Read only, while other connections may write.
         case read
-        /// Read only, and nobody else writes: works where no other file can be made beside it.
+        /// Read only, on the promise that no process writes. It needs no other file next to the database.
         case readUnchanging
     }
 
     /// How far the write-ahead log is brought into the file.
     public enum Checkpoint: Sendable {
-        /// As far as it goes without waiting for anybody.
+        /// As far as possible without waiting for other connections.
         case passive
-        /// All of it, and the next transaction begins the log anew; waits for readers as long as the busy limit says.
+        /// All of it, and the next transaction starts the log again at its beginning. Waits for readers up to the
+        /// busy limit.
         case restart
-        /// As `restart`, and the log is cut to nothing.
+        /// As `restart`, and the log is cut to length 0.
         case truncate
     }
 
@@ -32,7 +33,10 @@ public struct Database: ~Copyable {
     /// Opens the file.
     /// - Parameters:
     ///   - path: a path of the file system; never a URI.
+    ///   - access: whether to read, write or make the file.
     ///   - system: the name of the file system layer, nil for the standard one. For tests.
+    /// - Throws: ``SQLiteError`` if the file cannot be opened or made. SQLite reads it with the first statement, so a
+    ///   file that is not a database is noticed only then.
     public init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch access {
@@ -66,20 +70,24 @@ public struct Database: ~Copyable {
         pages.deallocate()
     }
 
-    /// How many pages the write-ahead log had after the last transaction of this connection that wrote to it. Nobody brings
-    /// them into the file but ``checkpoint(_:)``.
+    /// How many pages the write-ahead log had after the last transaction of this connection that wrote to it. Only
+    /// ``checkpoint(_:)`` moves them into the file.
     public var logPages: Int { Int(pages.pointee) }
 
-    /// How long a statement waits for another connection before it is `busy`.
+    /// Sets the busy limit: how long a statement waits for another connection before it fails as `busy`.
+    /// - Parameter milliseconds: 0 does not wait, which is how a connection begins.
     public borrowing func waitForOthers(milliseconds: Int32) { sqlite3_busy_timeout(raw, milliseconds) }
 
     /// Runs one statement, or several, and drops their rows.
+    /// - Throws: ``SQLiteError`` if a statement fails; those before it keep their effect.
     public borrowing func execute(_ sql: String) throws(SQLiteError) {
         let result = sqlite3_exec(raw, sql, nil, nil, nil)
         if result != SQLITE_OK { throw failure(result, "run \(sql)") }
     }
 
     /// Runs `body` as one transaction: all of it, or nothing.
+    /// - Throws: what `body` throws, and ``SQLiteError`` if the transaction cannot begin or be committed; nothing is
+    ///   changed then.
     public borrowing func transaction(
         _ body: () throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
@@ -95,6 +103,7 @@ public struct Database: ~Copyable {
     }
 
     /// The first column of the first row as a number; nil: no row, or NULL.
+    /// - Throws: ``SQLiteError`` if the statement fails.
     public borrowing func integer(_ sql: String) throws(SQLiteError) -> Int64? {
         var statement = try Statement(sql, in: self)
         guard try statement.step() else { return nil }
@@ -102,14 +111,16 @@ public struct Database: ~Copyable {
     }
 
     /// The first column of the first row as text; nil: no row, or NULL.
+    /// - Throws: ``SQLiteError`` if the statement fails.
     public borrowing func text(_ sql: String) throws(SQLiteError) -> String? {
         var statement = try Statement(sql, in: self)
         guard try statement.step() else { return nil }
         return statement.text(0)
     }
 
-    /// Brings the write-ahead log into the file.
-    /// - Returns: whether all of it is there now.
+    /// Moves the write-ahead log into the file.
+    /// - Returns: whether all of it is there now. False also if another connection is in the way, which is no error.
+    /// - Throws: ``SQLiteError`` if reading, writing or syncing fails.
     public borrowing func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Bool {
         let mode =
             switch checkpoint {
@@ -125,7 +136,8 @@ public struct Database: ~Copyable {
         return frames == done
     }
 
-    /// Closing brings the log into the file and removes it, if this is the last connection and all of it goes well.
+    /// Makes closing move the log into the file and remove it, if this is the last connection and all of that
+    /// succeeds.
     public borrowing func removesLogAtClose() { loop_sqlite_keep_log(raw, 0) }
 
     /// The number of rows that the last statement changed.

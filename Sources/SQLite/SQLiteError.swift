@@ -1,35 +1,41 @@
 internal import CSQLite
 internal import Glibc
 
-/// What SQLite refused: what was being done, its extended result code, and the system's code behind it.
+/// A refusal of SQLite: the operation, the extended result code, and the system's code if a system call failed.
 public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a result code comes down to.
+    /// The kinds of errors that a caller can tell apart.
     public enum Kind: Equatable, Sendable {
-        /// No room: on the disk, or within a quota.
+        /// No space on the disk or within a quota.
         case full
-        /// The file, its folder or its file system does not let itself be written or opened.
+        /// The file, its folder or its file system does not permit writing or opening.
         case denied
         /// Reading, writing or syncing failed.
         case disk
-        /// Another connection is in the way.
+        /// Another connection holds a lock.
         case busy
-        /// The file's pages contradict each other.
+        /// The pages of the file contradict each other.
         case corrupt
-        /// The file is no SQLite database.
+        /// The file is not a SQLite database.
         case notADatabase
-        /// Anything else: a mistake of the caller's, or no memory.
+        /// Any other error: misuse by the caller, or no memory.
         case other
     }
 
-    /// What was being done, to follow "could not": `open loop.journal`.
+    /// The operation, to follow "could not": `open loop.journal`.
     public let operation: String
     /// SQLite's extended result code.
     public let code: Int32
     /// The `errno` of the system call that failed last, or 0.
     public let systemCode: Int32
-    /// SQLite's own words.
+    /// SQLite's message.
     public let text: String
 
+    /// Creates an error of a call.
+    /// - Parameters:
+    ///   - operation: the operation that failed, to follow "could not".
+    ///   - code: SQLite's extended result code.
+    ///   - systemCode: the `errno` of the system call that failed, or 0.
+    ///   - text: SQLite's message; nil for the standard text of the code.
     public init(_ operation: String, code: Int32, systemCode: Int32 = 0, text: String? = nil) {
         self.operation = operation
         self.code = code
@@ -37,6 +43,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         self.text = text ?? String(cString: sqlite3_errstr(code))
     }
 
+    /// The kind of the error, by the result code and, for failed system calls, by `systemCode`.
     public var kind: Kind {
         switch code & 0xff {
         case SQLITE_FULL: return .full

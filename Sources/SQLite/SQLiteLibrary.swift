@@ -3,12 +3,15 @@ internal import Glibc
 
 /// The library that this process runs with.
 public enum SQLiteLibrary {
+    /// The version of the library, such as `3.45.1`.
     public static var version: String { String(cString: sqlite3_libversion()) }
 
-    /// Whether a file begins as a database does, or is empty or not yet written, as one that is being made.
+    /// Whether a file begins like a SQLite database. An empty file and one that begins with zeros count too, because
+    /// a database that is being made may look so.
     ///
-    /// To be asked here and not by opening the file: a process that closes any descriptor of a file drops the locks that
-    /// its connections have on it.
+    /// Use it before the file is opened, and do not open the file by other means: a process that closes any
+    /// descriptor of a file releases the locks that its connections have on it.
+    /// - Throws: ``SQLiteError`` if the file cannot be opened or read.
     public static func isDatabase(_ path: String) throws(SQLiteError) -> Bool {
         let magic = Array("SQLite format 3\0".utf8)
         var beginning = [UInt8](repeating: 0, count: magic.count)

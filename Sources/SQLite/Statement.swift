@@ -1,12 +1,15 @@
 internal import CSQLite
 
-/// A prepared statement of one connection, of one thread. Parameters count from 1, columns from 0, as in SQLite.
+/// A prepared statement of one connection and one thread. Parameters count from 1, columns from 0, as in SQLite.
 ///
 /// It may outlive its ``Database``: the connection then ends with the last of its statements.
 public struct Statement: ~Copyable {
     private let raw: OpaquePointer
     private let connection: OpaquePointer
 
+    /// Prepares one statement; text after it is ignored.
+    /// - Throws: ``SQLiteError`` if the text is not SQL, holds no statement, or names a table or column that does not
+    ///   exist.
     public init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
         var prepared: OpaquePointer?
         let result = sqlite3_prepare_v3(
@@ -19,10 +22,14 @@ public struct Statement: ~Copyable {
 
     deinit { sqlite3_finalize(raw) }
 
+    /// Binds a number to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
+    /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
     public mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
         try check(sqlite3_bind_int64(raw, index, value))
     }
 
+    /// Binds a copy of a text to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
+    /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
     public mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
         var value = value
         let result = value.withUTF8 { bytes in
@@ -35,7 +42,9 @@ public struct Statement: ~Copyable {
     }
 
     /// Moves to the next row.
-    /// - Returns: whether there is one. After the last the statement begins anew with its next step.
+    /// - Returns: whether there is one. After the last row the next call starts the statement again.
+    /// - Throws: ``SQLiteError`` if the statement fails, also if another connection is in the way; the statement is
+    ///   reset.
     public mutating func step() throws(SQLiteError) -> Bool {
         switch sqlite3_step(raw) {
         case SQLITE_ROW: return true
@@ -49,12 +58,18 @@ public struct Statement: ~Copyable {
         }
     }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement whose rows, if any, are not wanted.
+    /// - Throws: ``SQLiteError`` if the statement fails.
     public mutating func run() throws(SQLiteError) {
         if try step() { reset() }
     }
 
-    /// Runs a statement that gives no rows, with one parameter that is lent for this time and not copied.
+    /// Runs a statement whose rows, if any, are not wanted, with one parameter that is lent for this run and not
+    /// copied.
+    /// - Parameters:
+    ///   - index: the parameter, counted from 1.
+    ///   - bytes: its value, a blob; may be empty. The parameter is NULL afterwards.
+    /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement fails.
     public mutating func run(_ index: Int32, lending bytes: RawSpan) throws(SQLiteError) {
         let outcome: SQLiteError? = bytes.withUnsafeBytes { buffer in
             // A blob of no bytes is no NULL: it needs an address, whichever.
@@ -72,23 +87,26 @@ public struct Statement: ~Copyable {
         if let outcome { throw outcome }
     }
 
-    /// Back to the start; frees what the current row holds.
+    /// Returns to the beginning, and frees the content of the current row.
     public mutating func reset() { sqlite3_reset(raw) }
 
+    /// A column of the current row as a number, counted from 0; 0 for NULL.
     public borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
 
-    /// The number, or nil for NULL.
+    /// A column of the current row as a number, counted from 0; nil for NULL.
     public borrowing func optionalInteger(_ column: Int32) -> Int64? {
         sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
     }
 
-    /// The text, or nil for NULL; bytes that are no UTF-8 are replaced.
+    /// A column of the current row as text, counted from 0; nil for NULL. Bytes that are not UTF-8 are replaced.
     public borrowing func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_text(raw, column) else { return nil }
         return String(cString: bytes)
     }
 
-    /// Lends a column's bytes as they lie in SQLite's memory.
+    /// Lends the bytes of a column of the current row, counted from 0, in SQLite's memory. The span is empty for NULL
+    /// and must not outlive the call.
+    /// - Throws: what `body` throws.
     public borrowing func withBytes<Result, Failure: Error>(
         _ column: Int32, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {

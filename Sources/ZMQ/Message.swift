@@ -2,7 +2,8 @@ internal import CZMQ
 
 /// A frame as libzmq holds it, to be reused from one receive to the next: its bytes stay valid until then.
 ///
-/// Small frames pin an arena of the connection, so what outlives the turn is copied out with ``copy()``.
+/// A small frame keeps a larger block of the connection in memory. So copy what is needed after the turn with
+/// ``copy()``.
 public struct Message: ~Copyable {
     /// On the heap, because libzmq asks that a message does not move.
     let frame: UnsafeMutablePointer<zmq_msg_t>
@@ -25,6 +26,7 @@ public struct Message: ~Copyable {
     var hasMore: Bool { zmq_msg_more(frame) != 0 }
 
     /// Lends the bytes; the pointer must not outlive the call.
+    /// - Throws: what `body` throws.
     public borrowing func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -32,6 +34,7 @@ public struct Message: ~Copyable {
     }
 
     /// Lends the bytes as a span, which cannot outlive the call.
+    /// - Throws: what `body` throws.
     public borrowing func withSpan<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {

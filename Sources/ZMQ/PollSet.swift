@@ -1,13 +1,13 @@
 internal import CZMQ
 internal import Glibc
 
-/// Several sockets and plain descriptors that one thread waits on. Prepared once, used each turn.
+/// A set of sockets and descriptors that one thread waits for. It is prepared once and used each turn.
 ///
-/// It waits by the descriptors of the sockets, in one call of the system: `zmq_poll` makes two for each socket before it
-/// sleeps, and as many when it wakes up. A descriptor shows only what came since its socket was last used (`ZMQ_FD` is
-/// edge-triggered), so a socket that was used is asked before anybody sleeps.
+/// It waits on the descriptors of the sockets, in one system call: `zmq_poll` makes two for each socket before it
+/// sleeps, and as many when it wakes up. A descriptor shows only what came since its socket was last used (`ZMQ_FD`
+/// is edge-triggered). So a used socket is asked before the thread sleeps.
 ///
-/// A socket that was closed meanwhile is no longer watched; a descriptor must stay open while it is in the set.
+/// A socket that was closed is no longer watched; a descriptor must stay open while it is in the set.
 public struct PollSet: ~Copyable {
     /// Names one member of its set.
     public struct Item: Sendable, Hashable {
@@ -31,15 +31,18 @@ public struct PollSet: ~Copyable {
     /// As the system takes them, in the same places.
     private var descriptors: [pollfd] = []
 
+    /// Creates an empty set.
     public init() {}
 
     /// Watches a socket of this thread.
+    /// - Returns: the item that names the socket in this set.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket, for interest: Readiness = .readable) -> Item {
         append(Member(socket: socket.handle, interest: interest), socket.handle.descriptor)
     }
 
     /// Watches a descriptor of the system: an eventfd, a pipe, a signalfd.
+    /// - Returns: the item that names the descriptor in this set.
     @discardableResult
     public mutating func add(descriptor: Int32, for interest: Readiness = .readable) -> Item {
         append(Member(socket: nil, interest: interest), descriptor)
@@ -51,24 +54,25 @@ public struct PollSet: ~Copyable {
         return Item(index: members.count - 1)
     }
 
-    /// Changes what is waited for; an empty set ignores the item until it is changed again.
+    /// Changes what the set waits for; an empty interest ignores the item until the next change.
     public mutating func watch(_ item: Item, for interest: Readiness) {
         members[item.index].interest = interest
         members[item.index].readiness = []
         descriptors[item.index].events = members[item.index].events
     }
 
-    /// Forgets the item for good; its place stays, so the other items keep their names.
+    /// Stops watching the item for good. The other items stay valid.
     public mutating func remove(_ item: Item) {
         members[item.index] = Member(socket: nil, interest: [])
         descriptors[item.index] = pollfd(fd: -1, events: 0, revents: 0)
     }
 
-    /// Waits until something is ready or the time is over; a signal does not shorten it.
+    /// Waits until an item is ready or the time is over; a signal does not shorten it.
     ///
-    /// - Parameter milliseconds: 0 looks and returns at once, nil waits for ever.
+    /// - Parameter milliseconds: 0 checks and returns at once, nil waits without limit.
     /// - Returns: how many items are ready.
-    /// - Throws: ``ZMQError/isTerminated`` once the context of a watched socket was terminated.
+    /// - Throws: ``ZMQError``, for which ``ZMQError/isTerminated`` is true once the context of a watched socket was
+    ///   terminated.
     @discardableResult
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
         let ends = milliseconds.map { $0 > 0 ? monotonicMilliseconds() + $0 : 0 }
@@ -127,13 +131,13 @@ public struct PollSet: ~Copyable {
         return count
     }
 
-    /// What the last ``wait(milliseconds:)`` found for an item.
+    /// The readiness of an item, as the last ``wait(milliseconds:)`` found it.
     public func readiness(of item: Item) -> Readiness { members[item.index].readiness }
 
-    /// Whether the last ``wait(milliseconds:)`` found something to receive.
+    /// Whether the last ``wait(milliseconds:)`` found a message, or bytes, to receive.
     public func isReadable(_ item: Item) -> Bool { readiness(of: item).contains(.readable) }
 
-    /// Whether the last ``wait(milliseconds:)`` found room to send.
+    /// Whether the last ``wait(milliseconds:)`` found space to send.
     public func isWritable(_ item: Item) -> Bool { readiness(of: item).contains(.writable) }
 }
 

@@ -1,9 +1,11 @@
 internal import CZMQ
 
-/// What a socket or descriptor can do now without waiting.
+/// The operations that a socket or descriptor can do now without waiting.
 public struct Readiness: OptionSet, Sendable, Hashable {
+    /// The bits, as libzmq's `ZMQ_POLL…` constants number them.
     public let rawValue: Int16
 
+    /// Creates a set from its bits.
     public init(rawValue: Int16) {
         self.rawValue = rawValue
     }

@@ -1,12 +1,13 @@
 internal import CZMQ
 
-/// The name that a router gave to one connection: where an answer goes, and nothing else.
+/// The name that a router gave to one connection: the address of an answer, and nothing else.
 ///
-/// A peer that comes back has another one, so who it is stands in the message's body.
+/// A peer that connects again has another one. So the body of a message must identify the peer.
 public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
-    /// 5 bytes for peers of ours; up to 255 for a foreign peer that chose its own.
+    /// 5 bytes for Loop's peers; up to 255 for a foreign peer that chose its own.
     public private(set) var bytes: [UInt8]
 
+    /// Creates a routing ID from its bytes; without bytes, one to receive into.
     public init(_ bytes: [UInt8] = []) {
         self.bytes = bytes
     }

@@ -5,9 +5,10 @@ extension Socket {
     /// After so many malformed messages in a row a receive returns, so that their sender cannot hold the turn.
     private static var malformedInARowMax: Int { 64 }
 
-    /// Takes the next message, if one is there; never waits.
+    /// Takes the next message, if there is one; never waits. The socket must not be a router.
     ///
-    /// - Returns: false when none is there now (or only malformed ones were: the poll set says so again).
+    /// - Returns: false if there is none now, or if only malformed ones came: the poll set then shows the rest.
+    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not receive.
     public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
         for _ in 0..<Self.malformedInARowMax {
@@ -18,9 +19,10 @@ extension Socket {
         return false
     }
 
-    /// Takes the next message of a router and the routing ID of its sender, if one is there; never waits.
+    /// Takes the next message of a router and the routing ID of its sender, if there is one; never waits.
     ///
-    /// - Returns: false when none is there now (or only malformed ones were: the poll set says so again).
+    /// - Returns: false if there is none now, or if only malformed ones came: the poll set then shows the rest.
+    /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func receive(
         from peer: inout RoutingID, into message: inout Message
     ) throws(ZMQError) -> Bool {

@@ -1,33 +1,37 @@
 internal import CZMQ
 internal import Glibc
 
-/// What became of a message that was to be sent. Only `sent` took it.
+/// The result of sending a message. Only `sent` means that libzmq has taken it.
 public enum SendResult: Sendable, Equatable {
     /// libzmq has a copy. That proves nothing about its arrival.
     case sent
-    /// The queue is full, or no peer is there to queue for. Wait for ``Readiness/writable``.
+    /// The queue is full, or there is no peer to queue for. Wait for ``Readiness/writable``.
     case wouldBlock
-    /// The router has no connection by this routing ID any more.
+    /// The router has no connection with this routing ID any more.
     case unreachable
 }
 
 extension Socket {
     /// Queues a copy of the bytes as one message; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: UnsafeRawBufferPointer) throws(ZMQError) -> SendResult {
         try result(loopzmq_send(raw, bytes.baseAddress, bytes.count, 0))
     }
 
     /// Queues a copy of the bytes as one message; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
         try result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
     /// Queues a copy of the bytes as one message; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
         try result(bytes.withUnsafeBytes { loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
     }
 
     /// Queues a copy of the bytes for one peer of a router; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func send(_ bytes: UnsafeRawBufferPointer, to peer: RoutingID) throws(ZMQError) -> SendResult {
         precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
         // The first frame chooses the peer: it meets a full queue or a missing peer, the second cannot.
@@ -37,6 +41,7 @@ extension Socket {
     }
 
     /// Queues a copy of the bytes for one peer of a router; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
         let outcome: Result<SendResult, ZMQError> = bytes.withUnsafeBytes { buffer in
             do throws(ZMQError) {

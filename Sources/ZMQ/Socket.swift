@@ -1,19 +1,24 @@
 internal import CZMQ
 internal import Glibc
 
-/// A libzmq socket: of one thread at a time, with a lock where it is handed on, and closed when it goes out of scope.
+/// A libzmq socket. One thread at a time may use it; handing it to another needs a lock. It is closed when it goes
+/// out of scope.
 ///
-/// An `inproc://` name is free as soon as its socket is closed; a port a moment later, and for certain when the
-/// context has ended; the file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single frames: what a foreign peer sends in several is dropped and
-/// counted in ``malformedMessages``, so that it cannot shift the frames of others.
+/// An `inproc://` name is free as soon as its socket is closed. A port is free a moment later, at the latest when the
+/// context has ended. The file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single
+/// frames: a multipart message of a foreign peer is dropped and counted in ``malformedMessages``, so that it cannot
+/// shift the frames of other peers.
 public struct Socket: ~Copyable {
     let handle: SocketHandle
     let raw: UnsafeMutableRawPointer
+    /// The messaging pattern, which decides how the socket may be used.
     public let kind: SocketKind
     /// How many messages were dropped because they had the wrong number of frames.
     public internal(set) var malformedMessages: UInt64 = 0
 
-    /// - Throws: when there are too many sockets, or the context was terminated.
+    /// Creates a socket that is neither bound nor connected.
+    /// - Parameter options: what holds for the life of the socket.
+    /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
     public init(
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
     ) throws(ZMQError) {
@@ -28,8 +33,10 @@ public struct Socket: ~Copyable {
 
     /// Binds, and returns the endpoint with its wildcards resolved: `tcp://127.0.0.1:*` gives the port that was free.
     ///
-    /// An `ipc://` path somebody listens at is refused like a port that is taken (libzmq by itself would take it over);
-    /// the socket file that a killed process left behind is replaced.
+    /// An `ipc://` path at which another process listens is refused like a port that is taken; libzmq by itself would
+    /// take it over. The socket file of a killed process is replaced.
+    /// - Throws: ``ZMQError`` if the endpoint is malformed or taken, or if the system refuses it; ``ZMQError/hint``
+    ///   says what to do.
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
@@ -38,18 +45,22 @@ public struct Socket: ~Copyable {
         return try lastEndpoint(endpoint)
     }
 
-    /// Stops listening at an endpoint as ``bind(_:)`` returned it. Connections that stand stay.
+    /// Stops listening at an endpoint as ``bind(_:)`` returned it. Existing connections stay.
+    /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
     public mutating func unbind(_ endpoint: String) throws(ZMQError) {
         try check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
         handle.didUnbind(endpoint)
     }
 
-    /// Dials an endpoint, now and whenever the connection is lost. Nobody has to be there yet.
+    /// Connects to an endpoint, now and whenever the connection is lost. The peer may bind later.
+    /// - Throws: ``ZMQError`` if the endpoint is malformed, or if the context was terminated; not if no peer is
+    ///   there.
     public mutating func connect(_ endpoint: String) throws(ZMQError) {
         try check(loopzmq_connect(raw, endpoint), .connect, endpoint)
     }
 
-    /// Hangs up, and drops what is queued for that peer.
+    /// Ends the connection to an endpoint, and drops the messages that are queued for it.
+    /// - Throws: ``ZMQError`` if the socket was not connected there, or if the context was terminated.
     public mutating func disconnect(_ endpoint: String) throws(ZMQError) {
         try check(loopzmq_disconnect(raw, endpoint), .disconnect, endpoint)
     }
@@ -67,13 +78,16 @@ public struct Socket: ~Copyable {
 
     // MARK: Subscriptions
 
-    /// Asks for every message that starts with these bytes. At most 245 bytes: longer ones meet a fault of libzmq 4.3.4.
+    /// Subscribes to every message that starts with these bytes. At most 245 bytes: longer ones meet a fault of
+    /// libzmq 4.3.4.
+    /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
         precondition(prefix.count <= 245, "a topic prefix has at most 245 bytes, not \(prefix.count)")
         try check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
     }
 
-    /// Takes back one ``subscribe(_:)`` of the same prefix.
+    /// Cancels one ``subscribe(_:)`` of the same prefix.
+    /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
         try check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)
     }

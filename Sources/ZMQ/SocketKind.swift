@@ -2,9 +2,10 @@ internal import CZMQ
 
 /// The messaging pattern of a socket.
 public enum SocketKind: String, Sendable, CaseIterable {
-    /// Sends to every subscriber whose prefix matches; drops for those who are slow.
+    /// Sends to every subscriber whose prefix matches; drops messages for subscribers that are slow.
     case pub
-    /// Like `pub`, and receives one message for each first subscription (`1 prefix`) and last unsubscription (`0 prefix`).
+    /// Like `pub`, and receives a message for each first subscription and last unsubscription of a prefix: the byte 1
+    /// or 0, then the prefix.
     case xpub
     /// Receives what it subscribed to.
     case sub

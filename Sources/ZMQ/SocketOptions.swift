@@ -1,9 +1,9 @@
 internal import CZMQ
 
-/// How a socket behaves; given at its creation and never changed on a live socket.
+/// The settings of a socket, which are given at its creation and never changed.
 ///
-/// Always so, and therefore no option: mandatory routing for routers, and never libzmq's own heartbeats (they abort the
-/// process when a subscriber connects slowly).
+/// No option, because it is always so: routing is mandatory for routers, and libzmq's own heartbeats are off (they
+/// abort the process when a subscriber connects slowly).
 public struct SocketOptions: Sendable, Equatable {
     /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
     public var messageBytesMax: Int = 2 << 20
@@ -15,19 +15,19 @@ public struct SocketOptions: Sendable, Equatable {
     public var handshakeLimit: Duration = .seconds(3)
     /// How long to wait for a TCP connection before it is tried again; nil leaves it to the system.
     public var connectLimit: Duration? = .seconds(5)
-    /// The pause before a lost connection is dialled again.
+    /// The pause before a lost connection is tried again.
     public var reconnectDelay: Duration = .milliseconds(100)
     /// The pause doubles with each failure up to this; nil keeps it constant.
     public var reconnectDelayMax: Duration? = .seconds(2)
-    /// How long a socket that was closed goes on sending what it has taken; its context does not end before.
+    /// How long a closed socket continues to send what it has queued. Its context does not end before.
     public var lingerLimit: Duration = .zero
-    /// Queue messages only for peers whose connection stands, not for ones that are still being dialled.
+    /// Whether messages are queued only for connections that exist, and not for those that are still being made.
     public var immediate: Bool = false
-    /// How a dead host is noticed; nil leaves it to the system.
+    /// How a dead host is noticed over TCP; nil leaves it to the system.
     public var keepalive: Keepalive? = Keepalive()
     /// How many connections may wait to be accepted.
     public var backlog: Int = 512
-    /// Names may resolve to IPv6 addresses, and `tcp://*` binds both families.
+    /// Whether names may resolve to IPv6 addresses, and `tcp://*` binds both families.
     public var ipv6: Bool = false
 
     /// TCP keepalive: after `idle` of silence a probe every `interval`, and after `count` unanswered ones the end.
@@ -39,6 +39,7 @@ public struct SocketOptions: Sendable, Equatable {
         /// Unanswered probes until the connection is given up.
         public var count: Int = 3
 
+        /// Creates keepalive settings; the defaults notice a dead host after 25 s.
         public init(idle: Duration = .seconds(10), interval: Duration = .seconds(5), count: Int = 3) {
             self.idle = idle
             self.interval = interval
@@ -46,6 +47,7 @@ public struct SocketOptions: Sendable, Equatable {
         }
     }
 
+    /// Creates the default options.
     public init() {}
 
     /// The options of libzmq and the bytes of their values, in the order in which they are set.

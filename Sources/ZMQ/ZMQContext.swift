@@ -3,14 +3,16 @@ internal import Glibc
 
 /// libzmq's context: its I/O threads and the namespace of `inproc://`.
 ///
-/// A program has one for life; tests may make several. Sockets hold their context, so it ends after its last socket.
+/// A program has one for its lifetime; tests may make several. Sockets hold their context, so it ends after its last
+/// socket.
 public final class ZMQContext: Sendable {
     nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
 
+    /// Creates a context. Its I/O threads start with its first socket.
     /// - Parameters:
     ///   - ioThreads: threads that move bytes, 1 or more; one carries about a gigabyte a second.
     ///   - socketsMax: how many sockets may be open at once, 1…65535.
-    /// - Throws: when the system refuses (memory, descriptors).
+    /// - Throws: ``ZMQError`` if the system refuses memory or descriptors.
     public init(ioThreads: Int = 1, socketsMax: Int = 16_384) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
         precondition((1...65_535).contains(socketsMax), "a context holds 1…65535 sockets, not \(socketsMax)")

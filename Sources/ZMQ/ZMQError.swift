@@ -1,48 +1,62 @@
 internal import CZMQ
 internal import Glibc
 
-/// What went wrong at the door to libzmq: the operation, the system's code, and the endpoint where one is known.
+/// An error of libzmq: the operation, the system's code, and the endpoint if it is known.
 ///
-/// A call that would block, and a router's message to a peer that is not there, are values of ``SendResult`` and no errors.
+/// A call that would block, and a router's message to a missing peer, are values of ``SendResult`` and no errors.
 public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was being done.
+    /// The operation that failed. The raw values follow "could not" in the description.
     public enum Operation: String, Sendable, Equatable {
+        /// Making a ``ZMQContext``.
         case createContext = "create a ZeroMQ context"
+        /// Making a ``Socket``.
         case createSocket = "create a socket"
+        /// Applying one of the ``SocketOptions``.
         case setOption = "set a socket option"
+        /// Listening at an endpoint.
         case bind = "bind"
+        /// Stopping to listen at an endpoint.
         case unbind = "unbind"
+        /// Beginning to connect to an endpoint.
         case connect = "connect to"
+        /// Ending the connection to an endpoint.
         case disconnect = "disconnect from"
+        /// Adding a prefix to a `sub`.
         case subscribe = "subscribe"
+        /// Removing a prefix from a `sub`.
         case unsubscribe = "unsubscribe"
+        /// Queueing a message.
         case send = "send"
+        /// Taking a message.
         case receive = "receive"
+        /// Waiting with a ``PollSet``.
         case poll = "wait for messages"
     }
 
+    /// The operation that failed.
     public let operation: Operation
     /// The `errno` of the call, or one of libzmq's own codes.
     public let code: Int32
-    /// The endpoint of a bind or connect, or nil.
+    /// The endpoint of a bind, unbind, connect or disconnect; else nil.
     public let endpoint: String?
 
+    /// Creates an error from its parts.
     public init(_ operation: Operation, code: Int32, endpoint: String? = nil) {
         self.operation = operation
         self.code = code
         self.endpoint = endpoint
     }
 
-    /// The context was terminated: close the sockets and leave quietly.
+    /// Whether the context was terminated: the owner closes its sockets and ends.
     public var isTerminated: Bool { code == ETERM }
 
-    /// Somebody else is bound at the endpoint.
+    /// Whether another socket is bound at the endpoint.
     public var isAddressInUse: Bool { code == EADDRINUSE }
 
-    /// What the code means, in the system's words.
+    /// The meaning of the code, as the system words it.
     public var text: String { String(cString: zmq_strerror(code)) }
 
-    /// What to do about it, where that is known.
+    /// The remedy, if one is known for this operation and code.
     public var hint: String? {
         switch (operation, code) {
         case (.bind, EADDRINUSE): "another process is bound there; stop it or choose another endpoint"

@@ -2,8 +2,11 @@ internal import CZMQ
 
 /// The version of the libzmq that this process runs with, which may be newer than the one it was built with.
 public struct ZMQVersion: Sendable, Equatable, CustomStringConvertible {
+    /// The first number, which grows with incompatible changes.
     public let major: Int
+    /// The second number, which grows with additions.
     public let minor: Int
+    /// The third number, which grows with corrections.
     public let patch: Int
 
     /// The version of the loaded library.
@@ -15,5 +18,6 @@ public struct ZMQVersion: Sendable, Equatable, CustomStringConvertible {
         return ZMQVersion(major: Int(major), minor: Int(minor), patch: Int(patch))
     }
 
+    /// The version as libzmq writes it, such as `4.3.4`.
     public var description: String { "\(major).\(minor).\(patch)" }
 }

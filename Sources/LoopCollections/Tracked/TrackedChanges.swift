@@ -1,27 +1,29 @@
 // Unsafe: both dictionaries are held while they are walked.
 
-/// What makes a `TrackedDictionary` of an earlier one: these keys removed, these given a new value in their place, and
-/// these put behind all others, in this order. A key that was removed and came back is both removed and inserted.
+/// The changes that turn an earlier `TrackedDictionary` into a later one: keys to remove, values to replace in their
+/// place, and entries to append in order. A key that was removed and inserted again is in both lists.
 public struct TrackedChanges<Key: Hashable, Value> {
+    /// A key and the value that the later dictionary has for it.
     public typealias Entry = (key: Key, value: Value)
 
-    /// In the order in which they stood.
+    /// The keys to remove, in the order of the earlier dictionary.
     public var removed: [Key] = []
-    /// In the order in which they stand.
+    /// The keys with a new value in their old place, in the order of the dictionary.
     public var updated: [Entry] = []
-    /// In the order in which they stand, behind all others.
+    /// The entries to append after all others, in this order.
     public var inserted: [Entry] = []
 
+    /// Creates changes without any, to be filled in.
     @inlinable
     public init() {}
 
-    /// Whether there are none.
+    /// Whether the two dictionaries are the same.
     @inlinable public var isEmpty: Bool { removed.isEmpty && updated.isEmpty && inserted.isEmpty }
 
-    /// How many there are.
+    /// How many keys the changes name; a key that was removed and inserted again counts twice.
     @inlinable public var count: Int { removed.count + updated.count + inserted.count }
 
-    /// Makes the changes. Keys that are to be removed and are not there are passed over.
+    /// Turns the earlier dictionary into the later one. A key to remove that does not exist is ignored.
     @inlinable
     public func apply(to dictionary: inout TrackedDictionary<Key, Value>) {
         for key in removed { dictionary.removeValue(forKey: key) }
@@ -33,11 +35,13 @@ public struct TrackedChanges<Key: Hashable, Value> {
 extension TrackedChanges: Sendable where Key: Sendable, Value: Sendable {}
 
 extension TrackedDictionary {
-    /// What has changed since an earlier copy of this dictionary.
+    /// The changes that turn an earlier copy of this dictionary into this one.
     ///
-    /// Visits the nodes that the two do not share, which is in proportion to the changes between them. For dictionaries
-    /// that have no common past, or the later of which is the older one, it looks at all entries.
-    /// - Parameter isSame: whether two values are the same, so that going from one to the other is no change.
+    /// Visits the nodes that the two do not share, which is in proportion to the changes between them. It looks at
+    /// all entries if the two have no common past, or if `old` is the later one.
+    /// - Parameters:
+    ///   - old: the earlier copy.
+    ///   - isSame: whether two values are equal, so that the entry has not changed.
     @inlinable
     public func changes(
         since old: TrackedDictionary, by isSame: (Value, Value) -> Bool
@@ -95,7 +99,7 @@ extension TrackedDictionary {
 }
 
 extension TrackedDictionary where Value: Equatable {
-    /// What has changed since an earlier copy of this dictionary; see ``changes(since:by:)``.
+    /// The changes that turn an earlier copy of this dictionary into this one; see ``changes(since:by:)``.
     @inlinable
     public func changes(since old: TrackedDictionary) -> TrackedChanges<Key, Value> { changes(since: old, by: ==) }
 }

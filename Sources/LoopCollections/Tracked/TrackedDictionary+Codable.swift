@@ -4,6 +4,7 @@ internal import LoopLock
 
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
     /// An array in which keys and values alternate, in order of insertion: a map would be sorted by key.
+    /// - Throws: what the encoder, a key or a value throws.
     public func encode(to encoder: any Encoder) throws {
         if try encodeDelta(to: encoder) { return }
         var container = encoder.unkeyedContainer()
@@ -86,7 +87,8 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
 }
 
 extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
-    /// - Throws: `DecodingError` where a key comes twice or the last has no value, and what keys and values throw.
+    /// Reads the array that ``encode(to:)`` writes. Within a delta it reads the changes to the base instead.
+    /// - Throws: `DecodingError` if a key comes twice or the last has no value, and what keys and values throw.
     public init(from decoder: any Decoder) throws {
         let coding = decoder.userInfo[DeltaCoding.key] as? DeltaCoding
         if let numbered = try Self.numbered(decoder, coding) {

@@ -3,6 +3,7 @@
 // Iteration in order of insertion.
 
 extension TrackedDictionary: BidirectionalCollection {
+    /// An entry: its key and its value.
     public typealias Element = (key: Key, value: Value)
 
     /// The place of an entry. Stays valid while the entry is there and the dictionary has not been emptied.
@@ -12,17 +13,22 @@ extension TrackedDictionary: BidirectionalCollection {
         @inlinable
         init(_ ordinal: Int) { self.ordinal = ordinal }
 
+        /// Orders places by insertion: the lower one was inserted earlier.
         @inlinable
         public static func < (a: Index, b: Index) -> Bool { a.ordinal < b.ordinal }
     }
 
+    /// The place of the oldest entry; `endIndex` if there is none.
     @inlinable public var startIndex: Index { Index(order.ordinal(from: 0) ?? order.next) }
 
+    /// The place after the newest entry.
     @inlinable public var endIndex: Index { Index(order.next) }
 
+    /// The place of the entry that follows, or `endIndex`. Takes a few steps down a tree.
     @inlinable
     public func index(after place: Index) -> Index { Index(order.ordinal(from: place.ordinal + 1) ?? order.next) }
 
+    /// The place of the entry before; traps at `startIndex`. Takes a few steps down a tree.
     @inlinable
     public func index(before place: Index) -> Index {
         guard let ordinal = order.ordinal(before: place.ordinal) else {
@@ -31,6 +37,7 @@ extension TrackedDictionary: BidirectionalCollection {
         return Index(ordinal)
     }
 
+    /// The entry at a place; traps if it was removed. Takes a few steps down a tree.
     @inlinable
     public subscript(place: Index) -> Element {
         precondition(order.ordinal(from: place.ordinal) == place.ordinal, "there is no entry at this place any more")
@@ -71,6 +78,7 @@ extension TrackedDictionary: BidirectionalCollection {
             nextOrdinal = (ordinal | TrieShape.mask) + 1
         }
 
+        /// The next entry in order of insertion; nil after the newest.
         @inlinable
         public mutating func next() -> Element? {
             guard let leaf else { return nil }
@@ -83,9 +91,11 @@ extension TrackedDictionary: BidirectionalCollection {
         }
     }
 
+    /// An iterator from the oldest entry to the newest. It holds the entries as they are now.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(order) }
 
+    /// The exact count, so that arrays of the entries are allocated once.
     @inlinable public var underestimatedCount: Int { count }
 
     /// The keys in order of insertion.
@@ -95,6 +105,7 @@ extension TrackedDictionary: BidirectionalCollection {
     @inlinable public var values: LazyMapCollection<Self, Value> { lazy.map(\.value) }
 
     /// The same keys in the same order with other values.
+    /// - Throws: what `transform` throws.
     @inlinable
     public func mapValues<T>(_ transform: (Value) throws -> T) rethrows -> TrackedDictionary<Key, T> {
         var mapped = TrackedDictionary<Key, T>()
@@ -103,6 +114,7 @@ extension TrackedDictionary: BidirectionalCollection {
     }
 
     /// The entries for which the predicate holds, in the same order.
+    /// - Throws: what the predicate throws.
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> TrackedDictionary {
         var kept = TrackedDictionary()
@@ -114,6 +126,8 @@ extension TrackedDictionary: BidirectionalCollection {
 }
 
 extension TrackedDictionary: ExpressibleByDictionaryLiteral {
+    /// Creates a dictionary of the entries of a literal, in its order. Of several for one key the last gives the
+    /// value, the first the place.
     @inlinable
     public init(dictionaryLiteral elements: (Key, Value)...) { self.init(elements) }
 }

@@ -23,6 +23,7 @@ extension TrackedDictionary: Equatable where Value: Equatable {
 }
 
 extension TrackedDictionary: Hashable where Value: Hashable {
+    /// Hashes count, keys and values in order of insertion, as `==` compares them. Visits all entries.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for (key, value) in self {

@@ -3,13 +3,14 @@
 /// A dictionary for large states: in order of insertion, cheap to copy, and cheap to compare with an earlier copy.
 ///
 /// It is a value like `Dictionary`, and differs in three ways:
-/// - it iterates in the order in which its keys were inserted, the same in every process; a removal keeps the others'
-///   order, a new value for a key that is there keeps its place, and a key that comes back comes last;
-/// - a copy shares its structure, and a change copies a few small nodes of what others hold too, never the whole: a
-///   snapshot of a million entries that another thread encodes does not make the next event slow;
-/// - ``difference(from:)`` of an earlier copy visits what has changed since and nothing else.
+/// - It iterates in the order in which its keys were inserted, which is the same in every process. A removal keeps
+///   the order of the others, and an update keeps the entry's place. A key that was removed and is inserted again
+///   comes last.
+/// - A copy shares its structure. A change copies only a few small nodes that other copies hold too. So a snapshot of
+///   a million entries that another thread encodes does not make the next event slow.
+/// - ``changes(since:)`` of an earlier copy visits what has changed since, and nothing else.
 ///
-/// Looking up and changing takes about twice as long as in `Dictionary`. Where nobody holds a copy, values are changed in
+/// A look-up or a change takes about twice as long as in `Dictionary`. Without other copies, values are changed in
 /// place. Equality regards the order, since equal states must have equal bytes.
 public struct TrackedDictionary<Key: Hashable, Value> {
     @usableFromInline var index = KeyIndex()
@@ -125,6 +126,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     public mutating func removeAll() { self = TrackedDictionary() }
 
     /// Removes the entries for which the predicate holds.
+    /// - Throws: what the predicate throws; the dictionary is unchanged then.
     @inlinable
     public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         var ordinals: [Int] = []
