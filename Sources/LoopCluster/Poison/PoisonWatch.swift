@@ -1,25 +1,178 @@
 import LoopCore
 import LoopWire
 
-/// What the reducer machine keeps about events that end the process.
+/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 7.)
+///
+///     crash ──▶ suspect ── comes again ──▶ alone in its turn ── durable ──▶ struck from the note
+///                                                │
+///                                              crash ──▶ suspect, twice ── comes again ──▶ quarantined
 struct PoisonWatch: Sendable {
     /// Entries that the process ended in.
-    var suspects: [Suspect] = []
+    private(set) var suspects: [Suspect]
     /// Suspects that this turn has consumed.
-    var survivors: [Suspect] = []
-    /// The turn holds a suspect, and takes nothing behind it.
-    var isAlone = false
+    private var survivors: [Suspect] = []
+    /// The turn holds a suspect, and takes nothing after it.
+    private(set) var isAlone = false
     /// What a turn with a suspect has put off, in order.
-    var deferred = DeferredBatches()
+    private(set) var deferred = DeferredBatches()
     /// Quarantined events that operators want to have tried again.
-    var retries: [QuarantineRetry] = []
+    private var retries: [QuarantineRetry] = []
     /// Effects of which an event is in quarantine.
-    var effects: Set<EffectID> = []
-    /// Lines for people.
-    var alarms: [String] = []
+    private var effects: Set<EffectID> = []
 
-    /// Whether entries must be looked at one by one.
+    static var retriesMax: Int { 64 }
+
+    init(suspects: [Suspect] = []) { self.suspects = suspects }
+
+    /// Whether entries must be examined one by one.
     var isWatching: Bool { !suspects.isEmpty || !effects.isEmpty }
+
+    /// Whether something waits for a turn of its own.
+    var hasDeferred: Bool { !deferred.isEmpty || !retries.isEmpty }
+
+    /// Whether this turn takes no more entries.
+    var mustWait: Bool { isAlone || !deferred.isEmpty }
+
+    /// Events were set aside, or taken out of the quarantine.
+    mutating func watch(_ quarantine: [UInt64: QuarantineRecord]) {
+        effects = Set(quarantine.values.compactMap(\.effect))
+    }
+
+    // MARK: Entries
+
+    /// What is to be done with an entry.
+    enum Verdict: Equatable {
+        case consume
+        /// The process ended in it once: it is consumed alone in this turn.
+        case consumeAlone
+        /// The same, and this turn has records already: it waits for one of its own.
+        case wait
+        /// It has ended the process too often.
+        case setAside(Suspect)
+        /// The same bytes of the same effect are set aside already.
+        case refuse
+    }
+
+    /// Judges an entry that is about to be consumed.
+    /// - Parameters:
+    ///   - isApplied: whether it is an event that would be applied.
+    ///   - isFirst: whether the turn has no records yet.
+    mutating func examine(
+        _ entry: Entry, _ number: UInt64, of session: SessionID, isApplied: Bool, isFirst: Bool,
+        _ quarantine: [UInt64: QuarantineRecord], _ rules: BrokenRules
+    ) -> Verdict {
+        guard let suspect = suspects.first(where: { $0.isSame(as: entry, number, of: session) }) else {
+            return isApplied && isKnown(entry, quarantine) ? .refuse : .consume
+        }
+        var verdict = Verdict.consume
+        if isApplied {
+            let isPoison = suspect.crashes >= Suspect.crashesMax && !rules.contains(.poisonIsSetAside)
+            if isPoison || rules.contains(.suspectsAreTriedAgain) {
+                verdict = .setAside(suspect)
+            } else {
+                guard isFirst else { return .wait }
+                isAlone = true
+                verdict = .consumeAlone
+            }
+        }
+        survivors.append(suspect)
+        return verdict
+    }
+
+    private func isKnown(_ entry: Entry, _ quarantine: [UInt64: QuarantineRecord]) -> Bool {
+        guard let effect = entry.effect, effects.contains(effect) else { return false }
+        return quarantine.values.contains { $0.effect == effect && $0.bytes == entry.payload }
+    }
+
+    // MARK: What waits
+
+    /// The rest of a batch waits for another turn, and everything after it, so that the order of its session stays.
+    /// - Returns: whether there was room. If not, it is as if the rest had been lost on its way: it comes again.
+    mutating func putOff(_ batch: Batch, from offset: Int, _ context: TurnContext) -> Bool {
+        let offset = context.breaks(.deferredBatchesAreWhole) && offset > 0 ? offset + 1 : offset
+        guard offset < batch.entries.count else { return true }
+        var rest = batch
+        rest.first += UInt64(offset)
+        rest.entries.removeFirst(offset)
+        let limit =
+            context.breaks(.deferredBatchesAreBounded) ? .max : context.configuration.deferredBatchesMax
+        return deferred.append(rest, atMost: limit)
+    }
+
+    mutating func takeDeferred() -> [Batch] { deferred.takeAll() }
+
+    /// Up to where a session's entries have been read without a gap, those too that wait for a turn of their own.
+    func received(of session: SessionID, after watermark: UInt64) -> UInt64 {
+        var received = watermark
+        for batch in deferred.batches where batch.session == session && batch.first <= received &+ 1 {
+            received = max(received, batch.first + UInt64(batch.entries.count) - 1)
+        }
+        return received
+    }
+
+    // MARK: Quarantined events
+
+    /// A quarantined event is to be tried again in a turn of its own.
+    /// - Returns: whether there was room.
+    mutating func request(_ retry: QuarantineRetry) -> Bool {
+        guard retries.count < Self.retriesMax else { return false }
+        retries.append(retry)
+        return true
+    }
+
+    /// What a turn begins with.
+    enum NextRetry: Equatable {
+        case none
+        /// A retry waits until what came before it in this turn is committed.
+        case waits
+        /// This one is tried now, alone in its turn.
+        case now(QuarantineRetry)
+    }
+
+    /// - Parameter isFirst: whether the turn has no records yet.
+    mutating func takeRetry(isFirst: Bool) -> NextRetry {
+        guard !retries.isEmpty else { return .none }
+        guard isFirst, !isAlone else { return .waits }
+        isAlone = true
+        return .now(retries.removeFirst())
+    }
+
+    /// A quarantined event in which the process ended when it was tried again; nil: it did not. It is tried once more when it is
+    /// asked for once more.
+    mutating func takeSuspect(retried id: UInt64) -> Suspect? {
+        guard let suspect = suspects.first(where: { $0.isRetry && $0.number == id }) else { return nil }
+        survivors.append(suspect)
+        return suspect
+    }
+
+    // MARK: Survivors
+
+    /// Suspects that were consumed before the journal's end, or that nobody can send again, are none; once the records that say
+    /// so are durable.
+    mutating func review(_ journaled: JournaledCore) {
+        for suspect in suspects where !suspect.isRetry {
+            let isSettled = journaled.sessions[suspect.session].map { suspect.number <= $0.watermark } ?? true
+            let isLive = suspect.effect.map { journaled.effects[$0] != nil } ?? false
+            if isSettled && !isLive { survivors.append(suspect) }
+        }
+        watch(journaled.quarantine)
+    }
+
+    /// The turn ends.
+    /// - Returns: the suspects that are none, once the turn is durable.
+    mutating func endTurn() -> [Suspect] {
+        defer { survivors = [] }
+        isAlone = false
+        return survivors
+    }
+
+    /// A turn is durable: its survivors are suspects no longer.
+    mutating func strike(_ survivors: [Suspect], from note: CrashNote?) {
+        for survivor in survivors {
+            note?.strike(survivor)
+            suspects.removeAll { $0.isSame(as: survivor) }
+        }
+    }
 }
 
 /// An operator's wish to have a quarantined event applied after all.

@@ -30,11 +30,11 @@ public enum JournalReading: Equatable, Sendable {
 /// What operators ask for.
 extension ReducerCore {
     mutating func administer(_ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route) {
-        guard let request = try? core.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
+        guard let request = try? journaled.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
             count(.malformedFrame)
             return answer(.refused("this reducer does not know the request; use the same release"), number, route)
         }
-        if let loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
+        if let loss = phase.loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
         switch request {
         case .trim(let before): ask(.trim(before: Seq(before)), number, route)
         case .history(let from, let through, let after):
@@ -52,7 +52,7 @@ extension ReducerCore {
     }
 
     private mutating func ask(_ question: JournalQuestion, _ number: UInt64, _ route: Route) {
-        journalRequests.append(JournalRequest(route: route, number: number, question: question))
+        turn.journalRequests.append(JournalRequest(route: route, number: number, question: question))
     }
 
     /// What a tool says of its user is kept in the journal, and not without end.
@@ -61,13 +61,13 @@ extension ReducerCore {
     /// The first ten thousand effects that failed for good; their requests as far as they are not large together.
     private func parkedEffects() -> [LoopWire.ParkedEffect] {
         var room = 4 << 20
-        return core.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in
-            guard let effect = core.effects[id], case .parked(let message) = effect.status else { return nil }
+        return journaled.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in
+            guard let effect = journaled.effects[id], case .parked(let message) = effect.status else { return nil }
             return (id, effect, message)
         }.prefix(10_000).map { id, effect, message in
             room -= effect.request.count
             return LoopWire.ParkedEffect(
-                effect: id.description, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
+                effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
                 message: message, request: room >= 0 ? effect.request.array : [])
         }
     }
@@ -77,7 +77,7 @@ extension ReducerCore {
         guard let id = EffectID(text) else {
             return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl parked")
         }
-        guard let effect = core.effects[id] else {
+        guard let effect = journaled.effects[id] else {
             return .refused("the effect \(id) is not wanted by the state (any more); see: loopctl parked")
         }
         guard case .parked(let message) = effect.status else {
@@ -86,16 +86,16 @@ extension ReducerCore {
         guard message != LiveEffect.unsendable else {
             return .refused("the effect \(id) cannot be run: \(message); the definition has to ask for less")
         }
-        guard outcome == nil else { return .refused("the loop has ended") }
-        write(.operatorAction(OperatorAction(.retryParked(id), by: who, at: now.wall)))
+        guard !phase.hasEnded else { return .refused("the loop has ended") }
+        write(.operatorAction(OperatorAction(.retryParked(id), by: who, at: context.now.wall)))
         schedule(id)
-        return .done("the effect \(id) of \(core.feedbackName(of: id)) waits to be run again")
+        return .done("the effect \(id) of \(journaled.feedbackName(of: id)) waits to be run again")
     }
 
     /// Answers a request; leaves with the turn's receipt.
     public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
-        let document = (try? core.loop.coder.encode(answer)) ?? []
-        for part in AnswerPart.parts(of: document, request: number) { reply(.answer(part), to: route) }
+        let document = (try? journaled.loop.coder.encode(answer)) ?? []
+        for part in AnswerPart.parts(of: document, request: number) { turn.reply(.answer(part), to: route) }
     }
 }
 

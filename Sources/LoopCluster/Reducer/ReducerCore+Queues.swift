@@ -5,22 +5,23 @@ extension ReducerCore {
     var queues: [QueueMeasure] {
         var queues = [
             QueueMeasure(.deferredBatches, poison.deferred.batches.count),
-            QueueMeasure(.sessions, core.sessions.count),
+            QueueMeasure(.sessions, journaled.sessions.count),
         ]
-        queues += members.values.map { QueueMeasure(.commands, $0.pending.count) }
+        queues += admission.members.values.map { QueueMeasure(.commands, $0.inbox.pendingCount) }
         // A replay brings back what was forgotten, until the sender says again what it knows.
-        for (session, member) in members where member.hasReported {
-            queues.append(QueueMeasure(.outcomes, core.sessions[session]?.notable.count ?? 0))
+        for (session, member) in admission.members where member.hasReported {
+            queues.append(QueueMeasure(.outcomes, journaled.sessions[session]?.notable.count ?? 0))
         }
         var kept: [StateTransfer.Purpose: Int] = [:]
-        for transfer in transfers { kept[transfer.purpose, default: 0] += 1 }
+        for transfer in updates.transfers { kept[transfer.purpose, default: 0] += 1 }
         return queues + kept.values.map { QueueMeasure(.transfers, $0) }
     }
 
     /// Up to where the entries of a session have been read without a gap; nil: it is not let in, and its batches are dropped.
     package func read(of session: SessionID) -> UInt64? {
-        guard loss == nil, members[session]?.hasJoined == true, let record = core.sessions[session] else { return nil }
-        return received(of: session, after: record.watermark)
+        guard !phase.isLost, admission.members[session]?.hasJoined == true, let record = journaled.sessions[session]
+        else { return nil }
+        return poison.received(of: session, after: record.watermark)
     }
 }
 

@@ -7,55 +7,57 @@ extension ReducerCore {
     func statusDocument() -> [UInt8] {
         var report = status()
         while true {
-            let document = (try? core.loop.coder.encode(report)) ?? []
-            if document.count <= payloadBytesMax || !report.cut() { return document }
+            let document = (try? journaled.loop.coder.encode(report)) ?? []
+            if document.count <= context.configuration.payloadBytesMax || !report.cut() { return document }
         }
     }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
     func status() -> StatusReport {
-        var report = StatusReport(loop: core.loop.name, schema: core.loop.schema)
-        report.history = core.history.description
-        report.epoch = core.epoch.number
-        report.seq = core.seq.value
-        report.uptimeMilliseconds = (now.monotonic - startedAt).wholeNanoseconds / 1_000_000
-        report.eventsPerSecond = rate.perSecond(core.seq, at: now.monotonic)
-        report.notReadyBecause = outcome == nil ? loss?.description : "the loop has ended"
+        let now = context.now.monotonic
+        var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
+        report.history = journaled.history.description
+        report.epoch = journaled.epoch.number
+        report.seq = journaled.seq.value
+        report.uptimeMilliseconds = (now - context.clock.startedAt).wholeNanoseconds / 1_000_000
+        report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
+        report.notReadyBecause = phase.outcome == nil ? phase.loss?.description : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
-        report.progress = core.fold.progress
-        report.exitCode = outcome?.exitCode
+        report.progress = journaled.fold.progress
+        report.exitCode = phase.outcome?.exitCode
         // Of very many peers it names the oldest.
-        report.peers = members.keys.sorted().prefix(1000).compactMap(peerStatus)
-        report.peersLeftOut = members.count > report.peers.count ? members.count - report.peers.count : nil
+        report.peers = admission.members.keys.sorted().prefix(1000).compactMap(peerStatus)
+        report.peersLeftOut =
+            admission.members.count > report.peers.count ? admission.members.count - report.peers.count : nil
         report.feedbacks = feedbackCounts()
         (report.parked, report.parkedLeftOut) = parked()
-        report.quarantined = core.quarantine.count
+        report.quarantined = journaled.quarantine.count
         report.warnings = warnings()
-        for counter in Counter.allCases { report.counters[counter.rawValue] = counters[counter] ?? 0 }
+        for counter in Counter.allCases { report.counters[counter.rawValue] = turn.counters[counter] ?? 0 }
         return report
     }
 
     private func peerStatus(_ session: SessionID) -> StatusReport.Peer? {
-        guard let member = members[session] else { return nil }
+        guard let member = admission.members[session] else { return nil }
         var peer = StatusReport.Peer(
             name: String(member.name.prefix(256)), peer: member.peer, session: session,
             groups: member.groups.map { String($0.prefix(256)) }, capacity: member.capacity)
         peer.leases = member.holding.count
-        peer.leaseMilliseconds = (member.leaseEnds - now.monotonic).wholeNanoseconds / 1_000_000
-        peer.lag = member.number - member.applied
+        peer.leaseMilliseconds = (member.leaseEnds - context.now.monotonic).wholeNanoseconds / 1_000_000
+        peer.lag = member.inbox.lag
         peer.completed = member.completedCount
-        peer.watermark = core.sessions[session]?.watermark ?? 0
+        peer.watermark = journaled.sessions[session]?.watermark ?? 0
         return peer
     }
 
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
-        var counts = core.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
+        var counts = journaled.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
         var positions: [UInt32: Int] = [:]
-        for (position, number) in core.table.numbers.enumerated() { positions[number] = position }
-        for (place, id) in core.effects.places {
+        for (position, number) in journaled.table.numbers.enumerated() { positions[number] = position }
+        for (place, id) in journaled.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
-            switch core.effects[at: place].status {
-            case .open where owners[place] != nil: counts[feedback].running += 1
+            switch journaled.effects[at: place].status {
+            case .open where dispatch.owner(at: place) != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
             case .completed: counts[feedback].completed += 1
             case .parked: counts[feedback].parked += 1
@@ -67,10 +69,10 @@ extension ReducerCore {
     /// What somebody should do something about.
     private func warnings() -> [String] {
         var warnings: [String] = []
-        if let loss { warnings.append(loss.description) }
-        if let sessionsWarning { warnings.append(sessionsWarning) }
-        if let newest = core.quarantine.keys.max(), let record = core.quarantine[newest] {
-            let count = core.quarantine.count == 1 ? "1 EVENT IS" : "\(core.quarantine.count) EVENTS ARE"
+        if let loss = phase.loss { warnings.append(loss.description) }
+        if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
+        if let newest = journaled.quarantine.keys.max(), let record = journaled.quarantine[newest] {
+            let count = journaled.quarantine.count == 1 ? "1 EVENT IS" : "\(journaled.quarantine.count) EVENTS ARE"
             warnings.append(
                 "\(count) QUARANTINED: the newest ended the reducer \(record.crashes) times in \(record.phase); see:"
                     + " loopctl quarantine list")
@@ -80,10 +82,10 @@ extension ReducerCore {
 
     /// The first hundred by name, and how many others there are.
     private func parked() -> ([StatusReport.Parked], Int?) {
-        let parked = core.effects.compactMap { id, effect -> StatusReport.Parked? in
+        let parked = journaled.effects.compactMap { id, effect -> StatusReport.Parked? in
             guard case .parked(let message) = effect.status else { return nil }
             return StatusReport.Parked(
-                effect: id, feedback: core.feedbackName(of: id), failures: Int(effect.failures),
+                effect: id, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
                 message: String(message.prefix(4096)))
         }
         let named = Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
@@ -107,20 +109,5 @@ extension StatusReport {
         guard progress != nil || !feedbacks.isEmpty else { return false }
         if progress != nil { progress = nil } else { feedbacks = [] }
         return true
-    }
-}
-
-/// Events per second over the last few ticks.
-struct EventRate: Sendable {
-    private var samples: [(seq: Seq, time: MonotonicTime)] = []
-
-    mutating func sample(_ seq: Seq, at time: MonotonicTime) {
-        samples.append((seq, time))
-        if samples.count > 8 { samples.removeFirst() }
-    }
-
-    func perSecond(_ seq: Seq, at now: MonotonicTime) -> Double {
-        guard let first = samples.first, now > first.time else { return 0 }
-        return Double(seq.value - first.seq.value) / (now - first.time).inSeconds
     }
 }

@@ -1,136 +1,116 @@
-import LoopCollections
 public import LoopCore
 public import LoopWire
 
 /// The reducer's machine, without the types of a definition; `ReducerMachine` says what it is.
 ///
+/// It is made of parts that do not know each other. A message is handed to the part that decides about it; what the part decides
+/// is written into the journal here, and handed to the parts that it concerns.
+///
+///     messages ──▶ admission ─────▶ members ◀── publication ──▶ commands, acknowledgements, ticks
+///     batches ──▶ poison watch ──▶ journaled state ──▶ dispatch ──▶ grants ──▶ members
+///                                       └──▶ hashing, updates ──▶ observers
+///
 /// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions. Its public
 /// methods are what a shell may hand in during a turn: control messages (join requests, claims, heartbeats, requests), batches of
 /// entries, subscriptions, answers, and the time.
 public struct ReducerCore: Sendable {
-    let configuration: ReducerConfiguration
-    let brokenRules: BrokenRules
+    /// Limits, broken rules, the time.
+    var context: TurnContext
+    var phase = Phase.serving
+    /// Everything the journal determines.
+    var journaled: JournaledCore
+    /// What this turn makes, until `ready` hands it out.
+    var turn = TurnOutput()
 
-    var core: JournaledCore
-    var random: SeededRandom
-    var now: Moment
-    var startedAt: MonotonicTime
-    /// The beginning of the epoch, later by the time for which the process stood still: who was not heard since then is silent.
-    var listensSince: MonotonicTime
-    /// The journaled time at which the epoch began.
-    var beganTime = WallTime(milliseconds: 0)
-    /// When time was last taken notice of.
-    var advancedAt: MonotonicTime
-
-    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
-    public var hasUnreadBatches = false
-
-    // This turn's work, until `ready` hands it out.
-    var records = RecordLog()
-    var messages: [Outbound] = []
-    var toAcknowledge: [SessionID] = []
-    var notes: [TransitionNote] = []
-
-    // Dispatch.
-    var members: [SessionID: Member] = [:]
-    /// By the places of `core.effects`, as the scheduler.
-    var owners = OwnerTable()
-    var scheduler: PlacedScheduler
-    /// Effects that the batch which is consumed has ended.
-    var completedCount: UInt64 = 0
-    var grantsCount: UInt64 = 0
-    var timeouts = BinaryHeap<AttemptDeadline>()
-    var stranded = Stranded()
-    var unclaimed: Set<EffectID> = []
-    var awaited: Set<SessionID> = []
-    var graceEnds: MonotonicTime
-    /// When sessions are next looked at whose peers were silent for long, and, where none could be given up, when that is next
-    /// worth a try.
-    var nextRetirement = MonotonicTime.zero
-    var nextEviction = MonotonicTime.zero
-
-    // Publication.
-    var nextTick: MonotonicTime
-    var subscriptions = Subscriptions()
+    var admission = Admission()
+    var dispatch: Dispatch
+    var publication: Publication
     var updates = Updates()
-    var transfers: [StateTransfer] = []
-    var transfersCount: UInt64 = 0
-    var joining: [JoiningObserver] = []
-
-    // Events that end the process; acknowledged records that are missing; how often the state is hashed.
-    var poison = PoisonWatch()
-    var loss: HistoryLost?
     var hashing = StateHashing()
+    var poison: PoisonWatch
 
-    // Work for other threads.
-    var backgroundJobs: [BackgroundJob] = []
-    var jobsCount: UInt64 = 0
-
-    // Administration: what only the journal can answer.
-    var journalRequests: [JournalRequest] = []
-
-    // What people are told.
-    var counters: [Counter: UInt64] = [:]
-    var rate = EventRate()
-    var outcome: Outcome?
-    var outcomeSeq: Seq?
-    private var hasNewOutcome = false
-
-    init(recovered core: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
-        self.configuration = configuration
-        self.now = now
-        self.core = core
-        brokenRules = core.brokenRules
-        poison.suspects = core.note?.suspects ?? []
-        random = SeededRandom(seed: seed)
-        scheduler = PlacedScheduler(policies: [:])
-        startedAt = now.monotonic
-        listensSince = now.monotonic
-        advancedAt = now.monotonic
-        graceEnds = now.monotonic
-        nextTick = now.monotonic
+    init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
+        context = TurnContext(
+            configuration: configuration, brokenRules: journaled.brokenRules, clock: ReducerClock(at: now))
+        self.journaled = journaled
+        dispatch = Dispatch(seed: seed)
+        publication = Publication(at: now)
+        poison = PoisonWatch(suspects: journaled.note?.suspects ?? [])
     }
 
+    // MARK: Epochs
+
     /// Begins an epoch: from here on peers may ask to join. Live effects of an earlier epoch wait for claims first.
-    mutating func begin(nonce: UInt64, at now: Moment) {
-        self.now = now
-        startedAt = now.monotonic
-        listensSince = now.monotonic
-        advancedAt = now.monotonic
-        nextTick = now.monotonic
-        let isFirst = core.epoch == .none
-        let earlierAttempts = JournaledCore.allAttempts(of: core.epoch)
-        let changes = write(.definition(core.ownDefinition))
-        scheduler = PlacedScheduler(policies: core.table.policies)
-        write(.epochBegun(Epoch(number: core.epoch.number + 1, nonce: nonce), now.wall))
-        beganTime = core.time
-        let open = Set(core.effects.lazy.filter { $0.value.status == .open }.map(\.key))
-        // What has just started runs nowhere yet, and what has begun anew may no longer run where it did.
+    mutating func begin(nonce: UInt64) {
+        let isFirst = journaled.epoch == .none
+        let earlierAttempts = JournaledCore.allAttempts(of: journaled.epoch)
+        let changes = write(.definition(journaled.ownDefinition))
+        dispatch.begin(journaled.table.policies)
+        write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
+        turn.beginEpoch(journaled.epoch, of: journaled.history)
+        context.clock.epochBegan(at: journaled.time)
+        let open = Set(journaled.effects.lazy.filter { $0.value.status == .open }.map(\.key))
+        // What has just started runs nowhere yet, and what has begun again may no longer run where it did.
         let new = open.intersection(
             changes.compactMap { change in
                 switch change.kind {
                 case .started: change.effect
-                case .updated where core.effects[change.effect]?.floor == earlierAttempts: change.effect
+                case .updated where journaled.effects[change.effect]?.floor == earlierAttempts: change.effect
                 case .updated, .cancelled: nil
                 }
             })
         for id in (isFirst ? open : new).sorted() { schedule(id) }
-        if !isFirst {
-            awaitClaims(of: open.subtracting(new))
-        }
-        reviewSuspects()
+        if !isFirst { awaitClaims(of: open.subtracting(new)) }
+        poison.review(journaled)
         noticeOutcome()
     }
 
+    /// Live effects of the epoch before wait for the workers that run them. The process that ran the local ones is gone: no
+    /// worker can claim those.
+    private mutating func awaitClaims(of effects: Set<EffectID>) {
+        let local = effects.filter { journaled.table.group($0.feedback) == localGroup }
+        let unclaimed = effects.subtracting(local)
+        if !unclaimed.isEmpty {
+            phase = .grace(
+                Grace(
+                    unclaimed: unclaimed,
+                    awaited: Set(journaled.sessions.lazy.filter { $0.value.peer != .local }.map(\.key)),
+                    ends: context.now.monotonic + context.configuration.silenceLimit))
+        }
+        grantAgain(local)
+    }
+
+    /// Effects that no worker has claimed in time are given to others.
+    private mutating func endGrace() {
+        guard let grace = phase.grace, grace.isOver(at: context.now.monotonic) else { return }
+        grantAgain(grace.unclaimed)
+        phase.inGrace { $0.settleAll() }
+    }
+
+    /// Voids the attempts of earlier epochs, by record.
+    private mutating func grantAgain(_ effects: Set<EffectID>) {
+        for effect in effects.sorted() {
+            guard let live = journaled.effects[effect] else { continue }
+            write(
+                AttemptEnd(
+                    effect: effect, upTo: JournaledCore.allAttempts(before: journaled.epoch), cause: .unclaimed,
+                    next: .retry(live.retryAt ?? context.now.wall)))
+            schedule(effect)
+        }
+    }
+
+    // MARK: Turns
+
     /// Time has passed since the turn began: what is received from here on arrives at this moment.
-    public mutating func passTime(to now: Moment) { self.now = Moment.max(self.now, now) }
+    public mutating func passTime(to now: Moment) { context.clock.pass(to: now) }
 
     /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
     mutating func advance() {
-        let gap = now.monotonic - advancedAt
-        advancedAt = now.monotonic
-        // A reducer that stood still must not hold its own silence against its workers.
-        if gap > configuration.silenceLimit / 2 { forgive(gap) }
+        if let gap = context.clock.advance(silenceLimit: context.configuration.silenceLimit) {
+            // A reducer that stood still must not hold its own silence against its workers.
+            admission.forgive(gap, context)
+            phase.inGrace { $0.extend(by: gap) }
+        }
         endGrace()
         endTimedOutAttempts()
         takeFromTheSilent()
@@ -140,103 +120,189 @@ public struct ReducerCore: Sendable {
     /// Ends the turn: grants what can be granted, and hands out records and messages.
     mutating func ready() -> Ready {
         noticeOutcome()
-        hashState()
-        if outcome == nil && loss == nil { grant() }
-        flushCommands()
-        flushAcknowledgements()
-        // Who follows the state sees the last one, or that it is the same, however recent the one before.
-        if hasNewOutcome {
-            updates.announce(core.seq)
+        hashing.hashIfDue(&journaled, &turn, context)
+        if phase.grants { dispatch.grant(to: &admission.members, journaled, context) }
+        sendCommands()
+        publication.acknowledge(&admission.members, journaled, &turn, context)
+        if turn.endsLoop {
+            // Observers of the state see the last one, or that it is the same, however recent the one before.
+            updates.announce(journaled.seq)
             updates.hurry()
         }
-        publishUpdates()
-        answerJoining()
-        publishTransitions()
-        // Behind everything else: the sender of the event that ended the loop learns that it was applied.
-        if hasNewOutcome { announceEnd() }
-        hasNewOutcome = false
-        if loss != nil { withholdMessages() }
-        poison.isAlone = false
-        defer { beginNextTurn() }
+        updates.publish(journaled, &turn, context)
+        // After everything else: the sender of the event that ended the loop learns that it was applied.
+        if turn.endsLoop { announceEnd() }
+        if phase.isLost { withholdMessages() }
+        let survivors = poison.endTurn()
+        defer { turn.beginNextTurn() }
         return Ready(
-            records: records, position: core.position, deadline: deadline, outcome: outcome, historyLost: loss,
+            records: turn.records, position: journaled.position, deadline: deadline, outcome: phase.outcome,
+            historyLost: phase.loss,
             released: Released(
-                messages: messages, backgroundJobs: backgroundJobs, journalRequests: journalRequests,
-                alarms: poison.alarms),
-            survivors: poison.survivors)
+                messages: turn.messages, backgroundJobs: turn.backgroundJobs, journalRequests: turn.journalRequests,
+                alarms: turn.alarms),
+            survivors: survivors)
     }
 
-    /// What the turn has made is handed out.
-    private mutating func beginNextTurn() {
-        // The next turn's records are about as many.
-        let room = min(records.bytes.count, 1 << 20)
-        records = RecordLog()
-        records.reserve(room)
-        messages.removeAll(keepingCapacity: true)
-        backgroundJobs = []
-        journalRequests = []
-        poison.alarms = []
-        poison.survivors = []
-    }
-
-    /// The loop's end, once it has come.
-    var end: Outcome? { outcome }
-
-    /// How many peers are admitted, not counting one.
-    func memberCount(besides peer: PeerID?) -> Int { members.values.count { $0.peer != peer } }
-
-    var fingerprint: DefinitionFingerprint { core.loop.fingerprint }
-    var history: History { core.history }
-    public var epoch: Epoch { core.epoch }
-    var seq: Seq { core.seq }
-
-    /// Counts what the shell has seen.
-    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) {
-        if amount > 0 { counters[counter, default: 0] += amount }
-    }
-
-    /// Every change of the journaled state but an event goes through here: first the record, then its consequence.
-    @discardableResult
-    mutating func write(_ record: Record) -> [LiveChange] {
-        records.append(record)
-        do {
-            return try core.apply(record)
-        } catch {
-            preconditionFailure("a record that this machine made cannot be applied: \(record): \(error)")
+    /// What waits for the members leaves, as far as their windows let it through.
+    private mutating func sendCommands() {
+        for session in admission.members.awaitingCommands(window: context.inboxWindow) {
+            if admission.members[session]?.inbox.needsAssignments == true {
+                sendAssignments(to: session)
+            } else {
+                publication.sendCommands(to: session, &admission.members, &turn, context)
+            }
         }
     }
 
-    func policy(of effect: EffectID) -> EffectPolicy { core.feedback(of: effect)?.policy ?? EffectPolicy() }
+    /// Suspects whose turn is durable are suspects no longer.
+    mutating func strike(_ survivors: [Suspect]) {
+        if !breaks(.survivorsAreStruck) { poison.strike(survivors, from: journaled.note) }
+    }
 
-    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+    private var deadline: MonotonicTime {
+        let now = context.now.monotonic
+        if poison.hasDeferred { return now }
+        var earliest = publication.nextTick
+        func include(_ time: MonotonicTime?) { if let time { earliest = min(earliest, time) } }
+        // After the end nothing is granted.
+        if !phase.hasEnded { include(dispatch.startDeadline(after: now)) }
+        include(dispatch.attemptDeadline)
+        include(phase.grace?.ends)
+        include(updates.deadline(journaled.seq))
+        include(admission.deadline(after: now))
+        return earliest
+    }
 
+    // MARK: The end
+
+    /// The end takes effect at once: nothing is granted, and nothing is claimed.
     mutating func noticeOutcome() {
-        guard outcome == nil, outcomeSeq != core.seq else { return }
-        outcomeSeq = core.seq
-        guard let outcome = core.fold.outcome else { return }
-        self.outcome = outcome
-        hasNewOutcome = true
-        owners.removeAll()
-        unclaimed.removeAll()
-        for session in members.keys { members[session]?.holding = Holding() }
-        // Who has claimed in this turn claims again, and is assigned nothing.
-        messages.removeAll { message in
+        guard !phase.hasEnded, let outcome = journaled.fold.outcome else { return }
+        phase.end(with: outcome)
+        turn.endsLoop = true
+        dispatch.releaseAll()
+        admission.releaseAll()
+        // A member that has claimed in this turn claims again, and is assigned nothing.
+        turn.removeMessages { message in
             guard case .reply(_, let frame) = message, case .assignments(let part) = frame.message else { return false }
             return !part.grants.isEmpty
         }
     }
 
-    private var deadline: MonotonicTime {
-        if hasDeferred { return now.monotonic }
-        var earliest = nextTick
-        // Behind the end nothing is granted.
-        if outcome == nil, let time = scheduler.deadline(after: now.monotonic) { earliest = min(earliest, time) }
-        if let time = timeouts.top?.time { earliest = min(earliest, time) }
-        if !unclaimed.isEmpty { earliest = min(earliest, graceEnds) }
-        if let time = updates.deadline(core.seq) { earliest = min(earliest, time) }
-        for member in members.values where !member.holding.isEmpty && member.leaseEnds > now.monotonic {
-            earliest = min(earliest, member.leaseEnds)
+    /// Tells everybody of the end, those too that watch without a session.
+    private mutating func announceEnd() {
+        guard let announcement else { return }
+        for session in admission.members.keys.sorted() { send(announcement, to: session) }
+        turn.publish(announcement, on: .tick(journaled.loop.id))
+    }
+
+    mutating func announceEnd(to session: SessionID) { if let announcement { send(announcement, to: session) } }
+
+    private var announcement: ToPeer? {
+        phase.outcome.map { .ended(at: journaled.seq, exitCode: $0.exitCode, text: String($0.text.prefix(4096))) }
+    }
+
+    // MARK: Time
+
+    private mutating func endTimedOutAttempts() {
+        while let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
+            guard let owner = dispatch.owner(at: late.place) else { continue }
+            turn.count(.effectTimedOut)
+            let failures = journaled.effects[at: late.place].failures
+            end(late.effect, dispatch.outcomeOfTimeout(failures: failures, policy(of: late.effect)))
+            if !breaks(.timedOutWorkersAreTold) {
+                admission.members.command(.cancel(late.effect, late.attempt), to: owner.session)
+            }
         }
-        return earliest
+    }
+
+    private mutating func takeFromTheSilent() {
+        let now = context.now.monotonic
+        guard let holdings = dispatch.silentHoldings(admission.members, journaled, at: now) else { return }
+        for held in holdings.taken {
+            turn.count(.leaseExpired)
+            end(held.effect, AttemptOutcome(.unresponsive))
+            admission.members.command(.cancel(held.effect, held.attempt), to: held.session)
+        }
+        dispatch.noteStranded(holdings, admission.members, at: now)
+    }
+
+    private mutating func tickIfDue() {
+        guard publication.beginTick(journaled.seq, context) else { return }
+        let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
+        for session in idle { retire(session) }
+        for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }
+        turn.publish(.serverHeartbeat(journaled.seq), on: .tick(journaled.loop.id))
+        if !breaks(.endsAreRepeated) { announceEnd() }
+        updates.announce(journaled.seq)
+        updates.publishHashes(journaled, &turn)
+        updates.dropTransfers(at: context.now.monotonic)
+    }
+
+    mutating func sendTick(to session: SessionID, resend: Bool) {
+        guard let member = admission.members[session] else { return }
+        let watermark = journaled.sessions[session]?.watermark ?? 0
+        let read = poison.received(of: session, after: watermark)
+        let tick = publication.tick(of: member, watermark: watermark, read: read, resend: resend, context)
+        turn.send(tick, to: member.peer, session: session)
+    }
+
+    // MARK: What several parts have to do
+
+    func breaks(_ rule: Rule) -> Bool { context.breaks(rule) }
+
+    func policy(of effect: EffectID) -> EffectPolicy { journaled.feedback(of: effect)?.policy ?? EffectPolicy() }
+
+    @discardableResult
+    mutating func write(_ record: Record) -> [LiveChange] { turn.write(record, to: &journaled) }
+
+    private mutating func write(_ end: AttemptEnd) {
+        if breaks(.voidsAreDurable) && end.entry == nil {
+            journaled.voidWithoutRecord(end.effect, upTo: end.upTo)
+        } else {
+            write(.attemptEnded(end))
+        }
+    }
+
+    /// An effect waits for a worker, unless it is parked from the start.
+    mutating func schedule(_ effect: EffectID) {
+        if let place = journaled.effects.index(forKey: effect) {
+            dispatch.schedule(effect, at: place, journaled, context)
+        }
+    }
+
+    /// Ends the current attempt of an effect, by record, and lets it wait again or parks it.
+    mutating func end(_ effect: EffectID, _ outcome: AttemptOutcome) {
+        guard let end = dispatch.end(effect, outcome, &admission.members, journaled, context) else { return }
+        write(end)
+        if outcome.retryIn == nil { turn.count(.effectParked) }
+    }
+
+    /// A session ends, and what its peer holds is granted to others.
+    mutating func retire(_ session: SessionID) {
+        for effect in dispatch.effects(heldBy: session, admission.members, journaled.effects) {
+            end(effect, AttemptOutcome(.released))
+        }
+        admission.members[session] = nil
+        phase.inGrace { $0.stopAwaiting(session) }
+        write(.sessionRetired(session))
+    }
+
+    /// Through the inbox topic of a session's peer.
+    mutating func send(_ message: ToPeer, to session: SessionID) {
+        guard let peer = admission.members[session]?.peer else { return }
+        turn.send(message, to: peer, session: session)
+    }
+
+    /// Counts what the shell has seen.
+    public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
+
+    public var epoch: Epoch { journaled.epoch }
+
+    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
+    public var hasUnreadBatches: Bool {
+        get { publication.hasUnreadBatches }
+        set { publication.hasUnreadBatches = newValue }
     }
 }

@@ -44,7 +44,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
         at now: Moment
     ) {
         reducer = ReducerCore(recovered: core.core, configuration: configuration, seed: seed, at: now)
-        reducer.begin(nonce: nonce, at: now)
+        reducer.begin(nonce: nonce)
     }
 
     // MARK: Turns
@@ -91,35 +91,35 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     public func status() -> StatusReport { reducer.status() }
 
     /// What has been counted for people.
-    public var counters: [Counter: UInt64] { reducer.counters }
+    public var counters: [Counter: UInt64] { reducer.turn.counters }
 
-    public var configuration: ReducerConfiguration { reducer.configuration }
-    public var fingerprintValue: UInt64 { reducer.fingerprint.value }
-    public var history: History { reducer.history }
-    public var epoch: Epoch { reducer.epoch }
-    public var seq: Seq { reducer.seq }
+    public var configuration: ReducerConfiguration { reducer.context.configuration }
+    public var fingerprintValue: UInt64 { reducer.journaled.loop.fingerprint.value }
+    public var history: History { reducer.journaled.history }
+    public var epoch: Epoch { reducer.journaled.epoch }
+    public var seq: Seq { reducer.journaled.seq }
 
     /// The state after the last event of the newest turn. What is shown of it must wait for the turn's receipt.
     public var state: Definition.State { core.state }
 
     /// The loop's end, once it has come.
-    public var end: Outcome? { reducer.end }
+    public var end: Outcome? { reducer.phase.outcome }
 
     /// Who listens besides the workers.
-    public var subscriptions: Subscriptions { reducer.subscriptions }
+    public var subscriptions: Subscriptions { reducer.updates.subscriptions }
 
     /// Where the peer of this process goes on, in the session that the one of an earlier process left: after everything that
     /// was consumed of it. Nothing else that one sent can still arrive. Nil: there is no such session yet.
-    public var localStream: PeerStream? { reducer.localStream }
+    public var localStream: PeerStream? { reducer.journaled.localStream }
 
     /// How many peers are admitted, not counting one.
-    public func memberCount(besides peer: PeerID?) -> Int { reducer.memberCount(besides: peer) }
+    public func memberCount(besides peer: PeerID?) -> Int { reducer.admission.members.values.count { $0.peer != peer } }
 
     /// Whether some of what has arrived waits for the next turn.
-    public var hasDeferred: Bool { reducer.hasDeferred }
+    public var hasDeferred: Bool { reducer.poison.hasDeferred }
 
     /// What the journal determines.
-    package var core: JournaledState<Definition> { JournaledState(reducer.core) }
+    package var core: JournaledState<Definition> { JournaledState(reducer.journaled) }
 
     /// How full its queues are.
     package var queues: [QueueMeasure] { reducer.queues }

@@ -13,15 +13,15 @@ extension JournaledCore {
         position += 1
         try checkNumbers(of: record)
         switch record {
-        case .event(let record): return try apply(record, event, near: nil)
+        case .event(let record): return try apply(record, event, at: nil)
         case .refused(let record):
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
             if let effect = record.effect { void(effect, upTo: record.attempt) }
-            if record.isLast, let effect = record.effect { complete(effect) }
+            if record.isLast, let effect = record.effect { complete(EffectCursor(effect)) }
         case .completed(let session, let number, let effect, _):
             consume(session, number, ofEffect: true, notable: nil)
-            complete(effect)
+            complete(EffectCursor(effect))
         case .skipped(let session, let number):
             consume(session, number, ofEffect: true, notable: nil)
         case .attemptEnded(let end):
@@ -57,7 +57,7 @@ extension JournaledCore {
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(.quarantined))
             if record.isLast, let effect = record.effect, !brokenRules.contains(.quarantinedEndsAreEnds) {
-                complete(effect)
+                complete(EffectCursor(effect))
             }
             var kept = record
             kept.isLast = false
@@ -89,11 +89,11 @@ extension JournaledCore {
     }
 
     /// Applies an event that has just come.
-    /// - Parameter place: where its effect was found among the live ones; nil: it was not looked for.
+    /// - Parameter cursor: of its effect; nil: it was not looked for.
     /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
     ///   schema.
-    mutating func take(_ record: EventRecord, near place: Int?) -> [LiveChange]? {
-        guard let live = try? apply(record, nil, near: place) else { return nil }
+    mutating func take(_ record: EventRecord, at cursor: EffectCursor?) -> [LiveChange]? {
+        guard let live = try? apply(record, nil, at: cursor) else { return nil }
         position += 1
         return live
     }
@@ -103,7 +103,7 @@ extension JournaledCore {
 
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
     private mutating func apply(
-        _ record: EventRecord, _ event: UnsafeRawPointer?, near place: Int?
+        _ record: EventRecord, _ event: UnsafeRawPointer?, at cursor: EffectCursor?
     ) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = FoldStep(
@@ -122,16 +122,17 @@ extension JournaledCore {
             record.session, record.number, ofEffect: record.effect != nil,
             notable: record.wantsSeq ? .applied(record.seq) : nil)
         guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
-        let place = effects.index(forKey: effect, near: place)
+        let place = (cursor ?? EffectCursor(effect)).place(in: effects)
         if let place { void(effect, before: record.attempt, at: place) }
-        let live = changes.isEmpty ? [] : takeChanges(near: place)
-        if record.isLast { complete(effect, near: place) }
+        let found = EffectCursor(effect, seenAt: place)
+        let live = changes.isEmpty ? [] : takeChanges(endingMostLikely: found)
+        if record.isLast { complete(found) }
         return live
     }
 
     /// Its body has returned.
-    private mutating func complete(_ effect: EffectID, near place: Int? = nil) {
-        guard let place = effects.index(forKey: effect, near: place), effects[at: place].isOpen else { return }
+    private mutating func complete(_ effect: EffectCursor) {
+        guard let place = effect.place(in: effects), effects[at: place].isOpen else { return }
         effects[at: place].status = .completed
     }
 
@@ -144,8 +145,8 @@ extension JournaledCore {
     }
 
     /// What the queries want becomes what is live.
-    /// - Parameter ended: the place of an effect that most likely is no longer wanted.
-    mutating func takeChanges(near ended: Int? = nil) -> [LiveChange] {
+    /// - Parameter ending: an effect that most likely is no longer wanted.
+    mutating func takeChanges(endingMostLikely ending: EffectCursor? = nil) -> [LiveChange] {
         // In the room of the last time.
         var live: [LiveChange] = []
         swap(&live, &self.live)
@@ -184,7 +185,8 @@ extension JournaledCore {
                 }
                 live.append(LiveChange(.updated, id, at: place))
             case .cancel(let id):
-                let place = effects.index(forKey: id, near: ended)
+                let cursor = if let ending, ending.effect == id { ending } else { EffectCursor(id) }
+                let place = cursor.place(in: effects)
                 if let place { effects.drop(at: place, id.mixed) }
                 live.append(LiveChange(.cancelled, id, at: place))
             }

@@ -22,7 +22,7 @@ struct TicketQueue: Sendable {
         return other
     }
 
-    /// Where the effect stands that is so far behind the first in line; -1: none is.
+    /// Where the effect stands that is so far behind the first in line; nil: none is.
     func place(after distance: Int) -> Int32? { head + distance < line.count ? line[head + distance].place : nil }
 
     mutating func push(_ ticket: Ticket) {

@@ -73,25 +73,3 @@ struct EncodedChunks: Sendable {
         }
     }
 }
-
-/// Background jobs, from when they are wished for until their results are used.
-extension ReducerCore {
-    /// - Returns: the background job's number.
-    mutating func wish(for work: BackgroundJob.Work) -> UInt64 {
-        jobsCount += 1
-        backgroundJobs.append(BackgroundJob(epoch: core.epoch, number: jobsCount, work: work))
-        return jobsCount
-    }
-
-    /// What came of a background job. That of an earlier machine is of no use to this one, and is passed over.
-    public mutating func receive(_ result: BackgroundJob.Result) {
-        guard result.epoch == core.epoch else { return }
-        switch result.outcome {
-        case .digest(let hash, let bytes):
-            guard hashing.job == result.number else { return }
-            hashing.job = nil
-            finishHash(hash, bytes)
-        case .encoding(let chunks): continueTransfer(result.number, chunks)
-        }
-    }
-}

@@ -3,73 +3,62 @@ import LoopWire
 
 /// What operators do with events that were set aside.
 extension ReducerCore {
-    private var retriesMax: Int { 64 }
-
     /// A quarantined event is tried again in a turn of its own.
     mutating func requestRetry(_ retry: QuarantineRetry) {
-        guard poison.retries.count < retriesMax else {
-            return answer(
-                .refused("\(retriesMax) quarantined events wait to be tried again; ask later"), retry.number,
-                retry.route)
-        }
-        poison.retries.append(retry)
+        guard !poison.request(retry) else { return }
+        answer(
+            .refused("\(PoisonWatch.retriesMax) quarantined events wait to be tried again; ask later"), retry.number,
+            retry.route)
     }
 
-    /// - Returns: whether this turn is used up by it.
-    mutating func retryFirst() -> Bool {
-        guard let retry = poison.retries.first else { return false }
-        // Whatever came before it in this turn is committed first.
-        guard records.isEmpty, !poison.isAlone else { return true }
-        poison.retries.removeFirst()
-        poison.isAlone = true
-        answer(applyQuarantined(retry), retry.number, retry.route)
-        return true
-    }
-
-    private mutating func applyQuarantined(_ retry: QuarantineRetry) -> AdministrationAnswer {
-        guard let record = core.quarantine[retry.id] else { return unknownQuarantine(retry.id) }
-        guard outcome == nil else { return .refused("the loop has ended") }
-        if let effect = record.effect, core.effects[effect] == nil {
+    /// Applies a quarantined event, alone in its turn.
+    mutating func applyQuarantined(_ retry: QuarantineRetry) -> AdministrationAnswer {
+        guard let record = journaled.quarantine[retry.id] else { return unknownQuarantine(retry.id) }
+        guard !phase.hasEnded else { return .refused("the loop has ended") }
+        if let effect = record.effect, journaled.effects[effect] == nil {
             return .refused(
                 "the effect \(effect) that sent event \(retry.id) is no longer wanted, and its events with it;"
                     + " drop it: loopctl quarantine drop \(retry.id)")
         }
-        if let suspect = poison.suspects.first(where: { $0.isRetry && $0.number == retry.id }) {
-            poison.survivors.append(suspect)
+        if let suspect = poison.takeSuspect(retried: retry.id) {
             return .refused(
                 "the last try of event \(retry.id) ended the process in \(suspect.phase); start a build that can take"
                     + " it, or ask once more to try it all the same")
         }
-        core.note?.enter(.none, retry.id, record.effect, record.bytes)
-        defer { core.note?.leave() }
-        guard let bytes = presentEventSetAside(record.bytes) else {
+        journaled.note?.enter(.none, retry.id, record.effect, record.bytes)
+        defer { journaled.note?.leave() }
+        guard let bytes = journaled.presentEventSetAside(record.bytes) else {
             return .refused(
                 "the bytes of event \(retry.id) are not an event of this build; drop it:"
                     + " loopctl quarantine drop \(retry.id)")
         }
-        write(.operatorAction(OperatorAction(.retryQuarantined(retry.id), by: retry.who, at: now.wall)))
-        watchQuarantine()
+        write(.operatorAction(OperatorAction(.retryQuarantined(retry.id), by: retry.who, at: context.now.wall)))
+        poison.watch(journaled.quarantine)
         let applied = EventRecord(
-            seq: core.seq.next, time: max(core.time, now.wall), session: .none, number: 0, effect: record.effect,
+            seq: journaled.seq.next, time: context.clock.wall(after: journaled.time), session: .none, number: 0,
+            effect: record.effect,
             attempt: record.attempt, wantsSeq: false, bytes: bytes)
         guard apply(applied) else { preconditionFailure("event \(retry.id) could be decoded, and then could not") }
         return .done("event \(retry.id) is applied as seq \(applied.seq)")
     }
 
     mutating func dropQuarantined(_ id: UInt64, by who: String) -> AdministrationAnswer {
-        guard core.quarantine[id] != nil else { return unknownQuarantine(id) }
-        write(.operatorAction(OperatorAction(.dropQuarantined(id), by: who, at: now.wall)))
-        watchQuarantine()
+        guard journaled.quarantine[id] != nil else { return unknownQuarantine(id) }
+        write(.operatorAction(OperatorAction(.dropQuarantined(id), by: who, at: context.now.wall)))
+        poison.watch(journaled.quarantine)
         return .done("quarantined event \(id) is dropped")
     }
 
     /// The events that were set aside, without their bytes, the newest thousand.
     func quarantineList() -> AdministrationAnswer {
-        .quarantine(core.quarantine.keys.sorted().suffix(1000).compactMap { core.quarantine[$0]?.listed(bytes: false) })
+        .quarantine(
+            journaled.quarantine.keys.sorted().suffix(1000).compactMap {
+                journaled.quarantine[$0]?.listed(bytes: false)
+            })
     }
 
     func quarantined(_ id: UInt64) -> AdministrationAnswer {
-        guard let record = core.quarantine[id] else { return unknownQuarantine(id) }
+        guard let record = journaled.quarantine[id] else { return unknownQuarantine(id) }
         return .quarantine([record.listed(bytes: true)])
     }
 

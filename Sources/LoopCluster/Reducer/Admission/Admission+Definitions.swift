@@ -1,0 +1,79 @@
+import LoopCore
+import LoopWire
+
+/// Peers with another definition than the reducer's: who is let in, what an older one may run, and how its events are read.
+/// (Protocol, section 5.)
+extension Admission {
+    /// Why a peer may not be let in, or nil. One of an older schema may be, where the definition reads its events.
+    static func objection(to joinRequest: JoinRequest, _ route: Route, _ loop: LoopFacts) -> Refused? {
+        let (schema, oldest) = (loop.schema, loop.oldestSchema)
+        if joinRequest.schema != 0 && !(oldest...max(oldest, schema)).contains(joinRequest.schema) {
+            return Refused(
+                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)", peer: "\(joinRequest.schema)")
+        }
+        if joinRequest.fingerprint != 0 && joinRequest.fingerprint != loop.fingerprint.value && !loop.isOlder(joinRequest.schema)
+        {
+            return Refused(
+                .definition, reducer: hexadecimal(loop.fingerprint.value), peer: hexadecimal(joinRequest.fingerprint))
+        }
+        if route != .local && (joinRequest.groups.contains(localGroup) || joinRequest.peer == .local) {
+            let groups = Set(loop.feedbacks.map(\.placement)).subtracting([localGroup])
+            let others = groups.sorted().joined(separator: ", ")
+            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
+        }
+        return nil
+    }
+
+    /// The schema in which a sender's events are encoded, where that is an older one; nil: they are journaled as received.
+    func olderSchema(of session: SessionID, _ loop: LoopFacts) -> UInt64? {
+        // Where no older schema is let in, nobody has to be looked up.
+        guard loop.oldestSchema < loop.schema, let schema = members[session]?.schema, loop.isOlder(schema) else {
+            return nil
+        }
+        return schema
+    }
+}
+
+extension LoopFacts {
+    fileprivate func isOlder(_ schema: UInt64) -> Bool { schema != 0 && schema < self.schema }
+}
+
+extension JournaledCore {
+    /// The numbers of the feedbacks that a peer of an older schema may run: those that it has under the same name and
+    /// placement. Nil: all of them.
+    func runnable(by joinRequest: JoinRequest) -> Set<UInt32>? {
+        guard loop.isOlder(joinRequest.schema) else { return nil }
+        let lines = Set(joinRequest.feedbacks)
+        return Set(zip(table.numbers, loop.fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
+    }
+
+    /// What a join request shows to be missing, or nil. A peer says only what it was told, and it is told only what is
+    /// durable (G7).
+    func missing(for joinRequest: JoinRequest, _ rules: BrokenRules) -> HistoryLost.Missing? {
+        guard joinRequest.history == history, !rules.contains(.batchesNameTheirHistory),
+            !rules.contains(.lostHistoryIsNoticed)
+        else { return nil }
+        let isKnown = rules.contains(.epochsHaveANonce) ? joinRequest.epoch.number <= epoch.number : knows(joinRequest.epoch)
+        if !isKnown { return .epoch(joinRequest.epoch, newest: epoch) }
+        if joinRequest.session >= nextSession { return .session(joinRequest.session, next: nextSession) }
+        guard let record = sessions[joinRequest.session] else { return nil }
+        // No number is given twice: it was this peer's in records that are gone, and was given to another one since.
+        if record.peer != joinRequest.peer { return .otherSession(joinRequest.session, of: record.peer) }
+        if joinRequest.watermark > record.watermark {
+            return .entries(joinRequest.session, acknowledged: joinRequest.watermark, watermark: record.watermark)
+        }
+        return nil
+    }
+
+    /// An event that was set aside as it was received, by a sender of some schema, and maybe by an older reducer: as an
+    /// event of the newest schema that can read it; nil: none can.
+    func presentEventSetAside(_ payload: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        if fold.canDecode(payload) { return payload }
+        for older in (min(loop.oldestSchema, loop.schema)..<loop.schema).reversed() {
+            if let migrated = try? fold.migrate(payload, from: older), fold.canDecode(migrated[...]) {
+                return migrated[...]
+            }
+        }
+        return nil
+    }
+}

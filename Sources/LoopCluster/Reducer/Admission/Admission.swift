@@ -1,0 +1,112 @@
+import LoopCore
+import LoopWire
+
+/// Who is let in, and who is still there: join requests, claims, heartbeats. (Protocol, section 5.)
+///
+/// It decides; the sessions themselves are journaled.
+struct Admission: Sendable {
+    var members: Members = [:]
+    /// When sessions are next looked at whose peers were silent for long.
+    var nextRetirement = MonotonicTime.zero
+    /// When a session to give up is next looked for, where none could be found.
+    var nextEviction = MonotonicTime.zero
+
+    // MARK: In the order of a member's life
+
+    /// A peer has been admitted, maybe again, in a session of this epoch.
+    /// - Parameters:
+    ///   - watermark: of its session.
+    ///   - feedbacks: the numbers of those it may run; nil: all of its groups.
+    mutating func requestJoin(
+        _ joinRequest: JoinRequest, in session: SessionID, watermark: UInt64, feedbacks: Set<UInt32>?, _ route: Route,
+        _ context: TurnContext
+    ) {
+        let now = context.now.monotonic
+        var member =
+            members.removeValue(forKey: session)
+            ?? Member(
+                peer: joinRequest.peer, name: joinRequest.name, route: route, groups: [], capacity: 0,
+                leaseEnds: now + context.configuration.silenceLimit, heardAt: now, acknowledged: watermark)
+        member.commandsBase = context.breaks(.commandsAreBounded) ? 1 << 32 : context.configuration.commandsBase
+        member.route = route
+        member.name = joinRequest.name
+        member.groups = Array(joinRequest.groups.prefix(64))
+        member.capacity = min(Int(joinRequest.capacity), context.configuration.capacityMax)
+        member.schema = joinRequest.schema
+        member.feedbacks = feedbacks
+        member.heardAt = now
+        if !member.hasJoined { member.standing = .askedToJoin(ClaimProgress()) }
+        members[session] = member
+    }
+
+    /// What a part of a claim means.
+    enum ClaimVerdict: Equatable {
+        /// It is not the next part, or of no member: nothing of it counts.
+        case outOfOrder
+        /// Its attempts are adopted. With the last part the member has joined.
+        case counts
+        /// The member had joined before.
+        case repeats
+    }
+
+    /// The parts of a claim count as they come: what was claimed once is no other's. The session joins with the last part, once
+    /// it has all of them.
+    mutating func take(_ part: ClaimPart, of session: SessionID, _ context: TurnContext) -> ClaimVerdict {
+        guard let index = members.index(forKey: session) else { return .outOfOrder }
+        members.values[index].heardAt = context.now.monotonic
+        guard case .askedToJoin(var progress) = members.values[index].standing else { return .repeats }
+        let isNext = progress.take(part)
+        members.values[index].standing = .askedToJoin(progress)
+        guard isNext || context.breaks(.claimsNeedAllParts) else { return .outOfOrder }
+        if part.isLast { members.values[index].standing = .joined }
+        return .counts
+    }
+
+    mutating func hear(_ heartbeat: Heartbeat, _ context: TurnContext) {
+        guard let index = members.index(forKey: heartbeat.session) else { return }
+        let (now, configuration) = (context.now.monotonic, context.configuration)
+        members.values[index].heardAt = now
+        members.values[index].capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
+        members.values[index].hasApplied(heartbeat.applied)
+        // The stamp is ours: a later one than now was never sent by this reducer.
+        let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.nanoseconds))
+        let heard = context.breaks(.leasesRunFromTheEcho) ? now : echoed
+        members.values[index].leaseEnds = max(members.values[index].leaseEnds, heard + configuration.silenceLimit)
+        members.values[index].settled = max(members.values[index].settled, heartbeat.settled)
+    }
+
+    /// A batch has come of a member.
+    mutating func hear(_ batch: Batch, at sender: Members.Index) {
+        members.values[sender].hasApplied(batch.applied)
+        members.values[sender].settled = max(members.values[sender].settled, batch.settled)
+    }
+
+    /// Whether a member is to be asked to send again: once in a while, for many batches after one gap are one gap.
+    mutating func mayAskToResend(_ session: SessionID, at now: MonotonicTime) -> Bool {
+        guard let index = members.index(forKey: session) else { return false }
+        if let asked = members.values[index].resendAskedAt, now - asked < .milliseconds(20) { return false }
+        members.values[index].resendAskedAt = now
+        return true
+    }
+
+    /// The reducer stood still itself: no silence meanwhile counts.
+    mutating func forgive(_ gap: Duration, _ context: TurnContext) {
+        let now = context.now.monotonic
+        // One that has been admitted only now has lost nothing by it.
+        let latest = now + context.configuration.silenceLimit
+        for index in members.values.indices {
+            members.values[index].leaseEnds = min(members.values[index].leaseEnds + gap, latest)
+            members.values[index].heardAt = min(members.values[index].heardAt + gap, now)
+        }
+    }
+
+    /// When the next lease of a member that holds effects ends; nil: none does.
+    func deadline(after now: MonotonicTime) -> MonotonicTime? {
+        members.values.lazy.filter { !$0.holding.isEmpty && $0.leaseEnds > now }.map(\.leaseEnds).min()
+    }
+
+    /// What the members held is nobody's any more.
+    mutating func releaseAll() {
+        for index in members.values.indices { members.values[index].holding = Holding() }
+    }
+}

@@ -1,0 +1,137 @@
+import LoopCore
+import LoopWire
+
+/// What a member is sent under numbers, so that it notices a gap: commands, which wait until the window lets them through.
+///
+///     commands wait ──▶ numbered messages          too many wait ──▶ the whole assignment
+struct Inbox: Sendable {
+    /// The newest numbered message sent.
+    private(set) var number: UInt64 = 0
+    /// The newest numbered message that the peer says it has applied.
+    private(set) var applied: UInt64 = 0
+    private var pending = CommandRun()
+    /// How many of them are starts.
+    private var pendingStarts = 0
+    /// Commands were dropped to keep the queue bounded: the whole assignment goes out instead.
+    private(set) var needsAssignments = false
+
+    /// How many numbered messages are under way.
+    var lag: UInt64 { number - applied }
+
+    /// How many commands wait.
+    var pendingCount: Int { pending.count }
+
+    /// Whether something waits to be sent.
+    var isWaiting: Bool { needsAssignments || !pending.isEmpty }
+
+    /// Whether fewer numbered messages are under way than there may be.
+    func isOpen(window: UInt64) -> Bool { lag < window }
+
+    mutating func hasApplied(_ number: UInt64) { applied = max(applied, min(number, self.number)) }
+
+    // MARK: What waits
+
+    /// An update or a cancellation waits.
+    /// - Parameter countMax: how many commands may wait.
+    mutating func take(_ command: Command, atMost countMax: Int) {
+        if case .cancel(let effect, let attempt) = command, pendingStarts > 0,
+            let unsent = pending.indices.first(where: { pending.does(.start, effect, attempt, at: $0) })
+        {
+            // A start that the same batch cancels again is never sent.
+            pending.remove(at: unsent)
+            pendingStarts -= 1
+            return
+        }
+        if hasPlaceForOneMore(atMost: countMax) { pending.append(command) }
+    }
+
+    /// A start waits, of what a `Grant` has.
+    /// - Parameter countMax: how many commands may wait.
+    mutating func start(
+        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes,
+        atMost countMax: Int
+    ) {
+        guard hasPlaceForOneMore(atMost: countMax) else { return }
+        pendingStarts += 1
+        request.withUnsafeBytes { request in
+            pending.appendStart(
+                of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
+        }
+    }
+
+    /// A queue too long becomes an assignment.
+    private mutating func hasPlaceForOneMore(atMost countMax: Int) -> Bool {
+        if pending.count >= countMax {
+            dropPending()
+            needsAssignments = true
+        }
+        return !needsAssignments
+    }
+
+    /// Takes back the cancellation of an attempt, if it is one of the last that wait: most effects end with the event that
+    /// ends their request, and their end is the next entry, or a near one.
+    mutating func dropCancel(_ effect: EffectID, _ attempt: Attempt) {
+        for position in pending.indices.suffix(16).reversed() {
+            if pending.does(.cancel, effect, attempt, at: position) {
+                pending.remove(at: position)
+                return
+            }
+        }
+    }
+
+    private mutating func dropPending() {
+        // The next turn's are about as many.
+        let room = min(pending.byteCount, 256 << 10)
+        pending = CommandRun()
+        pending.reserve(room)
+        pendingStarts = 0
+    }
+
+    // MARK: What is sent
+
+    /// The commands that wait, each message with its number.
+    /// - Parameter bytesMax: of one message.
+    mutating func takeCommands(bytesMax: Int) -> [ToPeer] {
+        let commands = pending
+        dropPending()
+        var messages: [ToPeer] = []
+        var start = commands.startIndex
+        while start < commands.endIndex {
+            let end = start + commands.count(from: start, bytesMax: bytesMax)
+            number += 1
+            messages.append(.commands(number: number, commands[start..<end]))
+            start = end
+        }
+        return messages
+    }
+
+    /// The whole assignment, in parts where it is large. What waits to be sent is part of it.
+    /// - Parameters:
+    ///   - bytesMax: of one message.
+    ///   - takesNumber: whether it takes a number where it holds what waited, so that a tick shows its loss.
+    mutating func assignments(
+        of grants: [Grant], watermark: UInt64, bytesMax: Int, takesNumber: Bool
+    ) -> [ToPeer] {
+        if isWaiting {
+            dropPending()
+            needsAssignments = false
+            if takesNumber { number += 1 }
+        }
+        var parts: [[Grant]] = [[]]
+        var bytes = 0
+        for grant in grants {
+            if bytes + grant.byteCount > bytesMax {
+                parts.append([])
+                bytes = 0
+            }
+            parts[parts.count - 1].append(grant)
+            bytes += grant.byteCount
+        }
+        return parts.enumerated().map { part, grants in
+            .assignments(
+                Assignments(
+                    number: number, watermark: watermark, part: UInt32(part), parts: UInt32(parts.count),
+                    grants: grants))
+        }
+    }
+}

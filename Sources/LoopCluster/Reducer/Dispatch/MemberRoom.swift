@@ -1,0 +1,78 @@
+import LoopCollections
+import LoopCore
+import LoopWire
+
+/// How much each member can still take, during one round of grants.
+struct MemberRoom {
+    typealias Taker = (session: SessionID, index: Members.Index)
+
+    private struct Place {
+        let taker: Taker
+        let groups: [String]
+        let feedbacks: Set<UInt32>?
+        let capacity: Int
+        var used: Int
+        /// Of its capacity, in use.
+        var share: Double
+
+        mutating func take() {
+            used += 1
+            share = Double(used) / Double(capacity)
+        }
+    }
+
+    private var places: [Place] = []
+    /// The places that can hold effects of a feedback, by its number, once somebody has asked.
+    private var able = HashTable<UInt32, [Int]>()
+    /// The answer to the last question for room, until somebody takes it.
+    private var found: (feedback: UInt32, place: Int)?
+    private let table: FeedbackTable
+
+    init(_ members: Members, window: UInt64, table: FeedbackTable, at now: MonotonicTime) {
+        self.table = table
+        for session in members.keys.sorted() {
+            guard let index = members.index(forKey: session) else { continue }
+            let member = members.values[index]
+            guard member.hasJoined, member.leaseEnds > now, member.holding.count < member.capacity,
+                member.inbox.isOpen(window: window), !member.inbox.needsAssignments
+            else { continue }
+            places.append(
+                Place(
+                    taker: (session, index), groups: member.groups, feedbacks: member.feedbacks,
+                    capacity: member.capacity,
+                    used: member.holding.count, share: Double(member.holding.count) / Double(member.capacity)))
+        }
+    }
+
+    private mutating func able(_ feedback: UInt32) -> Int {
+        if let known = able.find(feedback, UInt64(feedback)) { return known }
+        let group = table.group(feedback)
+        let found = places.indices.filter {
+            places[$0].groups.contains(group) && places[$0].feedbacks?.contains(feedback) ?? true
+        }
+        return able.insert(feedback, found, UInt64(feedback))
+    }
+
+    /// Where the share in use is the smallest, the first of several.
+    private mutating func best(for feedback: UInt32) -> Int? {
+        let able = able(feedback)
+        var best: Int?
+        for place in self.able[at: able] where places[place].used < places[place].capacity {
+            if best.map({ places[place].share < places[$0].share }) ?? true { best = place }
+        }
+        return best
+    }
+
+    mutating func hasCapacity(for feedback: UInt32) -> Bool {
+        found = best(for: feedback).map { (feedback, $0) }
+        return found != nil
+    }
+
+    /// The member of the feedback's group with the smallest share of its capacity in use; it holds one more from here on.
+    mutating func take(_ feedback: UInt32) -> Taker? {
+        let known = found.take()
+        guard let best = known?.feedback == feedback ? known?.place : best(for: feedback) else { return nil }
+        places[best].take()
+        return places[best].taker
+    }
+}

@@ -1,0 +1,111 @@
+import LoopCore
+import LoopWire
+
+/// What leaves for the members at the end of a turn: commands, acknowledgements, ticks. (Protocol, sections 2, 5 and 6.)
+struct Publication: Sendable {
+    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
+    var hasUnreadBatches = false
+    private(set) var nextTick: MonotonicTime
+    private(set) var rate = EventRate()
+
+    init(at now: Moment) { nextTick = now.monotonic }
+
+    /// The commands that wait for a member, through its inbox.
+    func sendCommands(
+        to session: SessionID, _ members: inout Members, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let index = members.index(forKey: session) else { return }
+        let peer = members.values[index].peer
+        let messages = members.values[index].inbox.takeCommands(bytesMax: context.configuration.payloadBytesMax)
+        for message in messages { turn.send(message, to: peer, session: session) }
+    }
+
+    /// The whole assignment of a member, over ROUTER.
+    func sendAssignments(
+        _ grants: [Grant], to session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
+        _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let index = members.index(forKey: session), let watermark = journaled.sessions[session]?.watermark else {
+            return
+        }
+        let parts = members.values[index].inbox.assignments(
+            of: grants, watermark: watermark, bytesMax: context.configuration.payloadBytesMax,
+            takesNumber: !context.breaks(.assignmentsTakeANumber))
+        for part in parts { turn.reply(part, to: members.values[index].route, session: session) }
+    }
+
+    /// Tells the members of which entries were consumed how far that is.
+    func acknowledge(
+        _ members: inout Members, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        for session in turn.acknowledgementsDue {
+            guard let index = members.index(forKey: session), let record = journaled.sessions[session] else { continue }
+            var base = members.values[index].acknowledged
+            repeat {
+                var part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
+                base = part.watermark
+                if context.breaks(.acknowledgementsHaveABase) { part.base = 0 }
+                turn.send(.acknowledgement(part), to: members.values[index].peer, session: session)
+            } while base < record.watermark
+            members.values[index].acknowledged = record.watermark
+        }
+        turn.forgetAcknowledgements()
+    }
+
+    /// Tells a peer how far its entries are applied, from a number on.
+    func answerOutcomes(
+        after number: UInt64, of session: SessionID, _ members: Members, _ journaled: JournaledCore,
+        _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let member = members[session], let record = journaled.sessions[session] else { return }
+        // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
+        var base = number
+        repeat {
+            let part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
+            turn.reply(.outcomes(part), to: member.route, session: session)
+            base = part.watermark
+        } while base < record.watermark
+    }
+
+    // MARK: Ticks
+
+    /// - Returns: whether a tick is due; then the next one comes an interval later.
+    mutating func beginTick(_ seq: Seq, _ context: TurnContext) -> Bool {
+        let now = context.now.monotonic
+        guard now >= nextTick else { return false }
+        nextTick = now + context.configuration.tickInterval
+        rate.sample(seq, at: now)
+        return true
+    }
+
+    /// A member's own tick.
+    /// - Parameters:
+    ///   - read: up to where its entries were read without a gap.
+    ///   - resend: whether it is to send again what comes after that.
+    func tick(
+        of member: Member, watermark: UInt64, read: UInt64, resend: Bool, _ context: TurnContext
+    ) -> ToPeer {
+        // What waits unread is not lost: a sender that is asked for it again gives twice as much to read.
+        let isKnown = resend || !hasUnreadBatches
+        let received = context.breaks(.slownessIsNotLoss) ? watermark : isKnown ? read : .max
+        return .tick(
+            Tick(
+                number: member.inbox.number, watermark: watermark, received: received,
+                stamp: context.now.monotonic.nanoseconds, resend: resend))
+    }
+}
+
+/// Events per second over the last few ticks.
+struct EventRate: Sendable {
+    private var samples: [(seq: Seq, time: MonotonicTime)] = []
+
+    mutating func sample(_ seq: Seq, at time: MonotonicTime) {
+        samples.append((seq, time))
+        if samples.count > 8 { samples.removeFirst() }
+    }
+
+    func perSecond(_ seq: Seq, at now: MonotonicTime) -> Double {
+        guard let first = samples.first, now > first.time else { return 0 }
+        return Double(seq.value - first.seq.value) / (now - first.time).inSeconds
+    }
+}

@@ -1,0 +1,214 @@
+import LoopCore
+public import LoopWire
+
+/// What arrives over ROUTER, from subscriptions, and from other threads; each is for one part. (Protocol, section 5.)
+extension ReducerCore {
+    /// A message that came over ROUTER, or from the peer of this process.
+    public mutating func receive(_ message: ToReducer, from route: Route) {
+        if phase.isLost, !message.isAnsweredWithoutRecords { return }
+        if let (session, epoch) = message.speaker, epoch == journaled.epoch {
+            admission.members[session]?.route = route
+        }
+        switch message {
+        case .hello(let name, let schema): introduce(to: name, schema: schema, route)
+        case .join(let joinRequest): requestJoin(joinRequest, route)
+        case .claim(let session, let epoch, let part): claim(session, epoch, part)
+        case .heartbeat(let heartbeat): hear(heartbeat)
+        case .assignmentsRequest(let session, let epoch):
+            guard isCurrent(session, epoch), admission.members[session]?.hasJoined == true else { return }
+            sendAssignments(to: session)
+        case .outcomesRequest(let session, let after):
+            publication.answerOutcomes(after: after, of: session, admission.members, journaled, &turn, context)
+        case .stateRequest(let transfer, let part, let form, let section, let deltas):
+            let request = StateRequest(
+                transfer: transfer, part: part, form: form, name: section, interval: deltas, route: route)
+            updates.answer(request, journaled, &turn, context)
+        case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
+        case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
+        case .statusRequest: turn.reply(.status(statusDocument()), to: route)
+        case .administration(let request, let document): administer(document, request, route)
+        }
+    }
+
+    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
+        refuse(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), route)
+    }
+
+    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
+    /// one, so that it asks to join at once and does not wait to notice a silence. One that has been admitted already is admitted again:
+    /// the join acceptance may have left before it listened.
+    public mutating func noticeSubscription(of peer: PeerID) {
+        guard let session = journaled.sessionByPeer[peer] else { return }
+        guard let member = admission.members[session] else {
+            return turn.send(.serverHeartbeat(journaled.seq), to: peer, session: session)
+        }
+        let isBeingAdmitted = turn.messages.contains {
+            if case .inbox(peer, let frame) = $0, case .joinAccepted = frame.message { true } else { false }
+        }
+        if !member.hasJoined, !isBeingAdmitted { acceptJoin(of: session) }
+    }
+
+    /// Who listens in addition to the workers, as of this turn.
+    public mutating func follow(_ new: Subscriptions) { updates.follow(new, journaled, &turn, context) }
+
+    /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.
+    public mutating func publishAgain(_ stream: UpdateStream) { updates.publishAgain(stream) }
+
+    /// What came of a background job. That of an earlier machine is of no use to this one, and is passed over.
+    public mutating func receive(_ result: BackgroundJob.Result) {
+        guard result.epoch == journaled.epoch else { return }
+        switch result.outcome {
+        case .digest(let hash, let bytes): hashing.finish(result.number, hash, bytes, &journaled, &turn)
+        case .encoding(let chunks): updates.continueTransfer(result.number, chunks, &turn, context)
+        }
+    }
+
+    // MARK: Join requests
+
+    private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
+        let (loop, configuration) = (journaled.loop, context.configuration)
+        if name != "" && name != loop.name { return refuse(Refused(.loop, reducer: loop.name, peer: name), route) }
+        turn.reply(
+            .introduction(
+                Introduction(
+                    name: loop.name, schema: loop.schema, fingerprint: loop.fingerprint.value,
+                    publisher: configuration.publisher, collector: configuration.collector,
+                    eventBytesMax: UInt32(clamping: configuration.eventBytesMax))),
+            to: route)
+    }
+
+    private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route) {
+        if let refused = Admission.objection(to: joinRequest, route, journaled.loop) { return refuse(refused, route) }
+        noticeLoss(joinRequest)
+        if let loss = phase.loss {
+            return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)
+        }
+        guard let session = session(for: joinRequest), let watermark = journaled.sessions[session]?.watermark else {
+            turn.count(.sessionsFull)
+            return turn.reply(
+                .busy(retryAfter: .seconds(1), reason: Admission.sessionsAreFull(context.configuration)), to: route)
+        }
+        admission.requestJoin(
+            joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route, context)
+        acceptJoin(of: session)
+        announceEnd(to: session)
+    }
+
+    private mutating func refuse(_ refused: Refused, _ route: Route) {
+        turn.count(.joinRefused)
+        turn.reply(.refused(refused), to: route)
+    }
+
+    private mutating func acceptJoin(of session: SessionID) {
+        guard let watermark = journaled.sessions[session]?.watermark else { return }
+        send(
+            .joinAccepted(
+                watermark: watermark, silenceLimit: context.configuration.silenceLimit,
+                tickInterval: context.configuration.tickInterval, feedbacks: journaled.table.names),
+            to: session)
+    }
+
+    /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
+    private mutating func session(for joinRequest: JoinRequest) -> SessionID? {
+        switch admission.chooseSession(for: joinRequest, journaled, isGrace: phase.grace != nil, context) {
+        case .existing(let session): return session
+        case .none: return nil
+        case .inPlace(let idle):
+            turn.count(.sessionEvicted)
+            retire(idle)
+        case .new: break
+        }
+        let session = journaled.nextSession
+        write(.sessionOpened(session, joinRequest.peer))
+        return session
+    }
+
+    // MARK: Members
+
+    private mutating func claim(_ session: SessionID, _ epoch: Epoch, _ part: ClaimPart) {
+        guard isCurrent(session, epoch) else { return }
+        switch admission.take(part, of: session, context) {
+        case .outOfOrder: return
+        case .counts:
+            for claim in part.attempts { adopt(claim, by: session) }
+            if part.isLast { phase.inGrace { $0.stopAwaiting(session) } }
+        case .repeats: break
+        }
+        if part.isLast { sendAssignments(to: session) }
+    }
+
+    /// An attempt that runs since before this epoch goes on where it runs.
+    private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
+        guard phase.isUnclaimed(claim.effect),
+            dispatch.adopt(claim, by: session, &admission.members, journaled, context)
+        else { return }
+        phase.inGrace { $0.settle(claim.effect) }
+    }
+
+    mutating func sendAssignments(to session: SessionID) {
+        let grants = dispatch.grants(of: session, admission.members, journaled.effects)
+        publication.sendAssignments(grants, to: session, &admission.members, journaled, &turn, context)
+    }
+
+    private mutating func hear(_ heartbeat: Heartbeat) {
+        guard isCurrent(heartbeat.session, heartbeat.epoch) else { return }
+        admission.hear(heartbeat, context)
+        journaled.forgetOutcomes(of: heartbeat.session, upTo: heartbeat.settled)
+    }
+
+    /// It is answered also where the session has ended already: the answer to the first goodbye was lost.
+    private mutating func hearGoodbye(of session: SessionID, _ peer: PeerID, _ history: History, _ route: Route) {
+        guard history == journaled.history, (peer == .local) == (route == .local) else { return }
+        if let record = journaled.sessions[session] {
+            guard record.peer == peer else { return }
+            retire(session)
+        }
+        turn.reply(.goodbyeHeard, to: route, session: session)
+    }
+
+    /// Whether a message is of an admitted session and of this epoch.
+    private mutating func isCurrent(_ session: SessionID, _ epoch: Epoch) -> Bool {
+        guard admission.members[session] != nil else {
+            turn.count(.unknownSession)
+            return false
+        }
+        guard epoch == journaled.epoch else {
+            turn.count(.olderEpoch)
+            return false
+        }
+        return true
+    }
+
+    /// What an observer of the events has missed; nothing where it is no longer at hand.
+    private mutating func answerTransitions(_ fingerprint: UInt64, after seq: Seq, _ route: Route) {
+        let own = journaled.loop.fingerprint.value
+        guard fingerprint == own else {
+            return refuse(Refused(.definition, reducer: hexadecimal(own), peer: hexadecimal(fingerprint)), route)
+        }
+        turn.reply(.transitions(updates.feed.transitions(after: seq)), to: route)
+    }
+}
+
+extension ToReducer {
+    /// The session that speaks, and the epoch in which it was admitted: its answers go to where its newest message came
+    /// from, for a connection that was lost comes back under another routing id.
+    fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
+        switch self {
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
+        case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
+        case .hello, .join, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
+            .transitionsRequest:
+            nil
+        }
+    }
+
+    /// Whether it is answered although records are missing: it asks about the reducer itself.
+    fileprivate var isAnsweredWithoutRecords: Bool {
+        switch self {
+        case .hello, .join, .statusRequest, .administration: true
+        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest, .goodbye:
+            false
+        }
+    }
+}

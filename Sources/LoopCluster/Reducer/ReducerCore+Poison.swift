@@ -1,0 +1,39 @@
+import LoopCore
+import LoopWire
+
+/// Events that end the process: what the poison watch has decided is done here. (Protocol, section 7.)
+extension ReducerCore {
+    /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
+    mutating func takeDeferred() {
+        guard poison.hasDeferred, !phase.isLost else { return }
+        switch poison.takeRetry(isFirst: turn.records.isEmpty) {
+        case .none: for batch in poison.takeDeferred() { receive(batch) }
+        case .waits: return
+        case .now(let retry): answer(applyQuarantined(retry), retry.number, retry.route)
+        }
+    }
+
+    mutating func putOff(_ batch: Batch, from offset: Int) {
+        if !poison.putOff(batch, from: offset, context) { count(.deferredDropped) }
+    }
+
+    /// - Parameter place: of the entry's effect.
+    /// - Returns: whether it has ended its effect.
+    mutating func setAside(_ entry: Entry, _ origin: EntryNumber, at place: Int?, _ suspect: Suspect) -> Bool {
+        count(.quarantined)
+        // The bytes are a part of a whole message, which is not kept for them.
+        let record = QuarantineRecord(
+            id: journaled.quarantinedCount + 1, time: context.clock.wall(after: journaled.time),
+            session: origin.session, number: origin.number, effect: entry.effect, attempt: entry.attempt,
+            phase: suspect.phase, crashes: suspect.crashes, isLast: entry.isLast, bytes: Array(entry.payload)[...])
+        write(.quarantined(record))
+        let hasEnded = entry.isLast && !breaks(.quarantinedEndsAreEnds) && removeCompleted(at: place)
+        poison.watch(journaled.quarantine)
+        let sender = entry.effect.map { "effect \($0), \(journaled.feedbackName(of: $0))" } ?? "no effect"
+        turn.alarms.append(
+            "event \(origin.number) of session \(origin.session) (\(sender)) ended this process \(suspect.crashes) times in"
+                + " \(suspect.phase) and is set aside as quarantined event \(record.id);"
+                + " look at it with: loopctl quarantine show \(record.id)")
+        return hasEnded
+    }
+}

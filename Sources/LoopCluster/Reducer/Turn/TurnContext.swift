@@ -1,0 +1,60 @@
+import LoopCore
+
+/// What every part of a reducer may ask for during a turn: the limits, the rules that a test breaks, and the time.
+struct TurnContext: Sendable {
+    let configuration: ReducerConfiguration
+    let brokenRules: BrokenRules
+    var clock: ReducerClock
+
+    var now: Moment { clock.now }
+
+    func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+}
+
+/// The time as the reducer sees it. It is handed in, and never goes back.
+struct ReducerClock: Sendable {
+    private(set) var now: Moment
+    let startedAt: MonotonicTime
+    /// The beginning of the epoch, later by the time for which the process stood still. A peer that was not heard since then is
+    /// silent.
+    private(set) var listensSince: MonotonicTime
+    /// The journaled time at which the epoch began.
+    private(set) var epochTime = WallTime(milliseconds: 0)
+    private var advancedAt: MonotonicTime
+
+    init(at now: Moment) {
+        self.now = now
+        startedAt = now.monotonic
+        listensSince = now.monotonic
+        advancedAt = now.monotonic
+    }
+
+    mutating func epochBegan(at time: WallTime) { epochTime = time }
+
+    mutating func pass(to now: Moment) { if self.now.monotonic < now.monotonic { self.now = now } }
+
+    /// Ends the time of a turn.
+    /// - Returns: how long the process stood still before this turn, if it did. A machine may have been suspended for days; its
+    ///   peers were not heard meanwhile, and must not be taken for silent.
+    mutating func advance(silenceLimit: Duration) -> Duration? {
+        defer { advancedAt = now.monotonic }
+        guard stoodStill(silenceLimit: silenceLimit) else { return nil }
+        let gap = now.monotonic - advancedAt
+        listensSince = min(listensSince + gap, now.monotonic)
+        return gap
+    }
+
+    /// Whether the process stood still before this turn. What its peers have said meanwhile may not be read yet.
+    func stoodStill(silenceLimit: Duration) -> Bool { now.monotonic - advancedAt > silenceLimit / 2 }
+
+    /// The time of the next record, which is never before that of an earlier one.
+    func wall(after time: WallTime) -> WallTime { max(now.wall, time) }
+}
+
+extension TurnContext {
+    /// How many numbered messages may be under way to one member.
+    var inboxWindow: UInt64 { breaks(.inboxesAreBounded) ? .max : configuration.inboxWindow }
+
+    /// The largest payload of a message of acknowledgements or outcomes.
+    var outcomesBytesMax: Int { breaks(.messagesComeInParts) ? .max : configuration.payloadBytesMax }
+}

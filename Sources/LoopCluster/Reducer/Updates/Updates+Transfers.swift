@@ -1,0 +1,185 @@
+import LoopCore
+import LoopWire
+
+/// An observer's question for a part of an encoded state.
+struct StateRequest: Equatable, Sendable {
+    /// 0: a new transfer.
+    let transfer: UInt64
+    let part: UInt64
+    let form: StateForm
+    /// Of a section; empty: all of the state.
+    let name: String
+    /// Of the stream of deltas that is followed; nil: none is.
+    let interval: UInt32?
+    let route: Route
+}
+
+/// An observer that has asked for a state, and waits for it.
+struct JoiningObserver: Sendable {
+    /// Nil: all of the state.
+    let section: Int?
+    let form: StateForm
+    /// The stream of deltas that is followed; nil: none is.
+    let stream: UpdateStream?
+    let route: Route
+}
+
+/// States that observers fetch in parts. (Protocol, section 8.)
+///
+/// One encoded state serves all that ask within a second; few are kept at once.
+extension Updates {
+    /// How many wait at once for a state to be published, or for one to be encoded; others are told to come again.
+    private static var waitingMax: Int { 1024 }
+
+    mutating func answer(
+        _ request: StateRequest, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let section = journaled.loop.section(named: request.name) else {
+            let names = journaled.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
+            return turn.reply(
+                .refused(Refused(.section, reducer: names, peer: String(request.name.prefix(256)))), to: request.route)
+        }
+        let stream = request.interval.map { UpdateStream(.delta, of: SectionID(name: request.name), interval: $0) }
+        if let position = transfers.firstIndex(where: { $0.id == request.transfer && $0.section == section.index }) {
+            return answer(request.part, ofTransferAt: position, request.route, &turn, context)
+        }
+        let observer = JoiningObserver(
+            section: section.index, form: request.form, stream: stream, route: request.route)
+        // A state that is published only now: every delta after it is to be one that follows from it.
+        guard let behind = streams.firstIndex(where: { isBehind($0, stream, journaled) }),
+            recentTransfer(for: observer, journaled, context) == nil
+        else { return begin(observer, journaled, &turn, context) }
+        guard joining.count < Self.waitingMax else { return refuse(observer, &turn) }
+        streams[behind].nextAt = .zero
+        joining.append(observer)
+    }
+
+    /// Once this turn's updates are published.
+    mutating func answerJoining(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+        guard !joining.isEmpty else { return }
+        for observer in joining {
+            if streams.contains(where: { isBehind($0, observer.stream, journaled) }) {
+                refuse(observer, &turn)
+            } else {
+                begin(observer, journaled, &turn, context)
+            }
+        }
+        joining.removeAll()
+    }
+
+    /// Chunks of a state are encoded: observers that have asked for parts of them get those, and the next chunks are encoded.
+    mutating func continueTransfer(
+        _ job: UInt64, _ encoded: EncodedChunks?, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let position = transfers.firstIndex(where: { $0.job == job }) else { return }
+        guard let encoded else {
+            let transfer = transfers.remove(at: position)
+            for route in transfer.routes {
+                refuse(
+                    JoiningObserver(
+                        section: transfer.section, form: transfer.form, stream: transfer.stream, route: route), &turn)
+            }
+            return
+        }
+        let partBytes = context.configuration.statePartBytes
+        transfers[position].add(encoded.chunks, partBytes: partBytes, isComplete: encoded.rest.isAtEnd)
+        if encoded.rest.isAtEnd {
+            transfers[position].job = nil
+            encodings.note(size: transfers[position].byteCount, of: transfers[position].section)
+        } else {
+            transfers[position].job = turn.wish(for: .more(encoded.rest, chunkBytes: partBytes))
+        }
+        for (part, route) in transfers[position].takeWaiting() {
+            answer(part, ofTransferAt: position, route, &turn, context)
+        }
+    }
+
+    /// With a tick: states that no observer fetches any more.
+    mutating func dropTransfers(at now: MonotonicTime) {
+        transfers.removeAll { $0.isComplete && now - $0.usedAt > .seconds(10) }
+    }
+
+    /// Whether the next delta on a stream is not to the present state.
+    private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledCore) -> Bool {
+        served.stream == stream && served.base != nil && served.published?.upperBound != journaled.seq
+    }
+
+    private func refuse(_ observer: JoiningObserver, _ turn: inout TurnOutput) {
+        turn.count(.stateTransferBusy)
+        turn.reply(.busy(retryAfter: .seconds(1)), to: observer.route)
+    }
+
+    private func served(_ observer: JoiningObserver) -> ServedStream? {
+        streams.first { $0.stream == observer.stream && $0.base != nil }
+    }
+
+    /// One of the state that is wanted, or of a little before.
+    private func recentTransfer(
+        for observer: JoiningObserver, _ journaled: JournaledCore, _ context: TurnContext
+    ) -> Int? {
+        let served = served(observer)
+        let same = served?.published ?? journaled.seq...journaled.seq
+        return transfers.lastIndex {
+            guard $0.section == observer.section, $0.form == observer.form else { return false }
+            if same.contains($0.seq) { return true }
+            return $0.stream == served?.stream && context.now.monotonic - $0.madeAt < .seconds(1)
+        }
+    }
+
+    /// The first part of the present state, which is what the next delta is to, or of a recent one.
+    private mutating func begin(
+        _ observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard
+            let position = recentTransfer(for: observer, journaled, context)
+                ?? beginTransfer(for: observer, journaled, &turn, context)
+        else { return refuse(observer, &turn) }
+        answer(0, ofTransferAt: position, observer.route, &turn, context)
+    }
+
+    private mutating func answer(
+        _ part: UInt64, ofTransferAt position: Int, _ route: Route, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        transfers[position].usedAt = context.now.monotonic
+        if let part = transfers[position].part(part) {
+            turn.reply(.statePart(part), to: route)
+        } else {
+            transfers[position].wait(for: part, route, atMost: Self.waitingMax)
+        }
+    }
+
+    private mutating func beginTransfer(
+        for observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) -> Int? {
+        let served = served(observer)
+        let kept = transfers.count { $0.section == observer.section && ($0.stream == nil) == (served == nil) }
+        let keptMax = context.breaks(.transfersAreBounded) ? .max : context.configuration.transfersMax
+        guard kept < keptMax else { return nil }
+        let (now, partBytes) = (context.now.monotonic, context.configuration.statePartBytes)
+        var transfer = StateTransfer(
+            id: transfersCount + 1, section: observer.section, form: observer.form, stream: served?.stream,
+            seq: journaled.seq, madeAt: now, usedAt: now)
+        // What would hold up the loop, as far as is known, is encoded elsewhere.
+        if encodings.size(of: observer.section, journaled) > context.configuration.hashedBytesMax {
+            transfer.job = turn.wish(
+                for: .encoding(
+                    journaled.fold.resting, section: observer.section, observer.form, chunkBytes: partBytes))
+        } else {
+            guard let bytes = try? journaled.fold.encodedState(section: observer.section) else { return nil }
+            encodings.note(size: bytes.count, of: observer.section)
+            transfer.add([bytes], partBytes: partBytes, isComplete: true)
+        }
+        transfersCount += 1
+        transfers.append(transfer)
+        return transfers.count - 1
+    }
+}
+
+extension LoopFacts {
+    /// A section that can be fetched, by its position; of the whole state: nil in it. Nil: there is none of this name.
+    fileprivate func section(named name: String) -> (index: Int?, Void)? {
+        if name.isEmpty { return (nil, ()) }
+        guard let index = sections.firstIndex(where: { $0.name == name }) else { return nil }
+        return (index, ())
+    }
+}

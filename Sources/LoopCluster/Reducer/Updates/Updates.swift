@@ -1,0 +1,236 @@
+import LoopCore
+import LoopWire
+
+/// What observers are sent that follow the state: streams of updates, each on a schedule of its own, the events, and states
+/// that are fetched in parts. A stream is made only while an observer follows it. (Protocol, section 8.)
+struct Updates: Sendable {
+    /// Who listens in addition to the workers.
+    private(set) var subscriptions = Subscriptions()
+    /// In the order in which observers came to follow them.
+    var streams: [ServedStream] = []
+    /// The newest seq that a server heartbeat has told.
+    private var announced = Seq.initial
+    var encodings = StateEncodings()
+    private(set) var feed = EventFeed()
+    var transfers: [StateTransfer] = []
+    var transfersCount: UInt64 = 0
+    /// Observers that wait for this turn's updates.
+    var joining: [JoiningObserver] = []
+
+    // MARK: Who follows
+
+    /// Who listens, as of this turn.
+    mutating func follow(
+        _ new: Subscriptions, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard new != subscriptions else { return }
+        var served: [ServedStream] = []
+        for stream in new.streams {
+            guard let section = journaled.loop.section(stream.section) else { continue }
+            guard served.count < context.configuration.updateStreamsMax else {
+                if !subscriptions.streams.contains(stream) { turn.count(.updateStreamsFull) }
+                continue
+            }
+            served.append(streams.first { $0.stream == stream } ?? ServedStream(stream, section: section.index))
+        }
+        streams = served
+        feed.follow(new, from: journaled.seq, at: context.now.monotonic)
+        subscriptions = new
+    }
+
+    /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.
+    mutating func publishAgain(_ stream: UpdateStream) {
+        guard stream.mode == .full, let index = streams.firstIndex(where: { $0.stream == stream }) else { return }
+        streams[index].published = nil
+        streams[index].content = nil
+    }
+
+    /// A server heartbeat has told of a seq.
+    mutating func announce(_ seq: Seq) {
+        announced = seq
+        for index in streams.indices where streams[index].section != nil { streams[index].mustTell = true }
+    }
+
+    /// The next update leaves at once.
+    mutating func hurry() {
+        for index in streams.indices { streams[index].nextAt = .zero }
+    }
+
+    /// When an update is due that cannot leave yet; nil: none.
+    func deadline(_ seq: Seq) -> MonotonicTime? {
+        streams.lazy.filter { $0.published?.upperBound != seq }.map(\.nextAt).min()
+    }
+
+    /// An event was applied.
+    mutating func note(_ record: EventRecord) { if feed.keepsNotes { feed.note(record) } }
+
+    /// Another history has begun: transitions of the one before are of no use, and what is being encoded does not come.
+    mutating func beginHistory() {
+        feed.forget()
+        transfers.removeAll { !$0.isComplete }
+    }
+
+    // MARK: The end of a turn
+
+    /// Publishes what is due, and answers the observers that have waited for it.
+    mutating func publish(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+        for index in streams.indices { publish(at: index, journaled, &turn, context) }
+        answerJoining(journaled, &turn, context)
+        feed.publish(&encodings, sharers: hashersCount, journaled, &turn, context)
+        encodings.endTurn()
+    }
+
+    private mutating func publish(
+        at index: Int, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        var served = streams[index]
+        if served.published?.upperBound != journaled.seq,
+            context.now.monotonic >= served.nextAt || isGrowing(served, journaled, context)
+        {
+            switch served.stream.mode {
+            case .full: publishWhole(&served, journaled, &turn, context)
+            case .delta: publishDelta(&served, journaled, &turn, context)
+            }
+        }
+        // A tick has told of a newer seq: no observer is to fetch for it what has not changed. And one that has lost the newest
+        // change is to find out.
+        if served.mustTell, let same = served.published, same.upperBound >= announced {
+            turn.publish(.unchanged(same), on: journaled.topic(of: served))
+            served.mustTell = false
+        }
+        streams[index] = served
+    }
+
+    /// Whether the next delta would not fit into a message, were it to wait for its time. Where the observers' own interval
+    /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
+    private func isGrowing(_ served: ServedStream, _ journaled: JournaledCore, _ context: TurnContext) -> Bool {
+        guard served.stream.mode == .delta, served.stream.interval == 0, let base = served.base,
+            let published = served.published
+        else { return false }
+        let limit = context.configuration.stateBytesMax / 2 - base.byteCount
+        let eventsCount = min(journaled.seq.value - published.upperBound.value, 1 << 30)
+        let changed = Int(eventsCount) * min(served.bytesPerEvent, 1 << 30)
+        return limit > 0 && changed > max(limit, base.byteCount)
+    }
+
+    /// What was encoded leaves, or is only announced, where one message cannot hold it: observers fetch it in parts.
+    private func publish(
+        _ message: ToPeer, _ byteCount: Int, _ served: inout ServedStream, _ journaled: JournaledCore,
+        _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        served.publishes(journaled.seq)
+        if byteCount <= context.configuration.stateBytesMax {
+            turn.publish(message, on: journaled.topic(of: served))
+        } else {
+            turn.publish(.serverHeartbeat(journaled.seq), on: .tick(journaled.loop.id))
+        }
+    }
+
+    private mutating func publishWhole(
+        _ served: inout ServedStream, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        guard let bytes = encodings.state(served.section, journaled) else { return }
+        served.wait(after: bytes.count, context)
+        if served.section != nil {
+            let content = StableHash.quick(bytes)
+            if served.published != nil, served.content == content { return served.stays(through: journaled.seq) }
+            served.content = content
+        }
+        publish(.update(journaled.seq, state: bytes), bytes.count, &served, journaled, &turn, context)
+    }
+
+    private mutating func publishDelta(
+        _ served: inout ServedStream, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+    ) {
+        let seq = journaled.seq
+        guard let base = served.base, let since = served.published else {
+            // An observer that has an older state than the one that deltas are to from here on fetches it.
+            served.wait(after: 0, context)
+            served.publishes(seq)
+            served.rebase(on: journaled)
+            served.hashedAt = seq
+            return turn.publish(.unchanged(seq...seq), on: journaled.topic(of: served))
+        }
+        guard let bytes = encodings.delta(to: base, since, served.section, journaled) else { return }
+        let eventsCount = Int(clamping: seq.value - since.upperBound.value)
+        served.bytesPerEvent = max(0, bytes.count - base.byteCount) / max(1, eventsCount)
+        // It costs what has changed, whenever it is made: later it would be larger.
+        served.wait(after: 0, context)
+        if served.section != nil, served.nothing == bytes { return served.stays(through: seq) }
+        let isHashDue = encodings.isHashDue(
+            since: served.hashedAt, of: served.section, sharers: hashersCount, journaled)
+        let hash = isHashDue ? encodings.hash(served.section, journaled) : nil
+        if let hash {
+            served.hash = (seq, hash)
+            served.hashedAt = seq
+        }
+        publish(
+            .delta(StateDelta(base: since, seq: seq, hash: hash, bytes: bytes)), bytes.count, &served, journaled, &turn,
+            context)
+        // The base is what was published, however many states there were in between.
+        served.rebase(on: journaled)
+    }
+
+    // MARK: Hashes
+
+    /// How many hashes there may be of one event: the budget is shared.
+    private var hashersCount: Int { 1 + streams.count { $0.stream.mode == .delta } }
+
+    /// The size up to which a state is hashed at a tick, however few events there were: some milliseconds at most.
+    private static var hashedBytesMax: Int { 256 << 10 }
+
+    /// One that is being encoded elsewhere is not small, whatever it was when it was known last.
+    private func isSmall(_ section: Int?, _ journaled: JournaledCore) -> Bool {
+        encodings.size(of: section, journaled) <= Self.hashedBytesMax
+            && !transfers.contains { $0.section == section && !$0.isComplete }
+    }
+
+    /// With a tick: the newest hashes once more, for observers that have missed them; and where a loop has come to rest, those of
+    /// its state.
+    mutating func publishHashes(_ journaled: JournaledCore, _ turn: inout TurnOutput) {
+        for index in streams.indices where streams[index].stream.mode == .delta {
+            guard let same = streams[index].published else { continue }
+            let section = streams[index].section
+            if same.upperBound == journaled.seq, streams[index].hash.map({ !same.contains($0.seq) }) ?? true,
+                isSmall(section, journaled), let hash = encodings.hash(section, journaled)
+            {
+                streams[index].hash = (journaled.seq, hash)
+                streams[index].hashedAt = journaled.seq
+            }
+            if let hash = streams[index].hash, same.contains(hash.seq) {
+                turn.publish(.stateHash(hash.seq, hash.value), on: journaled.topic(of: streams[index]))
+            }
+        }
+        let isSmall = isSmall(nil, journaled)
+        feed.publishHash(&encodings, isSmall: isSmall, journaled, &turn)
+    }
+}
+
+extension ServedStream {
+    /// A large state costs more to encode: it is published less often.
+    fileprivate mutating func wait(after byteCount: Int, _ context: TurnContext) {
+        let own = Duration.milliseconds(stream.interval)
+        let interval = max(own, .seconds(1 / context.configuration.updatesPerSecond))
+        nextAt = context.now.monotonic + interval * max(1, byteCount / (128 << 10))
+    }
+
+    /// The next delta is to the state as it is now.
+    fileprivate mutating func rebase(on journaled: JournaledCore) {
+        base = try? journaled.fold.base(section: section)
+        nothing = nil
+        if section != nil, let base { nothing = try? journaled.fold.delta(since: base, section: section) }
+    }
+}
+
+extension LoopFacts {
+    /// A section that can be followed, by its position; of the whole state: nil in it. Nil: there is none of this ID.
+    fileprivate func section(_ id: SectionID) -> (index: Int?, Void)? {
+        if id == .whole { return (nil, ()) }
+        guard let index = sections.firstIndex(where: { $0.id == id }) else { return nil }
+        return (index, ())
+    }
+}
+
+extension JournaledCore {
+    fileprivate func topic(of served: ServedStream) -> Topic { .updates(loop.id, served.stream) }
+}
