@@ -58,10 +58,10 @@ struct PoisonWatch: Sendable {
     ///   - isApplied: whether it is an event that would be applied.
     ///   - isFirst: whether the turn has no records yet.
     mutating func examine(
-        _ entry: Entry, _ number: UInt64, of session: SessionID, isApplied: Bool, isFirst: Bool,
+        _ entry: Entry, _ origin: EntryNumber, isApplied: Bool, isFirst: Bool,
         _ quarantine: [UInt64: QuarantineRecord], _ rules: BrokenRules
     ) -> Verdict {
-        guard let suspect = suspects.first(where: { $0.isSame(as: entry, number, of: session) }) else {
+        guard let suspect = suspects.first(where: { $0.isSame(as: entry, origin.number, of: origin.session) }) else {
             return isApplied && isKnown(entry, quarantine) ? .refuse : .consume
         }
         var verdict = Verdict.consume
@@ -147,7 +147,7 @@ struct PoisonWatch: Sendable {
 
     // MARK: Survivors
 
-    /// Suspects that were consumed before the journal's end, or that nobody can send again, are none; once the records that say
+    /// Suspects that were consumed before the journal's end, or that no peer can send again, are none, once the records that say
     /// so are durable.
     mutating func review(_ journaled: JournaledCore) {
         for suspect in suspects where !suspect.isRetry {

@@ -26,7 +26,6 @@ extension ReducerCore {
             breaks(.fenceIsAskedPerEntry)
             ? batch.entries.indices.map { judge(batch.entries.head(at: $0), of: session, seenAt: nil) } : []
         var consumed = watermark
-        var completedCount: UInt64 = 0
         var ahead = Lookahead()
         entries: for offset in 0..<batch.entries.count {
             if offset % Lookahead.count == 0 {
@@ -44,17 +43,8 @@ extension ReducerCore {
                 break entries
             }
             let judgement = early.isEmpty ? judge(head, of: session, seenAt: ahead[offset]) : early[offset]
-            let payload = batch.entries.payload(of: head)
             let origin = EntryNumber(session: session, number: number)
-            let verdict = poison.isWatching ? examine(Entry(head, payload), origin, judgement) : .consume
-            switch verdict {
-            case .consume, .consumeAlone:
-                if consume(head, payload, origin, judgement) { completedCount += 1 }
-            case .setAside(let suspect):
-                if setAside(Entry(head, payload), origin, at: judgement.place, suspect) { completedCount += 1 }
-            case .refuse:
-                if refuse(head, origin, .quarantined, at: judgement.place) { completedCount += 1 }
-            case .wait:
+            guard consume(head, batch.entries.payload(of: head), origin, judgement) else {
                 putOff(batch, from: offset)
                 break entries
             }
@@ -64,75 +54,77 @@ extension ReducerCore {
                 break entries
             }
         }
-        if completedCount > 0 { admission.members[session]?.completedCount += completedCount }
         turn.owesAcknowledgement(to: session)
     }
 
-    /// Asks the poison watch about an entry that is about to be consumed.
-    private mutating func examine(_ entry: Entry, _ origin: EntryNumber, _ judgement: Judgement) -> PoisonWatch.Verdict
-    {
-        let verdict = poison.examine(
-            entry, origin.number, of: origin.session,
-            isApplied: judgement.refusal == nil && entry.kind == .event, isFirst: turn.records.isEmpty,
-            journaled.quarantine, context.brokenRules)
-        if case .consumeAlone = verdict { count(.reducedAlone) }
-        return verdict
-    }
-
     /// Whether an entry may be applied.
-    private struct Judgement {
-        /// Why it may not; nil: it may.
-        var refusal: SendRefusal.Reason?
-        /// The place of its effect among the live ones; nil: it belongs to none, or to one that is not live.
-        var place: Int?
+    private enum Judgement {
+        /// The place of its effect among the live ones; nil: it has none.
+        case applies(at: Int?)
+        case refused(SendRefusal.Reason)
+
+        var applies: Bool { if case .applies = self { true } else { false } }
+
+        var place: Int? { if case .applies(let place) = self { place } else { nil } }
     }
 
     /// Judges an entry against everything applied before it.
     /// - Parameter place: where its effect was seen; nil: it was not looked for.
     private func judge(_ entry: EntryHead, of session: SessionID, seenAt place: Int?) -> Judgement {
-        guard entry.hasEffect else { return Judgement(refusal: phase.hasEnded ? .ended : nil) }
+        guard entry.hasEffect else { return phase.hasEnded ? .refused(.ended) : .applies(at: nil) }
         guard let place = EffectCursor(entry.effect, seenAt: place).place(in: journaled.effects),
             journaled.effects[at: place].isOpen, !phase.hasEnded
-        else { return Judgement(refusal: .stale) }
+        else { return .refused(.stale) }
         let isFenced = !breaks(.entriesAreFenced)
-        if isFenced, !dispatch.owns(session, entry.attempt, place) { return Judgement(refusal: .attempt, place: place) }
-        return Judgement(place: place)
+        return isFenced && !dispatch.owns(session, entry.attempt, place) ? .refused(.attempt) : .applies(at: place)
     }
 
-    /// - Returns: whether it has ended its effect.
+    /// Consumes an entry.
+    /// - Returns: false: nothing has changed, it must wait for a turn of its own.
     private mutating func consume(
         _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ origin: EntryNumber, _ judgement: Judgement
     ) -> Bool {
-        if judgement.refusal == .stale && entry.kind != .event, let effect = entry.effectIfAny {
-            skip(effect, entry.attempt, origin)
-            return false
+        if poison.isWatching {
+            let verdict = poison.examine(
+                Entry(entry, payload), origin, isApplied: judgement.applies && entry.kind == .event,
+                isFirst: turn.records.isEmpty, journaled.quarantine, context.brokenRules)
+            switch verdict {
+            case .consume: break
+            case .consumeAlone: count(.reducedAlone)
+            case .wait: return false
+            case .setAside(let suspect):
+                setAside(Entry(entry, payload), origin, at: judgement.place, suspect)
+                return true
+            case .refuse:
+                refuse(entry, origin, .quarantined, at: judgement.place)
+                return true
+            }
         }
-        if let refusal = judgement.refusal { return refuse(entry, origin, refusal) }
-        switch entry.kind {
-        case .event:
-            let hasEnded = apply(entry, payload, origin, at: judgement.place)
+        switch (judgement, entry.kind) {
+        case (.refused(.stale), .completed), (.refused(.stale), .failed), (.refused(.stale), .released):
+            skip(entry, origin)
+        case (.refused(let reason), _): refuse(entry, origin, reason)
+        case (.applies(let place), .event):
+            apply(entry, payload, origin, at: place)
             // The end takes effect before the next event, also before one of the same batch.
             if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
-            return hasEnded
-        case .completed:
-            guard let effect = entry.effectIfAny else { return false }
+        case (.applies(let place), .completed):
+            guard let effect = entry.effectIfAny else { break }
             write(.completed(origin.session, number: origin.number, effect, entry.attempt))
-            return removeCompleted(at: judgement.place)
-        case .failed:
+            remove(at: place, completedBy: origin.session)
+        case (.applies, .failed):
             fail(entry, origin, (try? Failure(bytes: payload)) ?? Failure(message: "an unreadable failure report"))
-            return false
-        case .released:
-            guard let effect = entry.effectIfAny else { return false }
+        case (.applies, .released):
+            guard let effect = entry.effectIfAny else { break }
             end(effect, AttemptOutcome(.released, entry: origin))
-            return false
         }
+        return true
     }
 
     /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
-    /// - Returns: whether it has ended its effect.
     private mutating func refuse(
         _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil
-    ) -> Bool {
+    ) {
         switch reason {
         case .stale: count(.refusedStale)
         case .attempt: count(.refusedAttempt)
@@ -146,22 +138,21 @@ extension ReducerCore {
             && dispatch.mayVoid(entry.attempt, of: entry.effectIfAny, journaled, context.brokenRules)
         if breaks(.refusalsAreDurable) {
             journaled.consumeWithoutRecord(origin.session, origin.number, .refused(reason))
-            return false
+            return
         }
         write(
             .refused(
                 RefusalRecord(
                     session: origin.session, number: origin.number, reason: reason, effect: entry.effectIfAny,
                     attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place != nil)))
-        return entry.isLast && removeCompleted(at: place)
+        if entry.isLast { remove(at: place, completedBy: origin.session) }
     }
 
     /// Applies an event, unless it cannot be an event of this loop.
     /// - Parameter place: of the event's effect.
-    /// - Returns: whether it has ended its effect.
     private mutating func apply(
         _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ origin: EntryNumber, at place: Int?
-    ) -> Bool {
+    ) {
         if payload.count > context.configuration.eventBytesMax { return refuse(entry, origin, .tooLarge, at: place) }
         journaled.note?.enter(origin.session, origin.number, entry.effectIfAny, payload)
         defer { journaled.note?.leave() }
@@ -178,10 +169,13 @@ extension ReducerCore {
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             bytes: payload)
         guard apply(record, at: place) else { return refuse(entry, origin, .undecodable, at: place) }
-        guard let place else { return false }
-        // An effect whose own event ended it is done: its completion comes too late, if it comes.
-        if !journaled.effects.has(entry.effect, at: place) { return true }
-        return entry.isLast && removeCompleted(at: place)
+        guard let place else { return }
+        if !journaled.effects.has(entry.effect, at: place) {
+            // An effect whose own event ended it is done: its completion comes too late, if it comes.
+            admission.members.countCompleted(by: origin.session)
+        } else if entry.isLast {
+            remove(at: place, completedBy: origin.session)
+        }
     }
 
     /// - Parameter place: of the event's effect; nil: it has none, or it was not looked for.
@@ -198,19 +192,18 @@ extension ReducerCore {
 
     /// The end of an attempt whose effect is live no more. A cancellation that waits to be sent is not needed where the
     /// attempt has ended by itself.
-    private mutating func skip(_ effect: EffectID, _ attempt: Attempt, _ origin: EntryNumber) {
-        if let index = admission.members.index(forKey: origin.session) {
-            admission.members.values[index].inbox.dropCancel(effect, attempt)
+    private mutating func skip(_ entry: EntryHead, _ origin: EntryNumber) {
+        if let effect = entry.effectIfAny, let index = admission.members.index(forKey: origin.session) {
+            admission.members.values[index].inbox.dropCancel(effect, entry.attempt)
         }
         write(.skipped(origin.session, number: origin.number))
     }
 
     /// The body of the effect at a place has returned, and the record that says so is written.
-    /// - Returns: whether there is one.
-    mutating func removeCompleted(at place: Int?) -> Bool {
-        guard let place else { return false }
+    mutating func remove(at place: Int?, completedBy session: SessionID) {
+        guard let place else { return }
         dispatch.remove(at: place, &admission.members)
-        return true
+        admission.members.countCompleted(by: session)
     }
 
     private mutating func fail(_ entry: EntryHead, _ origin: EntryNumber, _ failure: Failure) {

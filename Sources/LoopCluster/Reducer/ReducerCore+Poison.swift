@@ -18,8 +18,7 @@ extension ReducerCore {
     }
 
     /// - Parameter place: of the entry's effect.
-    /// - Returns: whether it has ended its effect.
-    mutating func setAside(_ entry: Entry, _ origin: EntryNumber, at place: Int?, _ suspect: Suspect) -> Bool {
+    mutating func setAside(_ entry: Entry, _ origin: EntryNumber, at place: Int?, _ suspect: Suspect) {
         count(.quarantined)
         // The bytes are a part of a whole message, which is not kept for them.
         let record = QuarantineRecord(
@@ -27,13 +26,12 @@ extension ReducerCore {
             session: origin.session, number: origin.number, effect: entry.effect, attempt: entry.attempt,
             phase: suspect.phase, crashes: suspect.crashes, isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))
-        let hasEnded = entry.isLast && !breaks(.quarantinedEndsAreEnds) && removeCompleted(at: place)
+        if entry.isLast, !breaks(.quarantinedEndsAreEnds) { remove(at: place, completedBy: origin.session) }
         poison.watch(journaled.quarantine)
         let sender = entry.effect.map { "effect \($0), \(journaled.feedbackName(of: $0))" } ?? "no effect"
         turn.alarms.append(
             "event \(origin.number) of session \(origin.session) (\(sender)) ended this process \(suspect.crashes) times in"
                 + " \(suspect.phase) and is set aside as quarantined event \(record.id);"
                 + " look at it with: loopctl quarantine show \(record.id)")
-        return hasEnded
     }
 }

@@ -17,7 +17,9 @@ import Testing
     private func examine(
         _ watch: inout PoisonWatch, number: UInt64 = 5, isApplied: Bool = true, isFirst: Bool = true
     ) -> PoisonWatch.Verdict {
-        watch.examine(entry, number, of: session, isApplied: isApplied, isFirst: isFirst, [:], BrokenRules())
+        watch.examine(
+            entry, EntryNumber(session: session, number: number), isApplied: isApplied, isFirst: isFirst, [:],
+            BrokenRules())
     }
 
     @Test func `lets a suspect be consumed alone, and strikes it once its turn is durable`() {
@@ -57,7 +59,9 @@ import Testing
         var again = entry
         again.effect = effect
         func verdict() -> PoisonWatch.Verdict {
-            watch.examine(again, 9, of: SessionID(2), isApplied: true, isFirst: true, [1: record], BrokenRules())
+            watch.examine(
+                again, EntryNumber(session: SessionID(2), number: 9), isApplied: true, isFirst: true, [1: record],
+                BrokenRules())
         }
         #expect(verdict() == .refuse)
         again.payload = [4]

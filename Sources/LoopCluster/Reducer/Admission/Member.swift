@@ -83,6 +83,12 @@ extension Members {
         values[index].take(command)
     }
 
+    /// A member has completed an effect.
+    mutating func countCompleted(by session: SessionID) {
+        guard let index = index(forKey: session) else { return }
+        values[index].completedCount += 1
+    }
+
     /// The members for which commands wait, and whose windows let them through, in order.
     func awaitingCommands(window: UInt64) -> [SessionID] {
         var sessions: [SessionID] = []
