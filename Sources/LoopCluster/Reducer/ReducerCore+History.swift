@@ -16,7 +16,9 @@ extension ReducerCore {
             guard case .reply(_, let frame) = message else { return true }
             switch frame.message {
             case .introduction, .status, .answer, .busy, .refused: return false
-            default: return true
+            case .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .ended, .update,
+                .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard:
+                return true
             }
         }
     }

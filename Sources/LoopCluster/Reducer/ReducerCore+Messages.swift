@@ -49,7 +49,7 @@ extension ReducerCore {
         if !member.hasJoined, !isBeingAdmitted { acceptJoin(of: session) }
     }
 
-    /// Who listens in addition to the workers, as of this turn.
+    /// Takes notice of the subscriptions to streams, as of this turn.
     public mutating func follow(_ new: Subscriptions) { updates.follow(new, journaled, &turn, context) }
 
     /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.

@@ -66,7 +66,7 @@ extension ReducerCore {
         return counts
     }
 
-    /// What somebody should do something about.
+    /// What an operator should do something about.
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }

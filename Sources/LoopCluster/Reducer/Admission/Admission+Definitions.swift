@@ -26,7 +26,7 @@ extension Admission {
 
     /// The schema in which a sender's events are encoded, where that is an older one; nil: they are journaled as received.
     func olderSchema(of session: SessionID, _ loop: LoopFacts) -> UInt64? {
-        // Where no older schema is let in, nobody has to be looked up.
+        // Where no older schema is let in, no member has to be looked up.
         guard loop.oldestSchema < loop.schema, let schema = members[session]?.schema, loop.isOlder(schema) else {
             return nil
         }

@@ -46,7 +46,7 @@ extension Admission {
         if journaled.remoteSessionCount < configuration.sessionsMax || context.breaks(.sessionsAreBounded) {
             return .new
         }
-        // To look for one is to look at all of them. Where the reducer itself stood still nobody was heard, and what its peers
+        // To look for one is to look at all of them. Where the reducer itself stood still no peer was heard, and what its peers
         // have said meanwhile may come after this join request.
         guard now >= nextEviction, !context.clock.stoodStill(silenceLimit: configuration.silenceLimit),
             !context.breaks(.idleSessionsAreEvicted)
@@ -109,7 +109,7 @@ extension Admission {
             + " outcomes"
     }
 
-    /// What people are told before it comes to that.
+    /// A warning for operators, before it comes to that.
     func sessionsWarning(_ journaled: JournaledCore, _ context: TurnContext) -> String? {
         let (count, max) = (journaled.remoteSessionCount, context.configuration.sessionsMax)
         guard count >= max - max / 5 else { return nil }

@@ -1,7 +1,7 @@
 import LoopCore
 import LoopWire
 
-/// Who is let in, and who is still there: join requests, claims, heartbeats. (Protocol, section 5.)
+/// Which peers are let in, and which are still there: join requests, claims, heartbeats. (Protocol, section 5.)
 ///
 /// It decides; the sessions themselves are journaled.
 struct Admission: Sendable {
@@ -89,7 +89,7 @@ struct Admission: Sendable {
         return true
     }
 
-    /// The reducer stood still itself: no silence meanwhile counts.
+    /// The reducer stood still itself: silence in that time does not count.
     mutating func forgive(_ gap: Duration, _ context: TurnContext) {
         let now = context.now.monotonic
         // One that has been admitted only now has lost nothing by it.
@@ -105,7 +105,7 @@ struct Admission: Sendable {
         members.values.lazy.filter { !$0.holding.isEmpty && $0.leaseEnds > now }.map(\.leaseEnds).min()
     }
 
-    /// What the members held is nobody's any more.
+    /// The members hold no effects any more.
     mutating func releaseAll() {
         for index in members.values.indices { members.values[index].holding = Holding() }
     }

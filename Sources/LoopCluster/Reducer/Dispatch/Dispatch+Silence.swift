@@ -15,7 +15,7 @@ extension Dispatch {
 
         /// What is to be taken away, in the order of the sessions and the effects.
         var taken: [Taken] = []
-        /// The feedbacks of what nobody else can run.
+        /// The feedbacks of what no other member can run.
         var stranded: [UInt32] = []
     }
 

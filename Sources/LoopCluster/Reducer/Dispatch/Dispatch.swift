@@ -2,15 +2,14 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Who runs what: one table of the live effects, with the owner of each and its place in the schedule. (Protocol, sections 4
-/// to 6.)
+/// One table of the live effects: the owner of each, and its place in the schedule. (Protocol, sections 4 to 6.)
 ///
 ///     waiting ── grant ──▶ owned ── completed, cancelled ──▶ gone
 ///        ▲                   │
 ///        └── retry ── end ───┴── parked ──▶ gone, until an operator lets it wait again
 ///
 /// Effects are known by their places among the live ones, so that an effect that was found there is found here without a search.
-/// What happens is decided here; the records that say so are written by whoever asks.
+/// What happens is decided here; the records that say so are written by the core.
 struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
@@ -59,7 +58,7 @@ struct Dispatch: Sendable {
 
     // MARK: Owners
 
-    /// Who runs the effect at a place.
+    /// The session and the attempt that run the effect at a place; nil: none do.
     func owner(at place: Int) -> Ownership? { owners[place] }
 
     /// Whether the effect at a place may be spoken for.

@@ -22,9 +22,9 @@ struct MemberRoom {
     }
 
     private var places: [Place] = []
-    /// The places that can hold effects of a feedback, by its number, once somebody has asked.
+    /// The places that can hold effects of a feedback, by its number, once that was asked for.
     private var able = HashTable<UInt32, [Int]>()
-    /// The answer to the last question for room, until somebody takes it.
+    /// The answer to the last question for room, until it is taken.
     private var found: (feedback: UInt32, place: Int)?
     private let table: FeedbackTable
 

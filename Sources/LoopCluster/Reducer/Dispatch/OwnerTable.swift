@@ -2,28 +2,28 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Who may commit an effect's entries.
+/// The session and the attempt that may commit an effect's entries.
 struct Ownership: Equatable, Sendable {
     let session: SessionID
     let attempt: Attempt
 }
 
-/// Who runs each effect, by the place of the effect among the live ones: what is found there need not be searched for here.
+/// The owners of the live effects, by place: an effect that was found there need not be searched for here.
 ///
-/// What one member holds is looked for among all, which is rare: when it leaves, falls silent, or has to be told. A chain of
+/// What one member holds is looked for among all, which is rare: when it leaves, falls silent, or asks for its assignment. A chain of
 /// what each holds would touch its neighbours whenever an effect begins or ends.
 struct OwnerTable: Sendable {
     private struct Record {
-        /// `.none`: nobody runs the effect.
+        /// `.none`: the effect has no owner.
         var attempt = Attempt.none
         var session = SessionID.none
     }
 
     private var records: [Record] = []
-    /// How many effects somebody runs.
+    /// How many effects have an owner.
     private(set) var count = 0
 
-    /// Who runs the effect at a place.
+    /// The owner of the effect at a place; nil: it has none.
     subscript(place: Int) -> Ownership? {
         guard place < records.count, records[place].attempt != .none else { return nil }
         return Ownership(session: records[place].session, attempt: records[place].attempt)
@@ -35,7 +35,7 @@ struct OwnerTable: Sendable {
         records.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
     }
 
-    /// Gives the effect at a place, which nobody runs, to somebody.
+    /// Gives the effect at a place, which has no owner, to one.
     /// - Parameter holding: what the new owner holds.
     mutating func give(_ place: Int, to owner: Ownership, _ holding: inout Holding) {
         while records.count <= place { records.append(Record()) }
@@ -46,7 +46,7 @@ struct OwnerTable: Sendable {
         count += 1
     }
 
-    /// Nobody runs the effect at a place any more, which somebody does.
+    /// The effect at a place, which has an owner, has none from here on.
     /// - Parameter holding: what its owner holds.
     mutating func take(_ place: Int, _ holding: inout Holding) {
         records[place] = Record()

@@ -34,19 +34,9 @@ enum Phase: Equatable, Sendable {
     }
 
     /// The records that are missing, where some are.
-    var loss: HistoryLost? {
-        switch self {
-        case .grace, .serving, .ended: nil
-        case .lost(let loss, _): loss
-        }
-    }
+    var loss: HistoryLost? { if case .lost(let loss, _) = self { loss } else { nil } }
 
-    var isLost: Bool {
-        switch self {
-        case .grace, .serving, .ended: false
-        case .lost: true
-        }
-    }
+    var isLost: Bool { if case .lost = self { true } else { false } }
 
     /// Whether effects are granted.
     var grants: Bool {
@@ -66,13 +56,7 @@ enum Phase: Equatable, Sendable {
     }
 
     /// Whether an effect waits to be claimed.
-    func isUnclaimed(_ effect: EffectID) -> Bool {
-        switch self {
-        case .grace(let grace): grace.unclaimed.contains(effect)
-        case .serving, .ended: false
-        case .lost(_, let interrupted): interrupted.isUnclaimed(effect)
-        }
-    }
+    func isUnclaimed(_ effect: EffectID) -> Bool { grace?.unclaimed.contains(effect) ?? false }
 
     // MARK: Transitions
 

@@ -4,8 +4,8 @@ import LoopWire
 /// The transitions, for observers that follow the events and for people that look at them. (Protocol, section 8.)
 struct EventFeed: Sendable {
     /// Whether observers with this definition follow the events.
-    private(set) var hasEvents = false
-    /// Whether somebody looks at the transitions.
+    private var hasEvents = false
+    /// Whether tools look at the transitions.
     private var hasTransitions = false
     /// Whether transitions are noted as they happen.
     private(set) var keepsNotes = false
@@ -19,7 +19,7 @@ struct EventFeed: Sendable {
     private var hash: (seq: Seq, value: UInt64)?
     private var hashedAt = Seq.initial
 
-    /// Who follows, as of this turn.
+    /// Takes notice of the subscriptions, as of this turn.
     mutating func follow(_ new: Subscriptions, from seq: Seq, at now: MonotonicTime) {
         if hasEvents && !new.hasEvents { ringEnds = now + .seconds(10) }
         if !hasEvents && new.hasEvents { hashedAt = seq }

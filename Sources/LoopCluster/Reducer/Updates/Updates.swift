@@ -4,11 +4,11 @@ import LoopWire
 /// What observers are sent that follow the state: streams of updates, each on a schedule of its own, the events, and states
 /// that are fetched in parts. A stream is made only while an observer follows it. (Protocol, section 8.)
 struct Updates: Sendable {
-    /// Who listens in addition to the workers.
+    /// What the listeners other than workers subscribe to.
     private(set) var subscriptions = Subscriptions()
     /// In the order in which observers came to follow them.
     var streams: [ServedStream] = []
-    /// The newest seq that a server heartbeat has told.
+    /// The newest seq that a server heartbeat has announced.
     private var announced = Seq.initial
     var encodings = StateEncodings()
     private(set) var feed = EventFeed()
@@ -19,7 +19,7 @@ struct Updates: Sendable {
 
     // MARK: Who follows
 
-    /// Who listens, as of this turn.
+    /// Takes notice of the subscriptions, as of this turn.
     mutating func follow(
         _ new: Subscriptions, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -45,7 +45,7 @@ struct Updates: Sendable {
         streams[index].content = nil
     }
 
-    /// A server heartbeat has told of a seq.
+    /// A server heartbeat has announced a seq.
     mutating func announce(_ seq: Seq) {
         announced = seq
         for index in streams.indices where streams[index].section != nil { streams[index].mustTell = true }
@@ -92,7 +92,7 @@ struct Updates: Sendable {
             case .delta: publishDelta(&served, journaled, &turn, context)
             }
         }
-        // A tick has told of a newer seq: no observer is to fetch for it what has not changed. And one that has lost the newest
+        // A tick has announced a newer seq: no observer is to fetch for it what has not changed. And one that has lost the newest
         // change is to find out.
         if served.mustTell, let same = served.published, same.upperBound >= announced {
             turn.publish(.unchanged(same), on: journaled.topic(of: served))
