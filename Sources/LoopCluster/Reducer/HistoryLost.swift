@@ -3,6 +3,7 @@ public import LoopWire
 /// A peer knows more of this history than the journal does: records that were acknowledged are missing. The disk lost them,
 /// or the journal is an older copy.
 public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The records that the journal does not have, as the peer's join request shows.
     public enum Missing: Equatable, Sendable {
         /// The peer was admitted into an epoch that the journal does not have.
         case epoch(Epoch, newest: Epoch)
@@ -14,17 +15,21 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
         case entries(SessionID, acknowledged: UInt64, watermark: UInt64)
     }
 
+    /// The records that are missing.
     public var missing: Missing
     /// Who knows of it.
     public var peer: PeerID
+    /// The name that the peer gives itself, for people; at most 256 characters.
     public var name: String
 
+    /// Creates the report of a loss that one peer has shown.
     public init(missing: Missing, peer: PeerID, name: String) {
         self.missing = missing
         self.peer = peer
         self.name = name
     }
 
+    /// One line for people: which records are missing, and which peer knows of them.
     public var description: String {
         let what =
             switch missing {

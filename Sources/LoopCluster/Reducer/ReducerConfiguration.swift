@@ -23,6 +23,7 @@ public struct ReducerConfiguration: Sendable {
     public var stateHashes: Bool
     /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
     public var publisher: String
+    /// The collector's place, in the form of ``publisher``.
     public var collector: String
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
     /// wire.
@@ -47,6 +48,7 @@ public struct ReducerConfiguration: Sendable {
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
+    /// Creates a configuration; every limit has a default that suits a production loop.
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
         capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600),

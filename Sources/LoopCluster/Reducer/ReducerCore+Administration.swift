@@ -3,12 +3,15 @@ public import LoopWire
 
 /// What an operator asked that only the journal can answer; the shell answers it.
 public struct JournalRequest: Equatable, Sendable {
+    /// Where the answer goes.
     public var route: Route
     /// The number of the request, which the answer carries.
     public var number: UInt64
+    /// What the journal is asked.
     public var question: JournalQuestion
 }
 
+/// A question of an operator that only the journal can answer.
 public enum JournalQuestion: Equatable, Sendable {
     /// For the journal that writes.
     case trim(before: Seq)

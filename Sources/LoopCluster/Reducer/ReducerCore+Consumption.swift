@@ -3,6 +3,8 @@ public import LoopWire
 
 /// Entries, consumed strictly in sequence: dedup, fence, reduce, one after the other. (Protocol, sections 2 and 4.)
 extension ReducerCore {
+    /// Consumes the entries of a batch that arrived, or drops it and counts why: another history, an unknown session, no claim yet.
+    /// It waits for a later turn while a suspect is reduced alone.
     public mutating func receive(_ batch: Batch) {
         guard !phase.isLost else { return }
         if poison.mustWait { putOff(batch, from: 0) } else { consume(batch) }

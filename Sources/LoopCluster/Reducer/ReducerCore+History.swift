@@ -16,7 +16,8 @@ extension ReducerCore {
             guard case .reply(_, let frame) = message else { return true }
             switch frame.message {
             case .introduction, .status, .answer, .busy, .refused: return false
-            case .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .ended, .update,
+            case .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .ended,
+                .update,
                 .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard:
                 return true
             }
@@ -39,7 +40,7 @@ extension ReducerCore {
         poison.review(journaled)
         _ = poison.takeDeferred()
         updates.beginHistory()
-        hashing.forgetErrand()
+        hashing.forgetJob()
         if !phase.hasEnded {
             for effect in journaled.effects.keys.sorted() { schedule(effect) }
         }

@@ -90,7 +90,8 @@ extension ReducerCore {
                 .busy(retryAfter: .seconds(1), reason: Admission.sessionsAreFull(context.configuration)), to: route)
         }
         admission.requestJoin(
-            joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route, context)
+            joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route,
+            context)
         acceptJoin(of: session)
         announceEnd(to: session)
     }

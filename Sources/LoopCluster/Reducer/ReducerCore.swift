@@ -298,6 +298,7 @@ public struct ReducerCore: Sendable {
     /// Counts what the shell has seen.
     public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
 
+    /// The epoch that this machine began.
     public var epoch: Epoch { journaled.epoch }
 
     /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.

@@ -93,10 +93,15 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// What has been counted for people.
     public var counters: [Counter: UInt64] { reducer.turn.counters }
 
+    /// The limits and intervals that the machine was made with.
     public var configuration: ReducerConfiguration { reducer.context.configuration }
+    /// The hash of the definition, which peers of the same schema must have too.
     public var fingerprintValue: UInt64 { reducer.journaled.loop.fingerprint.value }
+    /// The life of the journal that the machine continues.
     public var history: History { reducer.journaled.history }
+    /// The epoch that the machine began.
     public var epoch: Epoch { reducer.journaled.epoch }
+    /// The seq of the newest transition of the newest turn; 0 before the first event.
     public var seq: Seq { reducer.journaled.seq }
 
     /// The state after the last event of the newest turn. What is shown of it must wait for the turn's receipt.
@@ -140,5 +145,6 @@ public struct Subscriptions: Equatable, Sendable {
     /// Whether somebody looks at the transitions.
     public var hasTransitions = false
 
+    /// No subscriptions.
     public init() {}
 }

@@ -44,7 +44,7 @@ struct StateHashing: Sendable {
     }
 
     /// What background jobs of the epoch before come to is not taken.
-    mutating func forgetErrand() { job = nil }
+    mutating func forgetJob() { job = nil }
 
     private mutating func noteDigest(of bytes: Int, _ journaled: inout JournaledCore) {
         journaled.digestedBytes = bytes

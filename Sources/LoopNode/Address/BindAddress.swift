@@ -62,6 +62,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// For addresses in code: a literal that is no address ends the process with what is wrong.
 extension BindAddress: ExpressibleByStringLiteral {
+    /// Parses a literal. A literal that is no address to listen at ends the process.
     public init(stringLiteral text: String) {
         do {
             self = try BindAddress(parsing: text)

@@ -48,6 +48,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
 /// For addresses in code: a literal that is no address ends the process with what is wrong. Text from elsewhere is parsed
 /// by ``ReducerAddress/init(parsing:)``.
 extension ReducerAddress: ExpressibleByStringLiteral {
+    /// Parses a literal. A literal that is no address ends the process.
     public init(stringLiteral text: String) {
         do {
             self = try ReducerAddress(parsing: text)

@@ -20,6 +20,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     /// Acknowledged records are missing from a journal that promised to keep them.
     case historyLost(HistoryLost)
 
+    /// One line for people: what went wrong, with which value, and what to do.
     public var description: String {
         switch self {
         case .historyLost(let lost):

@@ -94,5 +94,6 @@ struct NodeSubcommand: Sendable {
 
 /// The version of all executables.
 public enum LoopVersion {
+    /// The release, as `--version` prints it.
     public static let current = "0.1.0"
 }

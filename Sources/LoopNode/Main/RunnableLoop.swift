@@ -3,7 +3,9 @@ public import LoopOptions
 
 /// A loop that the executables can run by its name: its definition, and what it takes on the command line.
 public struct RunnableLoop: Sendable {
+    /// The definition's name, which selects the loop on the command line.
     public let name: String
+    /// One line for the list of loops in the help text.
     public let abstract: String
     let groups: [OptionGroup]
     let positionals: [any DeclaredPositional]

@@ -16,6 +16,7 @@ public struct RecoveredEvent: Equatable, Sendable {
     public let number: UInt64
     /// The encoded event.
     public let event: [UInt8]
+    /// Whether the reducer applied or refused it.
     public let outcome: Outcome
 }
 

@@ -27,6 +27,7 @@ public struct EffectNodeConfiguration: Sendable {
     /// Where lines for people go.
     public var log: @Sendable (String) -> Void
 
+    /// Creates the configuration of a worker. Without `groups` the worker serves all groups of the definition.
     public init(
         reducer: ReducerAddress? = nil, groups: [String]? = nil, capacity: Int = 16,
         runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),

@@ -90,6 +90,7 @@ extension ChildProcess {
         /// What the kernel sends it when this process ends.
         public var deathSignal: Int32
 
+        /// Creates the description of a process to start. Without an environment it inherits this process's.
         public init(
             _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil,
             directory: String? = nil, output: Output = .inherited, ownGroup: Bool = false, deathSignal: Int32 = 9

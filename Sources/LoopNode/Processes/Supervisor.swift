@@ -19,6 +19,7 @@ public struct Supervisor: Sendable, Equatable {
         public var stableAfter: Duration = .seconds(10)
         /// With more crashes than this within the window it is given up.
         public var crashesMax: Int = 5
+        /// The time over which crashes are counted.
         public var crashWindow: Duration = .seconds(60)
         /// Exit codes that a restart does not cure: wrong usage.
         public var hopelessCodes: Set<Int32> = [64]
@@ -27,6 +28,7 @@ public struct Supervisor: Sendable, Equatable {
         /// How long a process may take from SIGTERM to its end, before SIGKILL.
         public var stopGrace: Duration = .seconds(5)
 
+        /// The standard policy: short pauses that grow, and five crashes a minute.
         public init() {}
     }
 
@@ -68,6 +70,7 @@ public struct Supervisor: Sendable, Equatable {
         case ended(Ending)
     }
 
+    /// When the process is started again, and when it is given up.
     public let policy: Policy
     private var state = State.idle
     /// When it crashed, within the window.
@@ -77,6 +80,7 @@ public struct Supervisor: Sendable, Equatable {
     /// How often it was started again.
     public private(set) var restarts = 0
 
+    /// Creates a supervisor of a process that has not been started.
     public init(_ policy: Policy = Policy()) {
         self.policy = policy
         delay = policy.firstDelay

@@ -13,6 +13,7 @@ public import LoopWire
 /// To be made and used on the reducer's thread. Faults of the process (a trap, a stack that is used up) are written into it
 /// while it exists, so that a kill from outside can be told from an event that ends the process.
 public struct CrashNoteFile: ~Copyable {
+    /// Where the file is.
     public let path: String
     /// Valid as long as the file.
     public let note: CrashNote

@@ -36,6 +36,7 @@ public struct ReducerNodeConfiguration: Sendable {
     /// Where lines for people go.
     public var log: @Sendable (String) -> Void
 
+    /// Creates the configuration of a reducer; every value has a default that suits a production loop.
     public init(
         bind: BindAddress = .standard, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,

@@ -114,6 +114,7 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
     /// The reducer says no, and why.
     case refused(String)
 
+    /// One line for people: why there is no answer.
     public var description: String {
         switch self {
         case .silent(let reducer, let limit, 0, _):

@@ -11,8 +11,10 @@ public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
 
     let states: AsyncStream<(seq: Seq, state: State)>
 
+    /// Iterates over the states from the newest one on.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator()) }
 
+    /// Gives each state in order, and before it the seqs that are missing.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var states: AsyncStream<(seq: Seq, state: State)>.Iterator
         private var last: Seq?

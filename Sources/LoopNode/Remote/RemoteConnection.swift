@@ -116,6 +116,7 @@ public final class RemoteConnection: Sendable {
         return id
     }
 
+    /// Ends an observation. Does nothing when it has ended.
     public func stopObserving(_ id: Int) { observers.withLock { $0.all[id] = nil } }
 
     private static func tell(_ observers: Locked<Observers>, _ action: ObserverAction) {

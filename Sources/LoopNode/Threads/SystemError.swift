@@ -9,6 +9,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do about it, where that is known.
     public let hint: String?
 
+    /// Creates the error of a call that failed with an `errno`.
     public init(_ operation: String, code: Int32, hint: String? = nil) {
         self.operation = operation
         self.code = code

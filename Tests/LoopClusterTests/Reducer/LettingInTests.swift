@@ -27,7 +27,8 @@ import Testing
     }
 
     /// What is published before a subscription has come is gone: a peer whose join acceptance was faster waited until it asked to join again.
-    @Test func `admitted again when they listen later than they ask to join, and once where both come together`() throws {
+    @Test func `admitted again when they listen later than they ask to join, and once where both come together`() throws
+    {
         var bench = try ReducerBench()
         // The first turn has its ticks.
         bench.turn()

@@ -78,7 +78,9 @@ private actor ScaleRun {
                         "capacity": "\((jobs + workers - 1) / workers)",
                     ])
             }
-            while try StatusProbe.ask(ReducerAddress(parsing: address)).peers.count(where: { $0.capacity > 0 }) < workers {
+            while try StatusProbe.ask(ReducerAddress(parsing: address)).peers.count(where: { $0.capacity > 0 })
+                < workers
+            {
                 try await Task.sleep(for: .milliseconds(20))
             }
             let joined = try reducer.residentBytes

@@ -9,9 +9,11 @@ extension Admission {
         let (schema, oldest) = (loop.schema, loop.oldestSchema)
         if joinRequest.schema != 0 && !(oldest...max(oldest, schema)).contains(joinRequest.schema) {
             return Refused(
-                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)", peer: "\(joinRequest.schema)")
+                .schema, reducer: oldest < schema ? "\(oldest) to \(schema)" : "\(schema)",
+                peer: "\(joinRequest.schema)")
         }
-        if joinRequest.fingerprint != 0 && joinRequest.fingerprint != loop.fingerprint.value && !loop.isOlder(joinRequest.schema)
+        if joinRequest.fingerprint != 0 && joinRequest.fingerprint != loop.fingerprint.value
+            && !loop.isOlder(joinRequest.schema)
         {
             return Refused(
                 .definition, reducer: hexadecimal(loop.fingerprint.value), peer: hexadecimal(joinRequest.fingerprint))
@@ -53,7 +55,8 @@ extension JournaledCore {
         guard joinRequest.history == history, !rules.contains(.batchesNameTheirHistory),
             !rules.contains(.lostHistoryIsNoticed)
         else { return nil }
-        let isKnown = rules.contains(.epochsHaveANonce) ? joinRequest.epoch.number <= epoch.number : knows(joinRequest.epoch)
+        let isKnown =
+            rules.contains(.epochsHaveANonce) ? joinRequest.epoch.number <= epoch.number : knows(joinRequest.epoch)
         if !isKnown { return .epoch(joinRequest.epoch, newest: epoch) }
         if joinRequest.session >= nextSession { return .session(joinRequest.session, next: nextSession) }
         guard let record = sessions[joinRequest.session] else { return nil }

@@ -35,7 +35,7 @@ struct Admission: Sendable {
         member.schema = joinRequest.schema
         member.feedbacks = feedbacks
         member.heardAt = now
-        if !member.hasJoined { member.standing = .askedToJoin(ClaimProgress()) }
+        if !member.hasJoined { member.standing = .admitted(ClaimProgress()) }
         members[session] = member
     }
 
@@ -54,9 +54,9 @@ struct Admission: Sendable {
     mutating func take(_ part: ClaimPart, of session: SessionID, _ context: TurnContext) -> ClaimVerdict {
         guard let index = members.index(forKey: session) else { return .outOfOrder }
         members.values[index].heardAt = context.now.monotonic
-        guard case .askedToJoin(var progress) = members.values[index].standing else { return .repeats }
+        guard case .admitted(var progress) = members.values[index].standing else { return .repeats }
         let isNext = progress.take(part)
-        members.values[index].standing = .askedToJoin(progress)
+        members.values[index].standing = .admitted(progress)
         guard isNext || context.breaks(.claimsNeedAllParts) else { return .outOfOrder }
         if part.isLast { members.values[index].standing = .joined }
         return .counts

@@ -7,7 +7,7 @@ import LoopWire
 struct Member: Sendable {
     enum Standing: Sendable {
         /// It gets no work, and its batches are dropped; they come again. Its claim has come so far.
-        case askedToJoin(ClaimProgress)
+        case admitted(ClaimProgress)
         /// It has claimed what it runs.
         case joined
     }
@@ -21,7 +21,7 @@ struct Member: Sendable {
     var schema: UInt64 = 0
     /// The numbers of the feedbacks it may run, where its definition is an older one; nil: all of its groups.
     var feedbacks: Set<UInt32>?
-    var standing = Standing.greeted(ClaimProgress())
+    var standing = Standing.admitted(ClaimProgress())
     /// Every outcome up to this number is known to the peer.
     var settled: UInt64 = 0
     /// It has said in this epoch which outcomes it knows; what it does not know is bounded by its outbox.

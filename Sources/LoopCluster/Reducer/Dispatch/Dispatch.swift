@@ -202,7 +202,7 @@ struct Dispatch: Sendable {
         let now = context.now.monotonic
         // Most of what waits, waits for time: who has room is worked out only where something may start.
         guard scheduler.waitingCount > 0, scheduler.mayStart(at: now) else { return }
-        var free = MemberRoom(members, window: context.inboxWindow, table: journaled.table, at: now)
+        var free = FreeCapacity(members, window: context.inboxWindow, table: journaled.table, at: now)
         while let place = scheduler.next(at: now, where: { free.hasCapacity(for: $0) }) {
             guard let effect = journaled.effects.keyIfTaken(at: place), owners[place] == nil,
                 let taker = free.take(effect.feedback)

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// How much each member can still take, during one round of grants.
-struct MemberRoom {
+struct FreeCapacity {
     typealias Taker = (session: SessionID, index: Members.Index)
 
     private struct Place {
