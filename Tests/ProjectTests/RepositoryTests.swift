@@ -32,6 +32,20 @@ import Testing
         }
     }
 
+    /// A checker that skips a new kind of record or frame by default says for ever that its promise holds. Where all cases are
+    /// listed, the kind does not compile until each checker has decided about it.
+    @Test func `has checkers that decide about every kind of record and frame`() throws {
+        let files = Repository.files(below: "Sources/LoopTesting/Checkers", suffix: ".swift")
+        #expect(files.count >= 10)
+        for file in files {
+            let lines = try Repository.text(file).split(separator: "\n").map { $0.drop { $0 == " " } }
+            let isListed = !lines.contains { $0.hasPrefix("default" + ":") }
+            #expect(
+                isListed,
+                "\(file) has a `default:`: list the cases, so that a new one does not compile until it is decided")
+        }
+    }
+
     @Test func `works with the parts of combined feedbacks, and not with what a definition lists`() throws {
         for file in Repository.sources {
             let text = try Repository.text(file)

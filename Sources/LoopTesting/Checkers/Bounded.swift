@@ -5,14 +5,16 @@ struct Bounded: Checker {
     static let promise = Promise.bounded
     private(set) var checkCount = 0
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        if case .queued(let queue, let max) = observation {
-            checkCount += 1
-            if queue.count > max {
-                throw Violation(.bounded, "\(queue.kind.rawValue): \(queue.count), the limit is \(max)")
-            }
+    /// A queue of the reducer was measured.
+    mutating func check(_ queue: QueueMeasure, max: Int) throws(Violation) {
+        checkCount += 1
+        if queue.count > max {
+            throw Violation(.bounded, "\(queue.kind.rawValue): \(queue.count), the limit is \(max)")
         }
-        guard case .measured(let entries, let entriesMax, let lag, let lagMax) = observation else { return }
+    }
+
+    /// The queues of a peer were measured.
+    mutating func check(_ entries: Int, max entriesMax: Int, lag: UInt64, max lagMax: UInt64) throws(Violation) {
         checkCount += 1
         if entries > entriesMax {
             throw Violation(.bounded, "an outbox holds \(entries) entries, the limit is \(entriesMax)")

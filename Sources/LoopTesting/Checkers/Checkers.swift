@@ -39,44 +39,71 @@ package struct Checkers<Work: Workload>: Sendable {
     var state: Work.Definition.State { model.state }
     var seq: Seq { model.seq }
 
+    /// Decides which checkers see an observation.
     package mutating func observe(_ observation: Observation) throws(Violation) {
-        try book.note(observation)
         switch observation {
-        case .began, .journaled:
-            try nothingLost.observe(observation, book)
-            try nothingTwice.observe(observation, book)
-            try poisonIsSetAside.observe(observation, book)
-            try followJournal(observation)
-        case .lost:
-            try oneOwner.observe(observation, book)
-            try nothingLost.observe(observation, book)
-            try nothingTwice.observe(observation, book)
-            try poisonIsSetAside.observe(observation, book)
-        case .trapped, .trappedAgain, .retried: try poisonIsSetAside.observe(observation, book)
-        case .askedToJoin: try lossIsNoticed.observe(observation, book)
-        case .left:
-            try lossIsNoticed.observe(observation, book)
-            try nothingStale.observe(observation, model)
-            try durableBeforeVisible.observe(observation, model)
-            try observersConverge.observe(observation, model)
-        case .accepted, .sent, .goesOn: break
-        case .told: try nothingLost.observe(observation, book)
-        case .died, .departed:
-            try nothingLost.observe(observation, book)
-            try observersConverge.observe(observation, model)
-            try snapshotComesFirst.observe(observation, book)
-        case .damaged, .repaired: try observersConverge.observe(observation, model)
-        case .watches, .beganAnew, .shown, .observedEnd:
-            try observersConverge.observe(observation, model)
-            try snapshotComesFirst.observe(observation, book)
-        case .ran, .forgotten: try oneOwner.observe(observation, book)
-        case .measured, .queued: try bounded.observe(observation, book)
+        case .began(let history):
+            nothingLost.begin()
+            nothingTwice.begin()
+            poisonIsSetAside.begin()
+            try begin(history)
+        case .journaled(let journaled):
+            try nothingLost.follow(journaled)
+            try nothingTwice.follow(journaled)
+            try poisonIsSetAside.follow(journaled)
+            try follow(journaled)
+        case .lost(let records):
+            book.lose(records)
+            oneOwner.lose(records)
+            nothingLost.lose(records)
+            nothingTwice.lose(records)
+            poisonIsSetAside.lose(records)
+        case .retried(let id): poisonIsSetAside.retry(id)
+        case .trapped(let id, let isItsFault): try poisonIsSetAside.trap(in: id, book[id], isItsFault)
+        case .trappedAgain(let id): try poisonIsSetAside.trapAgain(in: id)
+        case .askedToJoin(let joinRequest): lossIsNoticed.note(joinRequest)
+        case .left(let message):
+            try lossIsNoticed.check(message)
+            try nothingStale.check(message, model)
+            try durableBeforeVisible.check(message, model)
+            try observersConverge.check(message, model)
+        case .accepted(let entry): book.accept(entry)
+        case .goesOn(let history, let session, let number): book.forget(history, session, after: number)
+        case .sent(let history, let session, let first, let ids): try book.send(history, session, first, ids)
+        case .told(let id, let outcome, let isUnheard): try nothingLost.compare(id, outcome, isUnheard, book)
+        case .died(let peer):
+            nothingLost.die(peer)
+            observersConverge.remove(peer)
+            snapshotComesFirst.remove(peer)
+        case .departed(let peer):
+            try nothingLost.depart(peer, book)
+            observersConverge.remove(peer)
+            snapshotComesFirst.remove(peer)
+        case .watches(let peer, let watched):
+            observersConverge.add(peer, watched)
+            snapshotComesFirst.add(peer, watched)
+        case .damaged(let peer): observersConverge.damage(peer)
+        case .repaired(let peer): observersConverge.repair(peer)
+        case .beganAnew(let peer):
+            observersConverge.beginAnew(peer)
+            snapshotComesFirst.beginAnew(peer)
+        case .shown(let peer, let history, let action):
+            try observersConverge.show(action, history, peer, model)
+            try snapshotComesFirst.show(action, history, peer)
+        case .observedEnd(let peer, let history, let seq, let mustBeThere):
+            guard mustBeThere else { return }
+            try observersConverge.demandLast(history, seq, peer, model)
+            try snapshotComesFirst.demandState(peer)
+        case .ran(let peer, let history, let grant): try oneOwner.run(grant, history, on: peer)
+        case .forgotten(let history, let effect, let attempt): oneOwner.forget(history, effect, attempt)
+        case .measured(let entries, let entriesMax, let lag, let lagMax):
+            try bounded.check(entries, max: entriesMax, lag: lag, max: lagMax)
+        case .queued(let queue, let max): try bounded.check(queue, max: max)
         case .settled:
             count(.progress)
-            try nothingLost.observe(observation, book)
-            try poisonIsSetAside.observe(observation, book)
-            try observersConverge.observe(observation, model)
-            try snapshotComesFirst.observe(observation, book)
+            try nothingLost.settle(book)
+            try observersConverge.settle(model)
+            try snapshotComesFirst.settle()
         }
     }
 
@@ -89,23 +116,29 @@ package struct Checkers<Work: Workload>: Sendable {
         return observersConverge.knowsWhatIsLost(seq, history, model)
     }
 
-    /// What these know follows from the records that the journal has.
-    private mutating func followJournal(_ observation: Observation) throws(Violation) {
-        try oneOrder.observe(observation, book)
+    /// A journal was begun. What these know follows from the records that the journal has.
+    private mutating func begin(_ history: History) throws(Violation) {
+        oneOrder.begin()
+        nothingStale.begin()
+        oneOwner.begin(history)
+        durableBeforeVisible.begin(history)
+        replayIsExact.begin(history)
+        snapshotComesFirst.begin(history)
+        lossIsNoticed.begin(history)
+        observersConverge.begin(model)
+        try model.begin(history)
+    }
+
+    private mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
+        try oneOrder.follow(journaled.record)
         // Judged by what the events before it have made of the loop.
-        try nothingStale.observe(observation, model)
-        try oneOwner.observe(observation, book)
-        try durableBeforeVisible.observe(observation, model)
-        try replayIsExact.observe(observation, book)
-        try snapshotComesFirst.observe(observation, book)
-        try lossIsNoticed.observe(observation, book)
-        switch observation {
-        case .began(let history):
-            try observersConverge.observe(observation, model)
-            try model.begin(history)
-        case .journaled(let journaled): try model.follow(journaled.record)
-        default: break
-        }
+        try nothingStale.follow(journaled.record, model)
+        try oneOwner.follow(journaled)
+        durableBeforeVisible.follow(journaled.record)
+        try replayIsExact.follow(journaled.record)
+        snapshotComesFirst.follow(journaled.record)
+        lossIsNoticed.follow(journaled.record)
+        try model.follow(journaled.record)
     }
 
     /// A record became durable.
@@ -116,8 +149,8 @@ package struct Checkers<Work: Workload>: Sendable {
     /// Acknowledged records are gone that were not promised to last: what is left is all that ever was.
     mutating func lose(_ lost: [Record], keeping records: [Record], of history: History) throws(Violation) {
         try observe(.lost(journaled(history, lost, after: records)))
-        try followJournal(.began(history))
-        for journaled in journaled(history, records) { try followJournal(.journaled(journaled)) }
+        try begin(history)
+        for journaled in journaled(history, records) { try follow(journaled) }
     }
 
     /// The records with what stands behind them, in the history that each is of.
@@ -146,7 +179,7 @@ package struct Checkers<Work: Workload>: Sendable {
     mutating func count(_ promise: Promise) { otherCounts[promise, default: 0] += 1 }
 
     var checkCounts: [Promise: Int] {
-        let all: [any Counting] = [
+        let all: [any Checker] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
             observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside,
         ]

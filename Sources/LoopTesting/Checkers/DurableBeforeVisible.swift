@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// G7: whatever a frame says was in the journal when it left.
-struct DurableBeforeVisible: Counting {
+struct DurableBeforeVisible: Checker {
     static let promise = Promise.durableBeforeVisible
     private(set) var checkCount = 0
     private var history = History.none
@@ -18,25 +18,14 @@ struct DurableBeforeVisible: Counting {
     /// How often each effect has failed.
     private var failures: [EffectID: UInt32] = [:]
 
-    mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
-        switch observation {
-        case .began(let history):
-            self = DurableBeforeVisible(checkCount: checkCount)
-            self.history = history
-        case .journaled(let journaled): note(journaled.record)
-        case .lost(let lost): forget(lost)
-        case .left(.inbox(_, let frame)), .left(.reply(_, let frame)), .left(.publish(_, let frame)):
-            try check(frame)
-            if case .ended(let seq, let exitCode, let text) = frame.message {
-                try check(seq, model.seq, exitCode, text, model.outcome)
-            }
-        default: break
-        }
-    }
-
     init(checkCount: Int = 0) { self.checkCount = checkCount }
 
-    private mutating func note(_ record: Record) {
+    mutating func begin(_ history: History) {
+        self = DurableBeforeVisible(checkCount: checkCount)
+        self.history = history
+    }
+
+    mutating func follow(_ record: Record) {
         if let (session, number) = record.entry { watermarks[session] = number }
         switch record {
         case .event(let event): seq = event.seq.value
@@ -55,20 +44,19 @@ struct DurableBeforeVisible: Counting {
             if case .retryParked(let effect) = action.what { failures[effect] = nil }
         case .refused(let refusal):
             if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
-        default: break
+        case .completed, .skipped, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .quarantined:
+            break
         }
     }
 
-    /// What is no longer in the journal must not show any more. Who was granted what it cannot know either.
-    private mutating func forget(_ lost: [JournaledRecord]) {
-        for journaled in lost.reversed() {
-            if let (session, number) = journaled.record.entry { watermarks[session] = number - 1 }
-            if case .event(let event) = journaled.record { seq = event.seq.value - 1 }
+    /// A frame leaves the reducer.
+    mutating func check<Work>(_ message: Outbound, _ model: LoopModel<Work>) throws(Violation) {
+        switch message {
+        case .inbox(_, let frame), .reply(_, let frame), .publish(_, let frame): try check(frame, model)
         }
-        granted = [:]
     }
 
-    private mutating func check(_ frame: PeerFrame) throws(Violation) {
+    private mutating func check<Work>(_ frame: PeerFrame, _ model: LoopModel<Work>) throws(Violation) {
         checkCount += 1
         if frame.history != history { throw visible("history \(frame.history)", "\(history)") }
         if frame.epoch != epoch { throw visible("epoch \(frame.epoch)", "\(epoch)") }
@@ -98,7 +86,10 @@ struct DurableBeforeVisible: Counting {
             }
         case .update(let seq, _), .serverHeartbeat(let seq): try check(seq)
         case .transitions(let notes): for note in notes { try check(note.seq) }
-        default: break
+        case .ended(let seq, let exitCode, let text): try check(seq, model.seq, exitCode, text, model.outcome)
+        case .introduction, .busy, .statePart, .status, .refused, .answer, .delta, .unchanged, .stateHash,
+            .goodbyeHeard:
+            break
         }
     }
 

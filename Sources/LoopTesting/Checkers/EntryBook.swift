@@ -21,28 +21,34 @@ package struct EntryBook: Sendable {
         entries.indices.contains(id - 1) ? entries[id - 1] : nil
     }
 
-    mutating func note(_ observation: Observation) throws(Violation) {
-        switch observation {
-        case .accepted(let entry):
-            precondition(entry.id == entries.count + 1, "entry \(entry.id) was accepted after \(entries.count)")
-            entries.append(entry)
-        case .sent(let history, let session, let first, let ids):
-            turn(to: history)
-            for (offset, id) in ids.enumerated() {
-                try note(session, first + UInt64(offset), id)
-                _ = sent.insert(id)
-            }
-        case .goesOn(let history, let session, let number):
-            turn(to: history)
-            newest.streams[session]?.forget(after: Int(number))
-        case .lost(let records):
-            // Where an older copy of the journal was put back, the sessions that were opened since are given again.
-            for journaled in records {
-                guard case .sessionOpened(let session, _) = journaled.record else { continue }
-                turn(to: journaled.history)
-                newest.streams[session] = nil
-            }
-        default: break
+    mutating func accept(_ entry: SentEntry) {
+        precondition(entry.id == entries.count + 1, "entry \(entry.id) was accepted after \(entries.count)")
+        entries.append(entry)
+    }
+
+    /// Entries are handed to a socket, maybe again.
+    mutating func send(
+        _ history: History, _ session: SessionID, _ first: UInt64, _ ids: ArraySlice<Int>
+    ) throws(Violation) {
+        turn(to: history)
+        for (offset, id) in ids.enumerated() {
+            try note(session, first + UInt64(offset), id)
+            _ = sent.insert(id)
+        }
+    }
+
+    /// A session's entries after a number are gone with their process.
+    mutating func forget(_ history: History, _ session: SessionID, after number: UInt64) {
+        turn(to: history)
+        newest.streams[session]?.forget(after: Int(number))
+    }
+
+    /// Where an older copy of the journal was put back, the sessions that were opened since are given again.
+    mutating func lose(_ records: [JournaledRecord]) {
+        for journaled in records {
+            guard case .sessionOpened(let session, _) = journaled.record else { continue }
+            turn(to: journaled.history)
+            newest.streams[session] = nil
         }
     }
 

@@ -38,7 +38,9 @@ struct LoopModel<Work: Workload>: Sendable {
         switch record {
         case .event(let record): try follow(record)
         case .historyBegun(let begun, _): chronicle.begin(begun)
-        default: break
+        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun,
+            .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
+            break
         }
     }
 

@@ -16,29 +16,31 @@ struct LossIsNoticed: Checker {
     /// What is missing, by who has shown it.
     private var shown: [PeerID: String] = [:]
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began(let history):
-            self = LossIsNoticed(checkCount: checkCount)
-            self.history = history
-        case .journaled(let journaled): note(journaled.record)
-        case .askedToJoin(let joinRequest):
-            guard joinRequest.history == history else { return }
-            if let missing = missing(joinRequest) { shown[joinRequest.peer] = missing }
-        case .left(.inbox(let peer, let frame)):
-            guard case .joinAccepted = frame.message, frame.history == history else { return }
-            checkCount += 1
-            if let missing = shown[peer] {
-                throw Violation(
-                    .nothingLost, "a peer that knows of \(missing), which the journal does not have, is welcomed in")
-            }
-        default: break
+    init(checkCount: Int = 0) { self.checkCount = checkCount }
+
+    mutating func begin(_ history: History) {
+        self = LossIsNoticed(checkCount: checkCount)
+        self.history = history
+    }
+
+    /// A join request reaches the reducer.
+    mutating func note(_ joinRequest: JoinRequest) {
+        guard joinRequest.history == history else { return }
+        if let missing = missing(joinRequest) { shown[joinRequest.peer] = missing }
+    }
+
+    /// A frame leaves the reducer.
+    mutating func check(_ message: Outbound) throws(Violation) {
+        guard case .inbox(let peer, let frame) = message, case .joinAccepted = frame.message, frame.history == history
+        else { return }
+        checkCount += 1
+        if let missing = shown[peer] {
+            throw Violation(
+                .nothingLost, "a peer that knows of \(missing), which the journal does not have, is welcomed in")
         }
     }
 
-    init(checkCount: Int = 0) { self.checkCount = checkCount }
-
-    private mutating func note(_ record: Record) {
+    mutating func follow(_ record: Record) {
         if let (session, number) = record.entry { watermarks[session] = number }
         switch record {
         case .epochBegun(let epoch, _):
@@ -54,7 +56,9 @@ struct LossIsNoticed: Checker {
             history = begun
             owners = [:]
             shown = [:]
-        default: break
+        case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
+            .quarantined, .operatorAction:
+            break
         }
     }
 

@@ -14,20 +14,22 @@ struct NothingLost: Checker {
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began: hasEndedStreams = true
-        case .died(let peer): dead.insert(peer)
-        case .journaled(let journaled): try journal(journaled)
-        case .lost(let records):
-            // A sender may still hear what was true then, or that nobody knows any more.
-            hasEndedStreams = true
-            for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
-        case .told(let id, let outcome, let isUnheard): try compare(id, outcome, isUnheard, book)
-        case .departed(let peer): try demandOutcomes(book) { $0 == peer }
-        case .settled: try demandOutcomes(book) { [dead] in !dead.contains($0) }
-        default: break
-        }
+    mutating func begin() { hasEndedStreams = true }
+
+    mutating func die(_ peer: Int) { dead.insert(peer) }
+
+    mutating func depart(_ peer: Int, _ book: EntryBook) throws(Violation) {
+        try demandOutcomes(book) { $0 == peer }
+    }
+
+    mutating func settle(_ book: EntryBook) throws(Violation) {
+        try demandOutcomes(book) { [dead] in !dead.contains($0) }
+    }
+
+    /// A sender may still hear what was true then, or that nobody knows any more.
+    mutating func lose(_ records: [JournaledRecord]) {
+        hasEndedStreams = true
+        for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
     }
 
     private mutating func demandOutcomes(_ book: EntryBook, of isMeant: (Int) -> Bool) throws(Violation) {
@@ -38,25 +40,23 @@ struct NothingLost: Checker {
         }
     }
 
-    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+    mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .sessionRetired, .historyBegun: hasEndedStreams = true
-        default: break
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .epochBegun, .definition,
+            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
+            break
         }
         guard let (session, number) = journaled.record.entry else { return }
         guard let entry = journaled.entry else {
             throw Violation(.nothingLost, "entry \(number) of session \(session) was never sent")
         }
         while fates.count <= entry.id { fates.append(nil) }
-        switch journaled.record {
-        case .event(let event): fates[entry.id] = .applied(event.seq)
-        case .refused(let refusal): fates[entry.id] = .refused(refusal.reason)
-        case .quarantined: fates[entry.id] = .refused(.quarantined)
-        default: fates[entry.id] = .applied(.initial)
-        }
+        fates[entry.id] = journaled.record.outcome
     }
 
-    private mutating func compare(
+    /// A sender is told what became of its entry.
+    mutating func compare(
         _ id: Int, _ outcome: EntryOutcome, _ isUnheard: Bool, _ book: EntryBook
     ) throws(Violation) {
         checkCount += 1
@@ -72,7 +72,7 @@ struct NothingLost: Checker {
             case (.applied(let seq), .applied(let applied)):
                 seq == applied || seq == .initial && book[id]?.wantsSeq != true
             case (.refused(let reason), .refused(let why)): reason == why
-            default: false
+            case (.applied, .refused), (.refused, .applied), (_, nil): false
             }
         if !agrees {
             throw Violation(

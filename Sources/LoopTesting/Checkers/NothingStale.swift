@@ -5,7 +5,7 @@ import LoopWire
 /// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for
 /// good; and behind the one that ends the loop nothing is applied, and no effect starts. Which effects are wanted, and whether
 /// the loop has ended, is what the model says.
-struct NothingStale: Counting {
+struct NothingStale: Checker {
     static let promise = Promise.nothingStale
     private(set) var checkCount = 0
     /// Effects that had ended while they were wanted.
@@ -13,22 +13,27 @@ struct NothingStale: Counting {
     /// Effects that were wanted when another history began: whatever ran of them then may have done something.
     private var carriedOver: Set<EffectID> = []
 
-    mutating func observe<Work>(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
-        switch observation {
-        case .began:
-            over = []
-            carriedOver = []
-        case .journaled(let journaled):
-            if case .historyBegun = journaled.record { carriedOver.formUnion(model.live) }
-            try demandBeforeTheEnd(journaled.record, model.outcome)
-            try journal(journaled.record) { model.isLive($0) }
-        case .left(.inbox(_, let frame)):
+    mutating func begin() {
+        over = []
+        carriedOver = []
+    }
+
+    mutating func follow<Work>(_ record: Record, _ model: LoopModel<Work>) throws(Violation) {
+        if case .historyBegun = record { carriedOver.formUnion(model.live) }
+        try demandBeforeTheEnd(record, model.outcome)
+        try follow(record) { model.isLive($0) }
+    }
+
+    /// A frame leaves the reducer.
+    mutating func check<Work>(_ message: Outbound, _ model: LoopModel<Work>) throws(Violation) {
+        switch message {
+        case .inbox(_, let frame):
             if case .commands(_, let commands) = frame.message { try demandWanted(commands, model.outcome) }
-        case .left(.reply(_, let frame)):
+        case .reply(_, let frame):
             if case .assignments(let part) = frame.message, let grant = part.grants.first {
                 try demandEndless(model.outcome, "\(grant.effect) is assigned")
             }
-        default: break
+        case .publish: break
         }
     }
 
@@ -37,11 +42,14 @@ struct NothingStale: Counting {
         case .event(let event): try demandEndless(outcome, "event \(event.seq) is applied")
         case .completed(_, let number, let effect, _):
             try demandEndless(outcome, "entry \(number) completes \(effect)")
-        case .refused(let refusal) where refusal.reason == .ended && outcome == nil:
+        case .refused(let refusal):
+            guard refusal.reason == .ended, outcome == nil else { return }
             throw Violation(
                 .nothingStale,
                 "entry \(refusal.number) of session \(refusal.session) is refused as behind an end that there is not")
-        default: break
+        case .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash,
+            .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun:
+            break
         }
     }
 
@@ -50,7 +58,7 @@ struct NothingStale: Counting {
         if outcome != nil { throw Violation(.nothingStale, "\(what()), and the loop has ended") }
     }
 
-    private mutating func journal(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
+    private mutating func follow(_ record: Record, _ isLive: (EffectID) -> Bool) throws(Violation) {
         switch record {
         case .event(let record):
             guard let effect = record.effect else { return }
@@ -68,7 +76,9 @@ struct NothingStale: Counting {
             if end.next == .parked { over.insert(end.effect) }
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { over.remove(effect) }
-        default: break
+        case .skipped, .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
+            .markHash, .historyBegun:
+            break
         }
     }
 

@@ -14,15 +14,13 @@ struct NothingTwice: Checker {
     private var aside: [UInt64: SentEntry] = [:]
     private var retried: SentEntry?
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began:
-            consumed = []
-            aside = [:]
-        case .lost(let records): for record in records { forget(record) }
-        case .journaled(let journaled): try journal(journaled)
-        default: break
-        }
+    mutating func begin() {
+        consumed = []
+        aside = [:]
+    }
+
+    mutating func lose(_ records: [JournaledRecord]) {
+        for record in records { forget(record) }
     }
 
     private mutating func forget(_ journaled: JournaledRecord) {
@@ -38,7 +36,7 @@ struct NothingTwice: Checker {
         retried = nil
     }
 
-    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+    mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         defer { if case .event = journaled.record { retried = nil } }
         if case .operatorAction(let action) = journaled.record, case .retryQuarantined(let id) = action.what {
             retried = aside[id]
@@ -50,9 +48,11 @@ struct NothingTwice: Checker {
                     .nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(journaled.record)")
             }
             switch journaled.record {
-            case .refused: return
             case .quarantined(let record): aside[record.id] = entry
-            default: try apply(entry, journaled.record)
+            case .event, .completed, .skipped, .attemptEnded: try apply(entry, journaled.record)
+            case .refused, .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
+                .markHash, .operatorAction, .historyBegun:
+                break
             }
         } else if case .event(let record) = journaled.record, record.session == .none {
             guard let retried else {

@@ -120,14 +120,9 @@ package enum Observation: Sendable {
     case settled
 }
 
-/// What a report says of a checker.
-package protocol Counting: Sendable {
+/// Watches for one promise. Each is written from the promise alone, not from the machines.
+package protocol Checker: Sendable {
     static var promise: Promise { get }
     /// How often something was compared.
     var checkCount: Int { get }
-}
-
-/// Watches for one promise. Each is written from the promise alone, not from the machines.
-package protocol Checker: Counting {
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation)
 }

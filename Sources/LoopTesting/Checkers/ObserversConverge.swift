@@ -5,7 +5,7 @@ import LoopWire
 /// G9: every state that is published or shown is the one that the events up to its seq make; of transitions, everyone is shown
 /// or told to be missed; when all has settled, every observer has come to the newest state; and when the loop has ended, to the
 /// last one before it hears of that.
-struct ObserversConverge<Work: Workload>: Counting {
+struct ObserversConverge<Work: Workload>: Checker {
     static var promise: Promise { .observersConverge }
     private(set) var checkCount = 0
 
@@ -40,26 +40,20 @@ struct ObserversConverge<Work: Workload>: Counting {
         sections = work.definition.sections
     }
 
-    mutating func observe(_ observation: Observation, _ model: LoopModel<Work>) throws(Violation) {
-        switch observation {
-        case .began: if !observers.isEmpty { gone.append(model.chronicle) }
-        case .left(.publish(let topic, let frame)): try check(frame, on: topic, model)
-        case .watches(let peer, let watched): observers[peer] = Watching(watched: watched)
-        case .damaged(let peer): observers[peer]?.isDamaged = true
-        case .repaired(let peer): observers[peer]?.isDamaged = false
-        case .beganAnew(let peer): observers[peer]?.beginAnew()
-        case .died(let peer), .departed(let peer): observers[peer] = nil
-        case .observedEnd(let peer, let history, let seq, let mustBeThere):
-            if mustBeThere { try demandLast(history, seq, peer, model) }
-        case .shown(let peer, let history, let action): try check(action, history, peer, model)
-        case .settled: try demandNewest(model)
-        default: break
-        }
-    }
+    /// Another journal begins, and this model's is gone.
+    mutating func begin(_ model: LoopModel<Work>) { if !observers.isEmpty { gone.append(model.chronicle) } }
+
+    mutating func add(_ peer: Int, _ watched: SimulationPlan.Watched) { observers[peer] = Watching(watched: watched) }
+    mutating func remove(_ peer: Int) { observers[peer] = nil }
+    mutating func damage(_ peer: Int) { observers[peer]?.isDamaged = true }
+    mutating func repair(_ peer: Int) { observers[peer]?.isDamaged = false }
+    mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
 
     // MARK: What the reducer publishes
 
-    private mutating func check(_ frame: PeerFrame, on topic: Topic, _ model: LoopModel<Work>) throws(Violation) {
+    /// A frame leaves the reducer.
+    mutating func check(_ message: Outbound, _ model: LoopModel<Work>) throws(Violation) {
+        guard case .publish(let topic, let frame) = message else { return }
         let section = section(of: topic)
         switch frame.message {
         case .update(let seq, let bytes):
@@ -83,7 +77,9 @@ struct ObserversConverge<Work: Workload>: Counting {
                     throw Violation(.observersConverge, "the transition published at \(note.seq) is not the journal's")
                 }
             }
-        default: break
+        case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
+            .statePart, .status, .ended, .refused, .serverHeartbeat, .answer, .goodbyeHeard:
+            break
         }
     }
 
@@ -126,7 +122,7 @@ struct ObserversConverge<Work: Workload>: Counting {
 
     // MARK: What an observer shows
 
-    private mutating func check(
+    mutating func show(
         _ action: ObserverAction, _ history: History, _ peer: Int, _ model: LoopModel<Work>
     ) throws(Violation) {
         guard var watching = observers[peer] else { return }
@@ -220,7 +216,7 @@ struct ObserversConverge<Work: Workload>: Counting {
     }
 
     /// An observer hears of an end.
-    private mutating func demandLast(
+    mutating func demandLast(
         _ history: History, _ seq: Seq, _ peer: Int, _ model: LoopModel<Work>
     ) throws(Violation) {
         guard let watching = observers[peer], watching.watched.includesStates else { return }
@@ -236,7 +232,8 @@ struct ObserversConverge<Work: Workload>: Counting {
             .observersConverge, "observer \(peer), \(place), hears of the end, which is at \(seq)")
     }
 
-    private mutating func demandNewest(_ model: LoopModel<Work>) throws(Violation) {
+    /// Every observer has come to the newest state.
+    mutating func settle(_ model: LoopModel<Work>) throws(Violation) {
         for peer in observers.keys.sorted() {
             checkCount += 1
             if let lack = lacks(peer, model) {

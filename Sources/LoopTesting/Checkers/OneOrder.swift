@@ -11,18 +11,13 @@ struct OneOrder: Checker {
     private var time = WallTime(milliseconds: .min)
     private var consumed = SessionTable<UInt64>()
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began:
-            seq = 0
-            time = WallTime(milliseconds: .min)
-            consumed = SessionTable()
-        case .journaled(let journaled): try journal(journaled.record)
-        default: break
-        }
+    mutating func begin() {
+        seq = 0
+        time = WallTime(milliseconds: .min)
+        consumed = SessionTable()
     }
 
-    private mutating func journal(_ record: Record) throws(Violation) {
+    mutating func follow(_ record: Record) throws(Violation) {
         switch record {
         case .event(let record):
             checkCount += 1
@@ -34,13 +29,15 @@ struct OneOrder: Checker {
             }
             time = record.time
             seq += 1
-            if record.session != .none { try consume(record.session, record.number) }
         case .historyBegun: consumed = SessionTable()
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
             consumed[session] = 0
-        default: if let (session, number) = record.entry { try consume(session, number) }
+        case .refused, .completed, .skipped, .attemptEnded, .sessionRetired, .epochBegun, .definition, .stateHash,
+            .stateMarked, .markHash, .quarantined, .operatorAction:
+            break
         }
+        if let (session, number) = record.entry { try consume(session, number) }
     }
 
     private mutating func consume(_ session: SessionID, _ number: UInt64) throws(Violation) {
@@ -52,21 +49,5 @@ struct OneOrder: Checker {
             throw Violation(.oneOrder, "entry \(number) of session \(session) was consumed after \(last)")
         }
         consumed[session] = number
-    }
-}
-
-extension Record {
-    /// The numbered entry that this record consumes.
-    var entry: (session: SessionID, number: UInt64)? {
-        switch self {
-        // An event that an operator had applied is nobody's entry any more.
-        case .event(let record): record.session == .none ? nil : (record.session, record.number)
-        case .refused(let record): (record.session, record.number)
-        case .completed(let session, let number, _, _): (session, number)
-        case .skipped(let session, let number): (session, number)
-        case .quarantined(let record): (record.session, record.number)
-        case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
-        default: nil
-        }
     }
 }

@@ -36,37 +36,40 @@ struct OneOwner: Checker {
         var next: Int
     }
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began(let begun):
-            history = begun
-            commits = [:]
-            floors = [:]
-            refused = []
-            seq = 0
-            epochs = []
-        case .ran(let peer, let history, let grant):
-            checkCount += 1
-            let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
-            if let earlier = runs.updateValue(peer, forKey: run) {
-                throw Violation(
-                    .oneOwner,
-                    "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
-            }
-        case .forgotten(let history, let effect, let attempt):
-            forgotten.insert(Run(history: history, effect: effect, attempt: attempt))
-        case .journaled(let journaled): try journal(journaled)
-        case .lost(let records):
-            hasLostRecords = true
-            // Where an older copy of the journal was put back, an epoch's number is given again; its nonce is another.
-            for case .epochBegun(let epoch, _) in records.map(\.record) {
-                runs = runs.filter { $0.key.attempt.epoch < epoch.number }
-            }
-        default: break
+    mutating func begin(_ history: History) {
+        self.history = history
+        commits = [:]
+        floors = [:]
+        refused = []
+        seq = 0
+        epochs = []
+    }
+
+    /// A worker begins an attempt.
+    mutating func run(_ grant: Grant, _ history: History, on peer: Int) throws(Violation) {
+        checkCount += 1
+        let run = Run(history: history, effect: grant.effect, attempt: grant.attempt)
+        if let earlier = runs.updateValue(peer, forKey: run) {
+            throw Violation(
+                .oneOwner,
+                "attempt \(grant.attempt) of \(grant.effect) runs on peer \(peer) and ran on peer \(earlier)")
         }
     }
 
-    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+    /// A worker does not claim an attempt that it has.
+    mutating func forget(_ history: History, _ effect: EffectID, _ attempt: Attempt) {
+        forgotten.insert(Run(history: history, effect: effect, attempt: attempt))
+    }
+
+    mutating func lose(_ records: [JournaledRecord]) {
+        hasLostRecords = true
+        // Where an older copy of the journal was put back, an epoch's number is given again; its nonce is another.
+        for case .epochBegun(let epoch, _) in records.map(\.record) {
+            runs = runs.filter { $0.key.attempt.epoch < epoch.number }
+        }
+    }
+
+    mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .event(let event):
             seq = event.seq.value
@@ -99,7 +102,9 @@ struct OneOwner: Checker {
         case .historyBegun(let begun, _):
             history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
-        default: break
+        case .skipped, .sessionOpened, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
+            .operatorAction:
+            break
         }
     }
 

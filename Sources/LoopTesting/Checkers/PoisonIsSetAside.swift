@@ -36,32 +36,35 @@ struct PoisonIsSetAside: Checker {
         var wasAside = false
     }
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began:
-            aside = [:]
-            retries = [:]
-        case .trapped(let id, let isItsFault): try end(in: id, book[id].map(Culprit.init) ?? .entry(id: id), isItsFault)
-        case .trappedAgain(let id):
-            checkCount += 1
-            retries[id, default: 0] -= 1
-            if retries[id, default: 0] < 0 {
-                throw Violation(
-                    .poisonIsSetAside, "the process ended in quarantined event \(id), and nobody asked for it")
-            }
-        case .retried(let id): retries[id, default: 0] += 1
-        case .journaled(let journaled): try journal(journaled)
-        case .lost(let records):
-            for journaled in records {
-                guard case .quarantined(let record) = journaled.record else { continue }
-                if let culprit = aside.removeValue(forKey: record.id) { cases[culprit] = Case(wasAside: true) }
-                retries[record.id] = nil
-            }
-        default: break
+    mutating func begin() {
+        aside = [:]
+        retries = [:]
+    }
+
+    mutating func lose(_ records: [JournaledRecord]) {
+        for journaled in records {
+            guard case .quarantined(let record) = journaled.record else { continue }
+            if let culprit = aside.removeValue(forKey: record.id) { cases[culprit] = Case(wasAside: true) }
+            retries[record.id] = nil
         }
     }
 
-    private mutating func end(in id: Int, _ culprit: Culprit, _ isItsFault: Bool) throws(Violation) {
+    /// An operator asks for an event that was set aside.
+    mutating func retry(_ id: UInt64) { retries[id, default: 0] += 1 }
+
+    /// The process ended in an event that was set aside.
+    mutating func trapAgain(in id: UInt64) throws(Violation) {
+        checkCount += 1
+        retries[id, default: 0] -= 1
+        if retries[id, default: 0] < 0 {
+            throw Violation(
+                .poisonIsSetAside, "the process ended in quarantined event \(id), and nobody asked for it")
+        }
+    }
+
+    /// The process ended in the reduction of an entry's event.
+    mutating func trap(in id: Int, _ entry: SentEntry?, _ isItsFault: Bool) throws(Violation) {
+        let culprit = entry.map(Culprit.init) ?? .entry(id: id)
         checkCount += 1
         cases[culprit, default: Case()].ends += 1
         guard let known = cases[culprit] else { return }
@@ -73,7 +76,7 @@ struct PoisonIsSetAside: Checker {
         }
     }
 
-    private mutating func journal(_ journaled: JournaledRecord) throws(Violation) {
+    mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         guard case .quarantined(let record) = journaled.record, let entry = journaled.entry else { return }
         checkCount += 1
         let culprit = Culprit(entry)

@@ -26,24 +26,22 @@ struct ReplayIsExact<Work: Workload>: Checker {
         recordsMax = work.limits.shadowRecordsMax
     }
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .began(let history):
-            guard hasShadow else { return }
-            var begun = JournaledState(definition: ran, coder: work.coder, history: history)
-            begun.core.brokenRules = rules
-            shadow = begun
-        case .journaled(let journaled):
-            guard hasShadow else { return }
-            do {
-                try shadow?.apply(journaled.record)
-            } catch {
-                throw Violation(.replayIsExact, "\(journaled.record) cannot be replayed: \(error)")
-            }
-            recordCount += 1
-            if recordCount.isMultiple(of: recordsMax) { try goOnFromSnapshot() }
-        default: break
+    mutating func begin(_ history: History) {
+        guard hasShadow else { return }
+        var begun = JournaledState(definition: ran, coder: work.coder, history: history)
+        begun.core.brokenRules = rules
+        shadow = begun
+    }
+
+    mutating func follow(_ record: Record) throws(Violation) {
+        guard hasShadow else { return }
+        do {
+            try shadow?.apply(record)
+        } catch {
+            throw Violation(.replayIsExact, "\(record) cannot be replayed: \(error)")
         }
+        recordCount += 1
+        if recordCount.isMultiple(of: recordsMax) { try goOnFromSnapshot() }
     }
 
     /// - Parameter wholly: compares everything, by its bytes.

@@ -25,29 +25,31 @@ struct SnapshotComesFirst: Checker {
         }
     }
 
-    mutating func observe(_ observation: Observation, _ book: EntryBook) throws(Violation) {
-        switch observation {
-        case .watches(let peer, let watched): observers[peer] = Watching(states: watched.includesStates)
-        case .observedEnd(let peer, _, _, let mustBeThere): if mustBeThere { try demandState(peer) }
-        case .died(let peer), .departed(let peer): observers[peer] = nil
-        case .began(let history): current = history
-        case .journaled(let journaled):
-            if case .historyBegun(let history, _) = journaled.record { current = history }
-        case .beganAnew(let peer): observers[peer]?.beginAnew()
-        case .shown(let peer, let history, let action): try show(action, history, peer)
-        case .settled:
-            for peer in observers.keys.sorted() { try demandState(peer) }
-        default: break
-        }
+    mutating func begin(_ history: History) { current = history }
+
+    mutating func follow(_ record: Record) {
+        if case .historyBegun(let history, _) = record { current = history }
     }
 
-    private mutating func demandState(_ peer: Int) throws(Violation) {
+    mutating func add(_ peer: Int, _ watched: SimulationPlan.Watched) {
+        observers[peer] = Watching(states: watched.includesStates)
+    }
+
+    mutating func remove(_ peer: Int) { observers[peer] = nil }
+    mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
+
+    mutating func settle() throws(Violation) {
+        for peer in observers.keys.sorted() { try demandState(peer) }
+    }
+
+    /// An observer is to have been shown a state by now.
+    mutating func demandState(_ peer: Int) throws(Violation) {
         guard let watching = observers[peer], watching.states else { return }
         checkCount += 1
         if watching.shown == nil { throw Violation(.snapshotComesFirst, "observer \(peer) shows no state") }
     }
 
-    private mutating func show(_ action: ObserverAction, _ history: History, _ peer: Int) throws(Violation) {
+    mutating func show(_ action: ObserverAction, _ history: History, _ peer: Int) throws(Violation) {
         guard var watching = observers[peer] else { return }
         defer { observers[peer] = watching }
         if watching.histories.last != history {

@@ -58,7 +58,7 @@ extension ClusterEngine {
                 try observe(.trapped(entry: entry.id, isItsFault: isItsFault))
             }
         case .retry(let id): try observe(.trappedAgain(quarantined: id))
-        default: break
+        case .nothing, .replay, .fault: break
         }
         // A handler of signals leaves word of a fault, and cannot of a kill.
         try crashReducer(signal: isItsFault && chance(0.8) ? 4 : 0)

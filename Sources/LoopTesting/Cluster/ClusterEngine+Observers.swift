@@ -140,7 +140,9 @@ extension PeerFrame {
         case .update, .delta, .unchanged, .stateHash, .transitions: true
         // In an inbox a tick tells one peer of a new epoch.
         case .serverHeartbeat, .ended: session == .none
-        default: false
+        case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
+            .statePart, .status, .refused, .answer, .goodbyeHeard:
+            false
         }
     }
 }

@@ -108,7 +108,10 @@ extension ClusterEngine {
             switch frame.message {
             case .acknowledgement(let part), .outcomes(let part):
                 try demandFit(part.notable.count, bytesEach: NotableOutcome.byteCount, "an acknowledgement")
-            default: break
+            case .introduction, .joinAccepted, .commands, .tick, .assignments, .busy, .statePart, .status, .ended,
+                .refused, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash,
+                .goodbyeHeard:
+                break
             }
         case .publish: break
         }

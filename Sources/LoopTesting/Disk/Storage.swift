@@ -85,10 +85,10 @@ struct AwaitedLoss {
     func covers(_ records: [Record]) -> Bool {
         guard !records.contains(where: \.outlivesPower) else { return false }
         return records.contains { record in
-            switch (record, of) {
-            case (.event, .event): true
-            case (.attemptEnded(let end), .attemptEnd): end.cause == .unresponsive
-            default: false
+            switch of {
+            case .event: if case .event = record { true } else { false }
+            case .attemptEnd: if case .attemptEnded(let end) = record { end.cause == .unresponsive } else { false }
+            case .refusal: false
             }
         }
     }

@@ -1,0 +1,34 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+extension Record {
+    /// The numbered entry that this record consumes.
+    var entry: (session: SessionID, number: UInt64)? {
+        switch self {
+        // An event that an operator had applied is nobody's entry any more.
+        case .event(let record): record.session == .none ? nil : (record.session, record.number)
+        case .refused(let record): (record.session, record.number)
+        case .completed(let session, let number, _, _): (session, number)
+        case .skipped(let session, let number): (session, number)
+        case .quarantined(let record): (record.session, record.number)
+        case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
+        case .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked, .markHash,
+            .operatorAction, .historyBegun:
+            nil
+        }
+    }
+
+    /// What the sender of the entry that this record consumes is told; nil: it consumes none.
+    var outcome: EntryOutcome? {
+        switch self {
+        case .event(let event): .applied(event.seq)
+        case .refused(let refusal): .refused(refusal.reason)
+        case .quarantined: .refused(.quarantined)
+        case .completed, .skipped, .attemptEnded: .applied(.initial)
+        case .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked, .markHash,
+            .operatorAction, .historyBegun:
+            nil
+        }
+    }
+}
