@@ -49,6 +49,17 @@ extension Record {
             false
         }
     }
+
+    /// The seq whose state it tells the digest of: a replay that has applied it agrees with the journal up to there. Nil for
+    /// other records.
+    var hashedSeq: Seq? {
+        switch self {
+        case .stateHash(let seq, _), .markHash(let seq, _): seq
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun,
+            .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun:
+            nil
+        }
+    }
 }
 
 /// Which definition makes the transitions from here on.

@@ -140,7 +140,9 @@ public struct ObserverMachine: Sendable {
         case .transitions(let notes): if following.fingerprint != nil { take(notes) } else { show(notes) }
         case .ended(let seq, let exitCode, let text):
             end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text), now: now)
-        default: break
+        case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
+            .statePart, .status, .refused, .answer, .goodbyeHeard:
+            break
         }
     }
 
@@ -158,7 +160,9 @@ public struct ObserverMachine: Sendable {
             if refused.what == .section || refused.what == .definition && following.fingerprint != nil {
                 actions.append(.refused(refused))
             }
-        default: break
+        case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,
+            .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard:
+            break
         }
     }
 

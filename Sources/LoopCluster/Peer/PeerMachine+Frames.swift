@@ -39,7 +39,9 @@ extension PeerMachine {
             return
         case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             return joinAccepted(frame, watermark, silenceLimit, tickInterval, feedbacks)
-        default: break
+        case .introduction, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .status, .ended,
+            .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
+            break
         }
         guard isCurrent(frame) else { return }
         switch frame.message {
@@ -54,8 +56,7 @@ extension PeerMachine {
         case .assignments(let part): assemble(part)
         case .ended(let seq, let exitCode, let text): end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text))
         case .introduction, .refused, .joinAccepted, .busy, .statePart, .status, .update, .transitions,
-            .serverHeartbeat, .answer,
-            .delta, .unchanged, .stateHash, .goodbyeHeard:
+            .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard:
             break
         }
     }

@@ -65,10 +65,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
                 }
                 do {
                     try core.apply(record)
-                    switch record {
-                    case .stateHash(let seq, _), .markHash(let seq, _): lastEqual = seq
-                    default: break
-                    }
+                    if let seq = record.hashedSeq { lastEqual = seq }
                 } catch let difference as ReplayDifference {
                     note("between seq \(lastEqual) and seq \(difference.seq): the state hashes differ")
                 } catch {

@@ -73,11 +73,9 @@ public struct Verification<Definition: LoopDefinition> {
                 }
                 report.records += 1
                 report.through = core.seq.value
-                switch record {
-                case .stateHash(let seq, _), .markHash(let seq, _):
+                if let seq = record.hashedSeq {
                     report.stateHashes += 1
                     lastEqual = seq
-                default: break
                 }
                 while let snapshot = next.first, snapshot.position == core.position {
                     next.removeFirst()

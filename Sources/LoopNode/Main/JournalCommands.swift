@@ -95,7 +95,7 @@ enum JournalCommands {
         case (nil, let seq?):
             try loop.tools.cut(path, Seq(UInt64(seq)))
             print("\(path) ends at seq \(seq) now, in a new history: workers and senders are told so")
-        default:
+        case (nil, nil), (_?, _?):
             throw UsageError(message: "trim takes one of --before and --after", hint: "see trim --help")
         }
         return 0

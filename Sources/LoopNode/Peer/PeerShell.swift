@@ -261,7 +261,7 @@ struct PeerShell: ~Copyable {
             case .refused(let refused): throw NodeError.refused(refused.description)
             // Told by the way out: who hears of the end can send nothing any more, and is told so.
             case .ended: break
-            default:
+            case .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .standing:
                 guard case .doubted(let shown) = show(action) else { continue }
                 observer?.resync(shown: shown)
                 hasDiverged = true

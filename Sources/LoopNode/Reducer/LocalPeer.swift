@@ -45,7 +45,8 @@ struct LocalPeer {
             switch action {
             case .send(let message): intake.receive(message, from: .local)
             case .connect: hasWork = true
-            default: break
+            case .rebuildPush, .run, .update, .stop, .settled, .hasSpace, .keptWaiting, .refused, .loopEnded, .finished:
+                break
             }
         }
         while let batch = driver.nextBatch() { intake.receive(batch) }

@@ -118,7 +118,8 @@ struct ReducerSockets: ~Copyable {
             case .inbox(loop, let peer): if begins { inbox(peer) }
             case .events(loop, fingerprint): subscriptions.hasEvents = begins
             case .transitions(loop): subscriptions.hasTransitions = begins
-            default: break
+            // The others are of another loop or definition, and nothing depends on who hears a tick.
+            case .updates, .inbox, .events, .transitions, .tick: break
             }
         }
     }

@@ -61,7 +61,8 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             followed.withLock { $0.unread = action }
             // Somebody may have come meanwhile.
             if known.withLock({ !$0.viewers.isEmpty }) { readUnread() }
-        default: return follow { _ in action }
+        case .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused:
+            return follow { _ in action }
         }
         return .fine
     }
