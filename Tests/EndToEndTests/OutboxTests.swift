@@ -136,13 +136,14 @@ private struct Tally: LoopDefinition {
         var killed = 0
         for number in 0..<24 {
             let (sender, _) = try stage.put(number)
-            let death = Task {
-                // Each sender has a little longer to live: the moment is what is tried.
-                try await Task.sleep(for: .milliseconds(8 * number))
+            // Each sender has a little longer to live: the moment is what is tried. A thread of its own keeps the time while
+            // other tests have the pool.
+            let death = try NodeThread("death") {
+                usleep(UInt32(8_000 * number))
                 sender.kill()
             }
             if await sender.wait() == .exited(0) { confirmed.insert(number) } else { killed += 1 }
-            death.cancel()
+            await death.join()
         }
         let (flush, left) = try stage.sender(["--flush"])
         #expect(await flush.wait() == .exited(0), "\(left.withLock { $0 }) \(stage.errors.withLock { $0 })")
