@@ -5,32 +5,48 @@ import PackageDescription
 // LOOP_PORTABLE=1 leaves out what relies on how one system or one standard library is made.
 let portable: [SwiftSetting] = Context.environment["LOOP_PORTABLE"] == "1" ? [.define("PORTABLE")] : []
 
-let settings: [SwiftSetting] =
+/// Of tests and fuzzers, which call C and look into memory as they please.
+let unchecked: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .treatAllWarnings(as: .error),
     ] + portable
 
+/// Of everything else: every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
+let strictlySafe = unchecked + [.strictMemorySafety()]
+
+/// The modules with uses of unsafe code that are not marked, and what these are for.
+let unmarked: [String: String] = [
+    "LoopLock": "locks of the system in memory of their own",
+    "LoopCore": "queries are handed states and events of any type by address",
+    "LoopWire": "messages are read and written where they lie, without copies",
+    "LoopCluster": "events are applied by address, and the crash note is memory that outlives the process",
+    "SQLite": "statements bind and read memory of SQLite's",
+    "ZMQ": "frames are memory of ZeroMQ's",
+    "LoopNode": "threads, signals, processes and addresses of the system",
+    "LoopFetch": "memory of libcurl, libxml2 and libcmark-gfm",
+    "LoopWeb": "memory of libmicrohttpd",
+]
+
+func settings(of name: String) -> [SwiftSetting] { unmarked[name] == nil ? strictlySafe : unchecked }
+
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources",
-    settings: [SwiftSetting] = settings
+    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources"
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings(of: name))
 }
 
-/// Every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
-let strictlySafe = settings + [.strictMemorySafety()]
-
 func executable(_ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources") -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings(of: name))
 }
 
 func tests(
     _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings)
+        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: unchecked)
 }
 
 let package = Package(
@@ -71,14 +87,14 @@ let package = Package(
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopLock"),
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
-        library("LoopCollections", ["CMemory", "LoopLock"], settings: strictlySafe),
+        library("LoopCollections", ["CMemory", "LoopLock"]),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
         // The names that the four libraries have for what LoopCore names otherwise.
         library("LoopCompatibility", ["LoopCore"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
-        library("CBOR", ["CMemory", "LoopLock"], settings: strictlySafe),
+        library("CBOR", ["CMemory", "LoopLock"]),
         // Bytes: every message between nodes.
         library("LoopWire", ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
@@ -147,14 +163,14 @@ let package = Package(
         .target(
             name: "LoopFuzzing",
             dependencies: ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFetch", "SQLite"],
-            path: "Fuzzing/LoopFuzzing", swiftSettings: settings),
+            path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
         .executableTarget(
-            name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: settings),
+            name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),
 
         // Folders and addresses of the tests' own, gone when they are over.
         .target(
             name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
-            swiftSettings: settings),
+            swiftSettings: unchecked),
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),

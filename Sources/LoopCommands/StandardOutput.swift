@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 import Glibc
 import LoopNode
 
@@ -7,14 +9,11 @@ enum StandardOutput {
     /// as somebody reads it.
     static func line(_ text: String) {
         StandardError.flush(within: .milliseconds(200))
-        var text = text + "\n"
-        text.withUTF8 { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let result = write(1, UnsafeBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if result < 0 && errno != EINTR { return }
-                rest = rest.dropFirst(max(0, result))
-            }
+        var rest = Array((text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let result = unsafe write(1, Array(rest), rest.count)
+            if result < 0 && errno != EINTR { return }
+            rest = rest.dropFirst(max(0, result))
         }
     }
 }

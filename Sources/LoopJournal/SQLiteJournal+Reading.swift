@@ -1,3 +1,5 @@
+// Unsafe: SQLite's bytes are copied before the statement takes its next step.
+
 import CBOR
 public import LoopCluster
 public import LoopCore
@@ -33,7 +35,7 @@ extension SQLiteJournal {
                 let checked = try check(row, after: link, bytes)
                 rows.append((checked, page.count))
                 if page.isEmpty { page.reserveCapacity(min(max(bytesMax, bytes.byteCount), 4 << 20)) }
-                bytes.withUnsafeBytes { page.append(contentsOf: $0) }
+                unsafe bytes.withUnsafeBytes { unsafe page.append(contentsOf: $0) }
                 link = checked.link
             } catch {
                 // What is before the damage is read first; the next page begins with it.

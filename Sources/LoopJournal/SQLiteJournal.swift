@@ -1,3 +1,5 @@
+// Unsafe: the bytes belong to a value that is held for the whole call.
+
 public import LoopCluster
 internal import LoopCore
 internal import LoopLock
@@ -137,10 +139,10 @@ public final class SQLiteJournal: Journal {
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
-        let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span.bytes)
+        let row = unsafe BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span.bytes)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
-            try file.insert(row, pending.span.bytes)
+            try unsafe file.insert(row, pending.span.bytes)
             if isSynced { try file.setSynchronous(durability) }
         } catch {
             throw poisoned(.sqlite(operation, error))

@@ -1,3 +1,5 @@
+// Unsafe: the event has 62 bytes, which was checked.
+
 import CBOR
 import LoopCore
 import LoopWire
@@ -28,7 +30,7 @@ struct PackedEvent: NumberedEvent, WireCodable {
             guard bytes.byteCount == 62 else {
                 throw WireError.refused(path: "event", why: "it has \(bytes.byteCount) bytes in place of 62")
             }
-            return bytes.unsafeLoadUnaligned(as: UInt64.self)
+            return unsafe bytes.unsafeLoadUnaligned(as: UInt64.self)
         }
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the address of the closure is valid until `loop_meter` returns, which calls it once.
+
 import CMeter
 
 /// Counts what is done within its measured parts: allocations by itself, instructions by a profiler that collects within
@@ -13,8 +15,8 @@ struct Meter {
         let before = loop_meter_allocations()
         withoutActuallyEscaping(part) { part in
             var part = part
-            withUnsafeMutablePointer(to: &part) { address in
-                loop_meter({ $0?.assumingMemoryBound(to: (() -> Void).self).pointee() }, address)
+            unsafe withUnsafeMutablePointer(to: &part) { address in
+                unsafe loop_meter({ unsafe $0?.assumingMemoryBound(to: (() -> Void).self).pointee() }, address)
             }
         }
         allocations += loop_meter_allocations() - before

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 import Glibc
 import LoopLock
 import LoopNode
@@ -103,7 +105,7 @@ public enum ChaosProgram {
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false
                 var item = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-                while poll(&item, 1, -1) >= 0 || errno == EINTR {
+                while unsafe poll(&item, 1, -1) >= 0 || errno == EINTR {
                     while signals.next() != nil {
                         if isSecond { _exit(130) }
                         isSecond = true

@@ -1,3 +1,5 @@
+// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
+
 internal import Glibc
 public import LoopCore
 internal import LoopNode
@@ -38,11 +40,11 @@ public struct LedgerPage: Sendable {
     public func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
 
     static func append(_ line: String, to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
         defer { close(descriptor) }
         let bytes = Array(line.utf8)
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count else { throw SystemError("write to \(path)", code: count < 0 ? errno : ENOSPC) }
     }
 
@@ -57,14 +59,14 @@ public struct LedgerPage: Sendable {
 
     /// What is in a file; nil where there is none.
     static func text(of path: String) throws -> String? {
-        guard let file = fopen(path, "re") else {
+        guard let file = unsafe fopen(path, "re") else {
             if errno == ENOENT { return nil }
             throw SystemError("open \(path)", code: errno)
         }
-        defer { fclose(file) }
+        defer { unsafe fclose(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        while case let count = unsafe fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
         return String(decoding: bytes, as: UTF8.self)
     }
 

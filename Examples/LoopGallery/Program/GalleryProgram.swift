@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 internal import LoopNode
 internal import LoopOptions
@@ -47,7 +49,7 @@ public enum GalleryProgram {
     static func line(_ text: String) {
         var bytes = Array("\(text)\n".utf8)[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let count = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0 && errno != EINTR { return }
             bytes = bytes.dropFirst(max(0, count))
         }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 internal import LoopView
 
@@ -12,7 +14,7 @@ struct TerminalLine: Sendable {
     /// What there is room for now.
     var size: TerminalScreen.Size {
         var size = winsize()
-        guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+        guard unsafe ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
             return TerminalScreen.Size(columns: 80, rows: 24)
         }
         return TerminalScreen.Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
@@ -22,12 +24,12 @@ struct TerminalLine: Sendable {
     func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = Glibc.write(output, Array(rest), rest.count)
+            let count = unsafe Glibc.write(output, Array(rest), rest.count)
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
                 var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-                poll(&ready, 1, -1)
+                unsafe poll(&ready, 1, -1)
             } else if errno != EINTR {
                 return
             }
@@ -38,7 +40,7 @@ struct TerminalLine: Sendable {
     func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = Glibc.read(input, &bytes, bytes.count)
+            let count = unsafe Glibc.read(input, &bytes, bytes.count)
             if count > 0 { return Array(bytes[..<count]) }
             if count < 0, errno == EINTR { continue }
             return count < 0 && errno == EAGAIN ? [] : nil

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 internal import LoopNode
 public import LoopView
@@ -54,7 +56,7 @@ public enum TerminalProgram {
         let settings = try TerminalSettings(line)
         defer { settings.restore() }
         let signals = try TerminalSignals()
-        let hasColours = getenv("NO_COLOR") == nil
+        let hasColours = unsafe getenv("NO_COLOR") == nil
         var screen = TerminalScreen(size: line.size, hasColours: hasColours)
         var keys = KeyReader()
         var mail: [Mail] = []
@@ -64,7 +66,7 @@ public enum TerminalProgram {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             // What follows an escape in a sequence follows at once.
-            let count = poll(&ready, nfds_t(ready.count), keys.awaitsMore ? 50 : -1)
+            let count = unsafe poll(&ready, nfds_t(ready.count), keys.awaitsMore ? 50 : -1)
             if count < 0 { continue }
             while let signal = signals.next() {
                 guard signal == TerminalSignals.windowChanged else { return .signal(signal) }

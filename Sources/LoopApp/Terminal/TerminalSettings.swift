@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 internal import LoopLock
 internal import LoopNode
@@ -18,7 +20,7 @@ struct TerminalSettings: Sendable {
     /// - Throws: where input or output is no terminal.
     init(_ line: TerminalLine) throws(SystemError) {
         var settings = termios()
-        guard isatty(line.output) == 1, tcgetattr(line.input, &settings) == 0 else {
+        guard isatty(line.output) == 1, unsafe tcgetattr(line.input, &settings) == 0 else {
             throw SystemError(
                 "show a view on the terminal", code: ENOTTY,
                 hint: "run it in a terminal with input and output, or print its plainText()")
@@ -26,8 +28,8 @@ struct TerminalSettings: Sendable {
         let old = Before(line: line, settings: settings)
         Self.before.withLock { $0 = $0 ?? old }
         _ = Self.givesBackAtExit
-        cfmakeraw(&settings)
-        guard tcsetattr(line.input, TCSANOW, &settings) == 0 else {
+        unsafe cfmakeraw(&settings)
+        guard unsafe tcsetattr(line.input, TCSANOW, &settings) == 0 else {
             throw SystemError("change the terminal", code: errno)
         }
     }
@@ -37,6 +39,6 @@ struct TerminalSettings: Sendable {
     private static func giveBack() {
         guard var old = before.withLock({ $0.take() }) else { return }
         old.line.write(TerminalScreen.restoring)
-        tcsetattr(old.line.input, TCSANOW, &old.settings)
+        unsafe tcsetattr(old.line.input, TCSANOW, &old.settings)
     }
 }

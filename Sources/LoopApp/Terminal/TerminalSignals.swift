@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import CLinux
 internal import Glibc
 internal import LoopNode
@@ -14,13 +16,13 @@ final class TerminalSignals {
     init() throws(SystemError) {
         var readEnd: Int32 = -1
         var writeEnd: Int32 = -1
-        let code = loop_pipe(&readEnd, &writeEnd)
+        let code = unsafe loop_pipe(&readEnd, &writeEnd)
         if code < 0 { throw SystemError("watch signals", code: -code, hint: "raise `ulimit -n`") }
         _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
         descriptor = readEnd
         for signal in [SIGTERM, SIGINT, SIGHUP, Self.windowChanged] {
             var old = sigaction()
-            sigaction(signal, nil, &old)
+            unsafe sigaction(signal, nil, &old)
             before.append((signal, old))
             let code = loop_watch_signal(signal, writeEnd)
             if code < 0 { throw SystemError("watch signals", code: -code) }
@@ -30,7 +32,7 @@ final class TerminalSignals {
     deinit {
         for (signal, old) in before {
             var old = old
-            sigaction(signal, &old, nil)
+            unsafe sigaction(signal, &old, nil)
         }
     }
 
@@ -38,7 +40,7 @@ final class TerminalSignals {
     func next() -> Int32? {
         var number: UInt8 = 0
         while true {
-            if read(descriptor, &number, 1) == 1 { return Int32(number) }
+            if unsafe read(descriptor, &number, 1) == 1 { return Int32(number) }
             guard errno == EINTR else { return nil }
         }
     }

@@ -1,3 +1,5 @@
+// Unsafe: the system writes into our memory during the call, or its text is copied at once.
+
 import Glibc
 import LoopNode
 import LoopOptions
@@ -47,9 +49,9 @@ struct Operator: ~Copyable {
     /// Who asks, for the journal: user@host.
     static var name: String {
         var host = [CChar](repeating: 0, count: 256)
-        gethostname(&host, host.count - 1)
+        unsafe gethostname(&host, host.count - 1)
         let machine = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "uid \(geteuid())"
+        let user = unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(geteuid())"
         return "\(user)@\(machine.isEmpty ? "?" : machine)"
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 import Glibc
 import LoopNode
 
@@ -46,14 +48,14 @@ final class PortClaim: Sendable {
         let socket = Glibc.socket(AF_INET, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return nil }
         var yes: Int32 = isReusing ? 1 : 0
-        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
         if result == 0 { return socket }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 import Glibc
 import LoopOptions
 import LoopWeb
@@ -61,7 +63,7 @@ struct Preparation: Sendable {
 
     private static func fileKind(_ path: String) -> LocalSite.FileKind {
         var status = stat()
-        guard stat(path, &status) == 0 else { return .nothing }
+        guard unsafe stat(path, &status) == 0 else { return .nothing }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return .folder
         case S_IFREG: return .file

@@ -1,3 +1,5 @@
+// Unsafe: the path that `realpath` allocates is copied, then freed.
+
 import Glibc
 import LoopWire
 
@@ -8,9 +10,9 @@ enum SitePort {
 
     /// - Parameter folder: however it is written: the path without links and dots is what counts.
     static func port(of folder: String) -> UInt16 {
-        let resolved = realpath(folder, nil)
-        defer { free(resolved) }
-        let path = resolved.map { String(cString: $0) } ?? folder
+        let resolved = unsafe realpath(folder, nil)
+        defer { unsafe free(resolved) }
+        let path = unsafe resolved.map { unsafe String(cString: $0) } ?? folder
         let place = StableHash.fnv1a(path.utf8) % UInt64(range.count)
         return range.lowerBound + UInt16(place)
     }

@@ -1,3 +1,5 @@
+// Unsafe: zlib reads the bytes of a span during the call, and no more of them than it is told.
+
 internal import CZLib
 internal import LoopLock
 
@@ -8,19 +10,19 @@ struct Checksum {
     init() { value = 0 }
 
     mutating func add(_ number: UInt32) {
-        withUnsafeBytes(of: number.littleEndian) { add($0) }
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0) }
     }
 
     mutating func add(_ number: UInt64) {
-        withUnsafeBytes(of: number.littleEndian) { add($0) }
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0) }
     }
 
-    mutating func add(_ bytes: RawSpan) { bytes.withUnsafeBytes { add($0) } }
+    mutating func add(_ bytes: RawSpan) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        BackgroundWork.steps(bytes) { step in
+        unsafe BackgroundWork.steps(bytes) { step in
             guard let start = step.baseAddress else { return }
-            value = UInt32(crc32_z(UInt(value), start.assumingMemoryBound(to: UInt8.self), step.count))
+            value = unsafe UInt32(crc32_z(UInt(value), start.assumingMemoryBound(to: UInt8.self), step.count))
         }
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call; a folder's entry is copied before the next is read.
+
 internal import CLinux
 internal import Glibc
 internal import LoopCluster
@@ -42,13 +44,15 @@ package struct Disk: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to path: String, _ flags: Int32) throws(JournalError) {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else { throw .system("write \(path)", errno) }
         defer { Glibc.close(descriptor) }
         var (done, isOnItsWay) = (0, 0)
         while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress.map { $0 + done }, min($0.count - done, Self.chunkBytes), off_t(done))
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe pwrite(
+                    descriptor, $0.baseAddress.map { unsafe $0 + done }, min($0.count - done, Self.chunkBytes),
+                    off_t(done))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write \(path)", errno) }
@@ -68,7 +72,7 @@ package struct Disk: Sendable {
 
     /// Brings a file to the disk that others have written.
     func sync(_ path: String) throws(JournalError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("sync \(path)", errno) }
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
@@ -77,20 +81,21 @@ package struct Disk: Sendable {
 
     /// The bytes of a file, or the first of them; nil where there is none.
     func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system("read \(path)", errno)
         }
         defer { Glibc.close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system("read \(path)", errno) }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .system("read \(path)", errno) }
         let size = min(Int(status.st_size), limit)
         if size <= 0 { return [] }
         var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while filled < size {
-                let count = pread(descriptor, buffer.baseAddress.map { $0 + filled }, size - filled, off_t(filled))
+                let count = unsafe pread(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + filled }, size - filled, off_t(filled))
                 if count < 0, errno == EINTR { continue }
                 if count < 0 { failure = errno }
                 // Shorter than it was a moment ago: the caller's checksum says so.
@@ -102,16 +107,16 @@ package struct Disk: Sendable {
         return bytes
     }
 
-    func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     func rename(_ path: String, to other: String) throws(JournalError) {
-        guard Glibc.rename(path, other) == 0 else { throw .system("rename \(path) to \(other)", errno) }
+        guard unsafe Glibc.rename(path, other) == 0 else { throw .system("rename \(path) to \(other)", errno) }
         observe?(.renamed(path, to: other))
     }
 
     /// Removes a file; one that is not there is removed already.
     func remove(_ path: String) throws(JournalError) {
-        guard unlink(path) == 0 else {
+        guard unsafe unlink(path) == 0 else {
             if errno == ENOENT { return }
             throw .system("remove \(path)", errno)
         }
@@ -122,11 +127,11 @@ package struct Disk: Sendable {
     /// the locks that this process has on it.
     func removeInSteps(_ path: String) throws(JournalError) {
         // While it is open its name alone is removed.
-        let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         defer { if descriptor >= 0 { Glibc.close(descriptor) } }
         try remove(path)
         var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
+        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
         // Down to nothing: a child of this process that has not called exec yet may hold the file too, and with it the room.
         while status.st_size > 0 {
             status.st_size = max(0, status.st_size - off_t(Self.stepBytes))
@@ -138,11 +143,11 @@ package struct Disk: Sendable {
     /// Removes a folder and the files in it.
     func removeFolder(_ path: String) throws(JournalError) {
         for name in try names(in: path) { try remove(path + "/" + name) }
-        guard rmdir(path) == 0 || errno == ENOENT else { throw .system("remove \(path)", errno) }
+        guard unsafe rmdir(path) == 0 || errno == ENOENT else { throw .system("remove \(path)", errno) }
     }
 
     func makeFolder(_ path: String) throws(JournalError) {
-        guard mkdir(path, 0o755) == 0 else {
+        guard unsafe mkdir(path, 0o755) == 0 else {
             if errno == EEXIST { return }
             throw .system("make the folder \(path)", errno)
         }
@@ -151,7 +156,7 @@ package struct Disk: Sendable {
 
     /// Brings the names in a folder to the disk: without it a new file may be gone after a loss of power.
     func syncFolder(_ path: String) throws(JournalError) {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system("sync the folder \(path)", errno) }
         defer { Glibc.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .system("sync the folder \(path)", errno) }
@@ -160,15 +165,15 @@ package struct Disk: Sendable {
 
     /// The names in a folder, sorted; none where there is no folder.
     func names(in path: String) throws(JournalError) -> [String] {
-        guard let folder = opendir(path) else {
+        guard let folder = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
             throw .system("read the folder \(path)", errno)
         }
-        defer { closedir(folder) }
+        defer { unsafe closedir(folder) }
         var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
             if name != ".", name != ".." { names.append(name) }
         }

@@ -1,3 +1,5 @@
+// Unsafe: the system's text of an error is copied at once.
+
 internal import Glibc
 internal import LoopCluster
 internal import SQLite
@@ -26,7 +28,7 @@ extension JournalError {
             case EROFS, EACCES, EPERM, ENOENT, ENOTDIR, EISDIR: .readOnly
             default: .failedDisk
             }
-        let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         let remedy =
             code == ENOENT || code == ENOTDIR
             ? "make the folder, or choose another file: --journal FILE" : kind.remedy

@@ -1,3 +1,5 @@
+// Unsafe: the bytes belong to a value that is held for the whole call.
+
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
@@ -73,7 +75,7 @@ final class JournalFile {
     /// A checksum of what the journal belongs to.
     static func identity(_ loop: String, _ history: History) -> Int64 {
         var sum = Checksum()
-        sum.add(Array(loop.utf8).span.bytes)
+        unsafe sum.add(Array(loop.utf8).span.bytes)
         sum.add(history.value)
         return Int64(sum.value)
     }

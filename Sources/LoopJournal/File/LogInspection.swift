@@ -1,3 +1,5 @@
+// Unsafe: each word is read within the bytes of an array that is held meanwhile.
+
 /// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
 ///
 /// SQLite takes the log up to the last transaction whose checksums are right, and drops the rest without a word. A
@@ -116,10 +118,10 @@ package struct LogInspection: Equatable {
         init(isBig: Bool) { self.isBig = isBig }
 
         mutating func add(_ bytes: [UInt8], _ range: Range<Int>) {
-            bytes.withUnsafeBytes { buffer in
+            unsafe bytes.withUnsafeBytes { buffer in
                 for start in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
-                    let a = buffer.loadUnaligned(fromByteOffset: start, as: UInt32.self)
-                    let b = buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
+                    let a = unsafe buffer.loadUnaligned(fromByteOffset: start, as: UInt32.self)
+                    let b = unsafe buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
                     first &+= (isBig ? UInt32(bigEndian: a) : UInt32(littleEndian: a)) &+ second
                     second &+= (isBig ? UInt32(bigEndian: b) : UInt32(littleEndian: b)) &+ first
                 }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import CLinux
 internal import Glibc
 
@@ -14,7 +16,7 @@ struct LogWriteOut: ~Copyable {
     private static var pagesMax: Int { Disk.stepBytes / FileLayer().pageBytes }
 
     /// - Parameter path: of a log that is there; without one nothing is done.
-    init(_ path: String) { descriptor = open(path, O_RDONLY | O_CLOEXEC) }
+    init(_ path: String) { descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC) }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 internal import LoopCluster
 
@@ -13,7 +15,7 @@ struct OwnerLock: ~Copyable {
     /// - Parameter whileLocked: called before each new try, with the error that a caller that does not wait would get;
     ///   returns whether to go on waiting. Nil does not wait.
     init(_ path: String, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .system("open its lock \(path)", errno) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
@@ -34,7 +36,7 @@ struct OwnerLock: ~Copyable {
         self.descriptor = descriptor
         // For people only; a full disk must not keep a journal from being opened.
         let text = Array("\(getpid())\n".utf8)
-        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+        if ftruncate(descriptor, 0) == 0 { _ = unsafe pwrite(descriptor, text, text.count, 0) }
     }
 
     /// Given back before it is closed: a child that another thread is starting holds the descriptor too, until it has become its
@@ -46,7 +48,7 @@ struct OwnerLock: ~Copyable {
 
     /// Whether nobody writes at this moment. For tools that look at a journal at rest.
     static func isFree(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
         defer { Glibc.close(descriptor) }
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return false }
@@ -56,7 +58,7 @@ struct OwnerLock: ~Copyable {
 
     private static func owner(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 24)
-        let count = pread(descriptor, &bytes, bytes.count, 0)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         let digits = bytes.prefix(max(0, count)).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return digits.isEmpty ? "another process" : "process \(String(decoding: digits, as: UTF8.self))"
     }

@@ -1,3 +1,5 @@
+// Unsafe: the bytes belong to a value that is held for the whole call.
+
 internal import LoopCluster
 internal import LoopCore
 
@@ -20,7 +22,7 @@ struct SnapshotFolder: Sendable {
         sum.add(entry.position)
         sum.add(entry.seq.value)
         sum.add(entry.fingerprint)
-        sum.add(bytes.span.bytes)
+        unsafe sum.add(bytes.span.bytes)
         return sum.value
     }
 

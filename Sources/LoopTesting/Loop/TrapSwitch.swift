@@ -62,31 +62,6 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     func clear() { page.bytes = [UInt8](repeating: 0, count: CrashNote.byteCount) }
 }
 
-/// The memory of a crash note. A note is a view of memory that outlives a process, so it takes a pointer; the page owns what
-/// that points to, and its user keeps the page for as long as a note of it.
-private struct CrashPage: ~Copyable {
-    private let memory: UnsafeMutableRawBufferPointer
-
-    init() {
-        memory = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
-        memory.initializeMemory(as: UInt8.self, repeating: 0)
-    }
-
-    deinit { memory.deallocate() }
-
-    var note: CrashNote { CrashNote(memory) }
-
-    var bytes: [UInt8] {
-        get { Array(memory) }
-        nonmutating set { memory.copyBytes(from: newValue) }
-    }
-
-    /// What a signal handler writes.
-    func leave(signal: UInt64) {
-        memory.storeBytes(of: signal << 32 | 1, toByteOffset: CrashNote.faultOffset, as: UInt64.self)
-    }
-}
-
 /// A definition as the simulated reducer runs it: each of its reductions may be the process's last.
 struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
     static var name: String { Base.name }

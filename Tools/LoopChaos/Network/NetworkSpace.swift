@@ -1,3 +1,5 @@
+// Unsafe: `setns` of the C library has the type that it is cast to; nothing is kept after a call.
+
 import Glibc
 import LoopNode
 
@@ -20,13 +22,13 @@ struct NetworkSpace: Sendable, Equatable {
     func enter() throws {
         guard let name else { return }
         let path = "/run/netns/\(name)"
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
         defer { close(descriptor) }
-        guard let function = dlsym(nil, "setns") else { throw SystemError("find setns", code: ENOSYS) }
+        guard let function = unsafe dlsym(nil, "setns") else { throw SystemError("find setns", code: ENOSYS) }
         // Declared for GNU programs only, so that the Glibc module does not show it.
         typealias SetNamespace = @convention(c) (Int32, Int32) -> Int32
-        let code = unsafeBitCast(function, to: SetNamespace.self)(descriptor, 0x4000_0000)
+        let code = unsafe unsafeBitCast(function, to: SetNamespace.self)(descriptor, 0x4000_0000)
         guard code == 0 else { throw SystemError("enter the network namespace \(name)", code: errno) }
     }
 }

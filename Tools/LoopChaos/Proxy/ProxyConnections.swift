@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 import Glibc
 import LoopCore
 import LoopNode
@@ -67,7 +69,7 @@ struct ProxyConnections: ~Copyable {
                     pollfd(fd: relay.reducer, events: events(relay, ofPeer: false, at: now, &deadline), revents: 0))
             }
             let wait = deadline.map { Int32(SystemClock.milliseconds(from: now, until: $0)) } ?? -1
-            _ = poll(&items, nfds_t(items.count), wait)
+            _ = unsafe poll(&items, nfds_t(items.count), wait)
             guard takeOrders() else { return }
             carry(items)
             acceptAll(items)
@@ -159,7 +161,7 @@ struct ProxyConnections: ~Copyable {
             if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
             return
         }
-        let count = Glibc.read(fromPeer ? relay.peer : relay.reducer, &buffer, buffer.count)
+        let count = unsafe Glibc.read(fromPeer ? relay.peer : relay.reducer, &buffer, buffer.count)
         if count < 0 {
             // A connection that broke, or was refused, ends on both sides.
             if errno != EAGAIN && errno != EINTR { relays[index].isOver = true }
@@ -201,7 +203,9 @@ struct ProxyConnections: ~Copyable {
         while let bytes = (toPeer ? relays[index].toPeer : relays[index].toReducer).due(at: now) {
             let isCut = fault.cutsWanted > 0 && bytes.count >= 2
             let piece = isCut ? bytes.prefix(bytes.count / 2) : bytes
-            let count = piece.withUnsafeBytes { send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = unsafe piece.withUnsafeBytes {
+                unsafe send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             if count < 0 {
                 if errno != EAGAIN && errno != EINTR && errno != ENOTCONN { relays[index].isOver = true }
                 return

@@ -1,3 +1,5 @@
+// Unsafe: a socket address of IPv4 may be passed as a general one; the system uses it only during the call.
+
 import Glibc
 import LoopNode
 
@@ -12,8 +14,8 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     func listen() throws -> Int32 {
         let descriptor = try Self.makeSocket()
         var on: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        let code = withAddress { bind(descriptor, $0, $1) }
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        let code = unsafe withAddress { unsafe bind(descriptor, $0, $1) }
         guard code == 0, Glibc.listen(descriptor, 128) == 0 else {
             let error = SystemError("listen on \(self)", code: errno)
             close(descriptor)
@@ -26,7 +28,7 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     func connect() throws -> Int32 {
         let descriptor = try Self.makeSocket()
         Self.sendAtOnce(descriptor)
-        let code = withAddress { Glibc.connect(descriptor, $0, $1) }
+        let code = unsafe withAddress { unsafe Glibc.connect(descriptor, $0, $1) }
         guard code == 0 || errno == EINPROGRESS else {
             let error = SystemError("connect to \(self)", code: errno)
             close(descriptor)
@@ -48,8 +50,10 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     static func port(of descriptor: Int32) -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &length)
+            }
         }
         return UInt16(bigEndian: address.sin_port)
     }
@@ -68,17 +72,17 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static func sendAtOnce(_ descriptor: Int32) {
         var on: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        inet_pton(AF_INET, host, &address.sin_addr)
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        unsafe inet_pton(AF_INET, host, &address.sin_addr)
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
     }

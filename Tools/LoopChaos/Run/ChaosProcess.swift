@@ -1,3 +1,5 @@
+// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
+
 import Glibc
 import LoopCore
 import LoopLock
@@ -118,8 +120,8 @@ final class ChaosProcess: Sendable {
     }
 
     private static func append(_ line: String, to path: String) {
-        guard let file = fopen(path, "ae") else { return }
-        fputs(line + "\n", file)
-        fclose(file)
+        guard let file = unsafe fopen(path, "ae") else { return }
+        unsafe fputs(line + "\n", file)
+        unsafe fclose(file)
     }
 }

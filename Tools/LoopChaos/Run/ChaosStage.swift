@@ -1,3 +1,5 @@
+// Unsafe: files and folders are closed where they were opened; an entry is copied before the next is read.
+
 import Glibc
 import LoopCore
 import LoopExamples
@@ -109,9 +111,9 @@ final class ChaosStage: Sendable {
             try RemoteLoop(
                 Ledger.self, reducer: address, name: name,
                 log: { line in
-                    guard let file = fopen(log, "ae") else { return }
-                    fputs(line + "\n", file)
-                    fclose(file)
+                    guard let file = unsafe fopen(log, "ae") else { return }
+                    unsafe fputs(line + "\n", file)
+                    unsafe fclose(file)
                 })
         }
     }
@@ -201,17 +203,17 @@ final class ChaosStage: Sendable {
 
     /// The processes whose command line has these words in it.
     private static func processes(naming text: String) -> [String] {
-        guard let folder = opendir("/proc") else { return [] }
-        defer { closedir(folder) }
+        guard let folder = unsafe opendir("/proc") else { return [] }
+        defer { unsafe closedir(folder) }
         var found: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
-            guard let id = Int32(name), let file = fopen("/proc/\(id)/cmdline", "re") else { continue }
-            defer { fclose(file) }
+            guard let id = Int32(name), let file = unsafe fopen("/proc/\(id)/cmdline", "re") else { continue }
+            defer { unsafe fclose(file) }
             var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = fread(&buffer, 1, buffer.count, file)
+            let count = unsafe fread(&buffer, 1, buffer.count, file)
             let words = String(decoding: buffer[..<count].map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
             if words.contains(text) { found.append("\(id) \(words)") }
         }

@@ -42,10 +42,10 @@ struct AnchorSet: Sendable, Equatable {
     private func contains(hash: UInt64) -> Bool {
         var low = 0
         var high = bytes.count / 8
-        let raw = bytes.span.bytes
         while low < high {
             let middle = (low + high) / 2
-            let entry = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: 8 * middle, as: UInt64.self))
+            let place = 8 * middle
+            let entry = bytes[place..<place + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             if entry == hash { return true }
             if entry < hash { low = middle + 1 } else { high = middle }
         }

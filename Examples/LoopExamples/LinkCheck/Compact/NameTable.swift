@@ -1,3 +1,5 @@
+// Unsafe: the bytes belong to a value that is held for the whole call.
+
 /// Gives every distinct name a number: 0, 1, 2, … in the order in which they came.
 ///
 /// The names lie end to end in blocks, found by open addressing, which takes about 20 bytes a name beside its own.
@@ -62,7 +64,7 @@ struct NameTable: Sendable {
 
     private func firstSlot(of name: Span<UInt8>) -> Int {
         var hasher = Hasher()
-        name.withUnsafeBytes { hasher.combine(bytes: $0) }
+        unsafe name.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         return hasher.finalize() & (slots.count - 1)
     }
 
@@ -86,7 +88,7 @@ struct NameTable: Sendable {
         }
         let block = blocks.count - 1
         let offset = blocks[block].count
-        name.withUnsafeBufferPointer { blocks[block].append(contentsOf: $0) }
+        unsafe name.withUnsafeBufferPointer { unsafe blocks[block].append(contentsOf: $0) }
         places.append(Place(block: UInt32(block), offset: UInt32(offset), count: UInt32(name.count)))
     }
 

@@ -1,3 +1,5 @@
+// Unsafe: the bytes belong to a value that is held for the whole call.
+
 // How a page and its links change the state.
 
 extension LinkCheckState {
@@ -42,8 +44,9 @@ extension LinkCheckState {
         default:
             if !settings.checksExternal { return nil }
         }
-        if !ignored.isEmpty, isIgnored(name.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }) {
-            return nil
+        if !ignored.isEmpty {
+            let text = unsafe name.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+            if isIgnored(text) { return nil }
         }
         let (number, isNew) = names.intern(name)
         if isNew {

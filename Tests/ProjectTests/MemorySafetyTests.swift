@@ -1,0 +1,66 @@
+import Testing
+
+/// The compiler demands `unsafe` at each use of unsafe code, wherever Package.swift does not name an exception. Which
+/// modules may say it is kept here.
+@Suite struct `Unsafe code` {
+    /// Modules that may use unsafe code: each use is marked, and its file begins with the reason.
+    private static let marked: [String: String] = [
+        "CBOR": "boxes used again, and documents that are read where they lie",
+        "LoopCollections": "tables that own their memory",
+        "LoopJournal": "zlib, and files",
+        "LoopApp": "the terminal",
+        "LoopCommands": "the terminal, ports and folders",
+        "LoopTesting": "jobs that run on a clock",
+        "LoopExamples": "files of a ledger, and names of links that are not copied",
+        "LoopGallery": "files of a server for tests",
+        "LoopChaos": "sockets, processes and network namespaces",
+        "LoopBudgets": "the meter",
+    ]
+    /// Modules that are compiled without the check. None may be added.
+    private static let unmarked: Set<String> = [
+        "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZMQ", "LoopNode", "LoopFetch", "LoopWeb",
+    ]
+
+    private static let modules: [String: [String]] = Dictionary(grouping: Repository.sources) { file in
+        String(file.split(separator: "/")[1])
+    }
+
+    @Test func `is checked in every module, apart from named exceptions`() throws {
+        let manifest = try Repository.text("Package.swift")
+        let exceptions = try #require(manifest.firstMatch(of: /\nlet unmarked: \[String: String\] = \[\n([^\]]*)\]/))
+        let names = exceptions.output.1.matches(of: /\n? {4}"([^"]+)": "[^"]+",/).map { String($0.output.1) }
+        #expect(Set(names) == Self.unmarked)
+        // Settings of their own are for tests and fuzzers, which are no part of a program.
+        let targets = try #require(manifest.firstRange(of: "\n    targets: ["))
+        for target in manifest[targets.upperBound...].split(separator: "\n        .")
+        where target.contains("swiftSettings: unchecked") {
+            #expect(target.contains("Tests/") || target.contains("Fuzzing/"), "\(target)")
+        }
+    }
+
+    @Test func `stands nowhere else`() throws {
+        #expect(Self.modules.count > 20)
+        let open = Self.unmarked.union(Self.marked.keys)
+        for (module, files) in Self.modules where !open.contains(module) {
+            for file in files {
+                #expect(try Self.uses(in: Repository.text(file)).isEmpty, "\(file)")
+            }
+        }
+    }
+
+    @Test(arguments: marked.keys.sorted()) func `has its reason in each file`(module: String) throws {
+        let using = try #require(Self.modules[module]).filter { try !Self.uses(in: Repository.text($0)).isEmpty }
+        #expect(!using.isEmpty, "\(module) needs no permission any more")
+        for file in using {
+            #expect(try Repository.text(file).contains("// Unsafe: "), "\(file)")
+        }
+    }
+
+    /// The lines of code that use something unsafe.
+    private static func uses(in text: String) -> [Substring] {
+        text.split(whereSeparator: \.isNewline).filter { line in
+            let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+            return code.contains(/\bunsafe\b|@safe\b|Unsafe\w*Pointer/)
+        }
+    }
+}
