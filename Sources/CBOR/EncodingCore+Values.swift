@@ -1,3 +1,5 @@
+// Unsafe: the coding state lives until `end()` gives it back.
+
 /// Writing one value of any type to the log.
 extension EncodingCore {
     /// Writes the final bytes of a value.
