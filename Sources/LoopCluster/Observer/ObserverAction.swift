@@ -9,7 +9,7 @@ public enum ObserverAction: Equatable, Sendable {
     case state(Seq, [UInt8])
     /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
     case again(Seq, [UInt8])
-    /// A chunk of a state that is fetched, encoded; 0 is its manifest, and begins anew.
+    /// A chunk of a state that is fetched, encoded; 0 is its manifest, and begins the state again.
     case chunk(Seq, number: Int, [UInt8])
     /// The chunks that were handed out are all of a state: a newer one, or the one at the seq of the last one once more.
     case assembled(Seq, isAgain: Bool)
@@ -33,7 +33,7 @@ public enum ObserverAction: Equatable, Sendable {
 
 extension ObserverAction {
     /// Whether it builds on what was handed out before: behind what does not fit it is of no use, and the machine, told to
-    /// `resync`, hands out anew what is missing.
+    /// `resync`, hands out what is missing again.
     public var buildsOnTheLast: Bool {
         switch self {
         case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed: true

@@ -55,7 +55,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case finishedAttemptsAreRemembered
     /// 6: a lease runs from the echoed tick.
     case leasesRunFromTheEcho
-    /// 6: a worker without ticks asks to join anew with a new subscription.
+    /// 6: a worker without ticks asks to join again with a new subscription.
     case silenceIsNoticed
     /// 6: the end of a loop is judged after each event: nothing behind it is applied.
     case endsTakeEffectAtOnce
