@@ -127,8 +127,8 @@ public struct PeerMachine: Sendable {
     /// What is to be kept of the stream: with the entries whose number, as their sender knows it, is above this one.
     public func stream(after number: UInt64) -> PeerStream {
         var stream = PeerStream()
-        // Nothing is left where the process may go, and the session is retired.
-        if stage == .over, outbox.isEmpty {
+        // The goodbye ends the session, and may be read long after: no later process goes on in it.
+        if outbox.isEmpty, stage == .over || stage == .leaving && !breaks(.sessionsEndWithTheGoodbye) {
             stream.base = outbox.base + outbox.last
             return stream
         }

@@ -143,6 +143,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case sessionsAreBounded
     /// 8: encoded states that are kept for those who fetch them have a limit.
     case transfersAreBounded
+    /// 5: no process goes on in a session to which an earlier one has said goodbye.
+    case sessionsEndWithTheGoodbye
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -69,7 +69,11 @@ package struct Checkers<Work: Workload>: Sendable {
             try observersConverge.check(message, model)
         case .accepted(let entry): book.accept(entry)
         case .goesOn(let history, let session, let number): book.forget(history, session, after: number)
-        case .sent(let history, let session, let first, let ids): try book.send(history, session, first, ids)
+        case .sent(let session, let first, let ids):
+            try nothingLost.send(in: session)
+            try book.send(session.history, session.session, first, ids)
+        case .saidGoodbye(let session): nothingLost.leave(session)
+        case .inherited(let ids, let peer): for id in ids { book.inherit(id, by: peer) }
         case .told(let id, let outcome, let isUnheard): try nothingLost.compare(id, outcome, isUnheard, book)
         case .died(let peer):
             nothingLost.die(peer)

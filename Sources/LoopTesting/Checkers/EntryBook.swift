@@ -26,6 +26,11 @@ package struct EntryBook: Sendable {
         entries.append(entry)
     }
 
+    /// A process goes on with an entry of one that is gone.
+    mutating func inherit(_ id: Int, by peer: Int) {
+        if entries.indices.contains(id - 1) { entries[id - 1].peer = peer }
+    }
+
     /// Entries are handed to a socket, maybe again.
     mutating func send(
         _ history: History, _ session: SessionID, _ first: UInt64, _ ids: ArraySlice<Int>

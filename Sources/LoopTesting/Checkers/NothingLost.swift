@@ -13,10 +13,22 @@ struct NothingLost: Checker {
     private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
+    /// The sessions to which a process has said goodbye.
+    private var left: Set<PeerSession> = []
 
     mutating func begin() { hasEndedStreams = true }
 
     mutating func die(_ peer: Int) { dead.insert(peer) }
+
+    mutating func leave(_ session: PeerSession) { left.insert(session) }
+
+    /// A goodbye may be read late. What is sent in its session after it is lost then, and the sender cannot know.
+    mutating func send(in session: PeerSession) throws(Violation) {
+        checkCount += 1
+        guard left.contains(session) else { return }
+        throw Violation(
+            .nothingLost, "entries are sent in session \(session.session), to which a process has said goodbye")
+    }
 
     mutating func depart(_ peer: Int, _ book: EntryBook) throws(Violation) {
         try demandOutcomes(book) { $0 == peer }

@@ -54,6 +54,13 @@ package struct SentEntry: Equatable, Sendable {
     package var wantsSeq: Bool
 }
 
+/// The session of a peer in a history. Where records are lost, another peer may get the same number.
+package struct PeerSession: Hashable, Sendable {
+    package var history: History
+    package var session: SessionID
+    package var peer: PeerID
+}
+
 /// A record that became durable, with what stands behind it.
 package struct JournaledRecord: Sendable {
     package var history: History
@@ -89,10 +96,14 @@ package enum Observation: Sendable {
     /// A process goes on in the session of one that is gone, behind this number: what that one sent beyond it is gone too.
     case goesOn(History, SessionID, after: UInt64)
     /// Entries were handed to a socket, maybe again: their ids, in the order of their numbers.
-    case sent(History, SessionID, first: UInt64, ids: ArraySlice<Int>)
+    case sent(PeerSession, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned what became of its entry.
     /// - Parameter isUnheard: nobody has told it, and nobody is heard who could.
     case told(id: Int, EntryOutcome, isUnheard: Bool)
+    /// A process has said goodbye, and its session ends. Nothing may be sent in it from here on.
+    case saidGoodbye(PeerSession)
+    /// A process goes on with entries that one before it has left on disk.
+    case inherited(ids: [Int], peer: Int)
     /// A process died; what it had accepted is nobody's any more.
     case died(peer: Int)
     /// A process has left by itself: the loop has ended, or it was asked to go.

@@ -121,7 +121,7 @@ extension ClusterEngine {
 
     /// A client sends what it began, or, if it is time for it, something new, and notes when it goes on.
     func clientEvent(_ peer: Peer) throws(Violation) {
-        guard peer.isAlive, !peer.life.hasEnded, let pause = peer.client.pause else { return }
+        guard peer.life.stage == .running, !peer.life.hasEnded, let pause = peer.client.pause else { return }
         if peer.life.frozenUntil > now {
             return agenda.note(.clientEvent(Int32(peer.index)), at: peer.life.frozenUntil)
         }

@@ -139,10 +139,10 @@ extension ClusterEngine {
         return true
     }
 
-    /// A worker is asked to go.
+    /// A worker is asked to go, or a client whose stream another process goes on with.
     @discardableResult
     func stop(_ peer: Peer) throws(Violation) -> Bool {
-        guard peer.role == .worker, peer.life.stage == .running else { return false }
+        guard peer.role == .worker || peer.outbox != nil, peer.life.stage == .running else { return false }
         peer.life.stage = .leaving
         peer.machine.stop(at: time(peer))
         try settleAccounts(of: peer)
@@ -155,7 +155,7 @@ extension ClusterEngine {
         roster.noteKilled(peer, at: now)
         peer.bodies.removeAll()
         try observe(.died(peer: peer.index))
-        try addPeer(peer.role, peer.slot)
+        try replace(peer)
     }
 
     /// From here on everything works, and everything must settle.

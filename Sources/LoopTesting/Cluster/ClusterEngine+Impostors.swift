@@ -30,7 +30,8 @@ extension ClusterEngine {
                 SentEntry(
                     id: id, peer: Self.forger, kind: .event, effect: entry.effect, attempt: entry.attempt,
                     index: 0, payload: entry.payload, wantsSeq: false)))
-        try observe(.sent(storage.history, peer.machine.session, first: first, ids: [id]))
+        let session = PeerSession(history: storage.history, session: peer.machine.session, peer: peer.id)
+        try observe(.sent(session, first: first, ids: [id]))
         let batch = Batch(
             loop: loop.id, history: storage.history, session: peer.machine.session, settled: 0, applied: 0,
             first: first,
@@ -68,12 +69,7 @@ extension ClusterEngine {
         peer.life.stage = .gone
         try observe(.died(peer: peer.index))
         let new = try addPeer(.client, peer.slot)
-        var configuration = new.machine.configuration
-        configuration.peer = peer.id
-        new.machine = PeerMachine(configuration: configuration, resuming: copy, at: time(new))
-        new.machine.brokenRules = brokenRules
-        new.faults.isResumed = true
-        new.accounts = OutboxAccounts(settled: new.machine.settledNumber)
+        resume(SimulatedOutbox(copy, of: peer.id), as: new)
         say("peer \(new.index) goes on with a copy of the outbox of peer \(peer.index)")
         return true
     }

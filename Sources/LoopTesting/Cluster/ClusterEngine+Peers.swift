@@ -42,10 +42,30 @@ extension ClusterEngine {
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {
+            if plan.hasOutboxFiles { resume(SimulatedOutbox(PeerStream(), of: id), as: peer) }
             peer.client.pause = 0
             agenda.note(.clientEvent(Int32(peer.index)), at: now + latency())
         }
         return peer
+    }
+
+    /// Another process takes the place of one that is gone, and goes on with its outbox file, if it had one.
+    func replace(_ peer: Peer) throws(Violation) {
+        let new = try addPeer(peer.role, peer.slot)
+        guard let outbox = peer.outbox else { return }
+        resume(outbox.reopened(as: new.id), as: new)
+        roster.noteBack(new)
+        try observe(.inherited(ids: outbox.entryIDs, peer: new.index))
+    }
+
+    /// A process without a past goes on with an outbox file.
+    func resume(_ outbox: SimulatedOutbox, as peer: Peer) {
+        var configuration = peer.machine.configuration
+        configuration.peer = outbox.peer
+        peer.machine = PeerMachine(configuration: configuration, resuming: outbox.stream, at: time(peer))
+        peer.machine.brokenRules = brokenRules
+        peer.accounts = OutboxAccounts(settled: peer.machine.settledNumber, ids: outbox.entryIDs)
+        peer.outbox = outbox
     }
 
     /// DEALER has another connection, and ROUTER gives it another routing id.
@@ -142,7 +162,8 @@ extension ClusterEngine {
             throw Violation(.nothingLost, "peer \(peer.index) sends an entry again after its outcome: \(batch)")
         }
         tally.countSent(batch.entries.count, again: peer.accounts.send(batch))
-        try observe(.sent(batch.history, batch.session, first: batch.first, ids: ids))
+        let session = PeerSession(history: batch.history, session: batch.session, peer: peer.id)
+        try observe(.sent(session, first: batch.first, ids: ids))
     }
 
     // MARK: Actions and accounts
@@ -152,13 +173,13 @@ extension ClusterEngine {
     func settleAccounts(of peer: Peer, _ made: SentEntry? = nil) throws(Violation) {
         try noteNewEntries(of: peer, made)
         while true {
+            keepOutbox(of: peer)
             let wishes = peer.machine.takeActions()
             if wishes.isEmpty { break }
             for wish in wishes { try fulfil(wish, peer) }
             guard peer.isAlive else { return }
             try noteNewEntries(of: peer, nil)
         }
-        if peer.faults.isResumed { peer.machine.kept(settled: peer.machine.outbox.settled) }
         let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
             for id in peer.accounts.settle(upTo: settled) {
@@ -172,6 +193,13 @@ extension ClusterEngine {
         if peer.life.hasFinished { try leave(peer) }
     }
 
+    /// Puts on disk what must be there before anything is sent.
+    private func keepOutbox(of peer: Peer) {
+        guard peer.outbox != nil else { return }
+        peer.outbox?.commit(peer.machine, at: now)
+        if let settled = peer.outbox?.stream.settled { peer.machine.kept(settled: settled) }
+    }
+
     private func noteNewEntries(of peer: Peer, _ made: SentEntry?) throws(Violation) {
         let last = peer.machine.lastNumber
         while peer.accounts.last < last {
@@ -179,6 +207,7 @@ extension ClusterEngine {
             if let made { sent = made } else { sent = try sentEntry(peer.accounts.last + 1, of: peer) }
             sent.id = tally.nextEntry()
             peer.accounts.accept(sent.id)
+            peer.outbox?.accept(sent.id, peer.accounts.last)
             try observe(.accepted(sent))
         }
     }
@@ -228,11 +257,11 @@ extension ClusterEngine {
         }
     }
 
-    /// A worker that was asked to go has handed everything back.
+    /// A process that was asked to go has handed everything back.
     private func leave(_ peer: Peer) throws(Violation) {
         say("peer \(peer.index) has left")
         peer.life.stage = .gone
         try observe(.departed(peer: peer.index))
-        try addPeer(peer.role, peer.slot)
+        try replace(peer)
     }
 }

@@ -140,6 +140,10 @@ extension ClusterEngine {
             peer.said.append(message)
             return wakeReducer(at: now)
         }
+        // Where entries are stuck, a goodbye asks for another session, and this one goes on until that is granted.
+        if case .goodbye(let session, let id, let history) = message, peer.machine.outbox.isEmpty {
+            try observe(.saidGoodbye(PeerSession(history: history, session: session, peer: id)))
+        }
         if case .claim(_, _, let part) = message {
             try demandFit(part.attempts.count, bytesEach: ClaimedAttempt.byteCount, "a claim")
             // Between two parts a connection comes to stand, or is gone: the first of them found none. Of no generator, on

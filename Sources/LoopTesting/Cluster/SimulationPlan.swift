@@ -164,6 +164,8 @@ package struct SimulationPlan: Sendable {
     /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
     package var stateBytesMax: Int?
     package var statePartBytes: Int?
+    /// Whether clients keep an outbox file, with which others go on after them.
+    package var hasOutboxFiles = false
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
     /// How the loop ends; nil: it goes on for ever.
@@ -262,6 +264,12 @@ package struct SimulationPlan: Sendable {
         let living = workerCount + clientCount + observers.count
         sessionsMax = living + (end == nil ? 1 : 2 + observers.count) + Int.random(in: 0...2, using: &dice)
         sessionRetention = min(sessionRetention, .seconds(10))
+    }
+
+    /// Draws whether clients keep an outbox file. Has a generator of its own, so that nothing else depends on it.
+    mutating func addOutboxFiles(_ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6f75_7462_6f78)
+        hasOutboxFiles = dice.fraction() < 0.5
     }
 
     private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {

@@ -12,8 +12,13 @@ struct OutboxAccounts {
     /// Up to where entries have left in a session.
     private var sentUpTo: (session: SessionID, number: UInt64) = (.none, 0)
 
-    /// - Parameter settled: where a stream goes on that another process has begun.
-    init(settled: UInt64 = 0) { self.settled = settled }
+    /// - Parameters:
+    ///   - settled: where a stream goes on that another process has begun.
+    ///   - ids: its entries whose outcome is not known.
+    init(settled: UInt64 = 0, ids: [Int] = []) {
+        self.settled = settled
+        self.ids = ids
+    }
 
     var last: UInt64 { settled + UInt64(ids.count - head) }
 

@@ -55,6 +55,9 @@ struct Roster<Script> {
     /// A process was killed.
     mutating func noteKilled(_ peer: Peer, at now: UInt64) { goneAt[peer.id] = now }
 
+    /// Another process has taken the place of one that was killed, under the same ID.
+    mutating func noteBack(_ peer: Peer) { goneAt[peer.id] = nil }
+
     /// What a process said before it was killed may arrive long after, and may open a session: that is idle from then on.
     mutating func noteRead(of peer: Peer, at now: UInt64) {
         if goneAt[peer.id] != nil { goneAt[peer.id] = now }

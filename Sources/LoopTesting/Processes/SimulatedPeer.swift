@@ -25,6 +25,8 @@ final class SimulatedPeer<Script> {
     /// What an observer has besides; nil: it is none.
     var observing: Observing?
     var client = ClientScript()
+    /// What a client keeps on disk; nil: its entries end with it.
+    var outbox: SimulatedOutbox?
     /// The entries whose outcome is not known.
     var accounts = OutboxAccounts()
     var lease: LeaseAccount
@@ -121,8 +123,6 @@ struct PeerFaults {
     var forgetfulEpoch: Epoch?
     /// A copy of its outbox file, of a time when everything was settled.
     var copiedStream: PeerStream?
-    /// It goes on with such a copy: what it settles is on disk at once.
-    var isResumed = false
 
     /// Whether it claims nothing in this epoch. It claims everything again in the next one.
     mutating func forgets(in epoch: Epoch) -> Bool {

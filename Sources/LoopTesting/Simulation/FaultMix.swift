@@ -15,6 +15,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case copies
     /// Sessions whose numbers somebody else uses: forged batches, outbox files that are put back from a copy.
     case impostors
+    /// Clients that keep outbox files, and leave or die all the time; others go on with the files.
+    case outboxes
     /// Slow disks and more events than they take; nothing is lost.
     case slowness
     /// Peers that do not read for a while, and many commands for them; many who fetch the state.
@@ -49,6 +51,12 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.keeping = .fsync
             plan.sessionRetention = .seconds(600)
             plan.setFaults([(.forgedBatch, 0.4), (.copiedOutbox, 0.6), (.kill, 0.05)])
+        case .outboxes:
+            plan.hasOutboxFiles = true
+            plan.clientCount = 2
+            plan.sessionRetention = .seconds(600)
+            plan.latencyMax = plan.silenceLimit / 5
+            plan.setFaults([(.stop, 1), (.kill, 1), (.dealer, 0.3), (.partition, 0.1), (.burst, 0.3), (.crash, 0.05)])
         case .floods:
             plan.workerCount = 1
             plan.inboxWindow = 4

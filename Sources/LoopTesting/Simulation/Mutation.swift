@@ -20,6 +20,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
             Mutation(rules: [rule], budget: 2000, mix: .losses)
         case .foreignUseIsNoticed, .refusalsSpareTheOwner: Mutation(rules: [rule], budget: 500, mix: .impostors)
+        case .sessionsEndWithTheGoodbye: Mutation(rules: [rule], budget: 500, mix: .outboxes)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
         case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .floods)
