@@ -75,9 +75,10 @@ extension ClusterEngine {
             guard process.isUp else { return }
         }
         if !brokenRules.contains(.nothingLeavesEarly) { try deliver(released.messages) }
+        keepUp(released)
+        // After the turn's snapshot, as in a node: what a new history begins with is not durable before the next turn.
         if let lost { try goOn(without: lost) }
         guard process.isUp else { return }
-        keepUp(released)
         wakeReducer(at: max(now, min(process.clock.virtual(deadline), nextArrivalAtReducer())))
     }
 
