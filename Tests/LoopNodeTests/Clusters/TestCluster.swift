@@ -40,7 +40,7 @@ final class TestCluster: Sendable {
     func status() async throws -> StatusReport {
         let (address, context) = (address, context)
         return try await NodeThread.run("probe") {
-            try StatusProbe.ask(address, within: .seconds(60), context: context)
+            try StatusProbe.ask(address, within: .seconds(240), context: context)
         }
     }
 

@@ -36,7 +36,7 @@ private struct Restartable {
         let (address, context) = (address, context)
         while true {
             let report = try await NodeThread.run("probe") {
-                try StatusProbe.ask(address, within: .seconds(60), context: context)
+                try StatusProbe.ask(address, within: .seconds(240), context: context)
             }
             if isWanted(report) { return report }
             try await Task.sleep(for: .milliseconds(5))
