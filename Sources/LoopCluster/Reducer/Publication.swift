@@ -40,14 +40,13 @@ struct Publication: Sendable {
     ) {
         for session in turn.acknowledgementsDue {
             guard let index = members.index(forKey: session), let record = journaled.sessions[session] else { continue }
-            var base = members.values[index].acknowledged
+            var (peer, base) = members.values[index].acknowledge(upTo: record.watermark)
             repeat {
                 var part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
                 base = part.watermark
                 if context.breaks(.acknowledgementsHaveABase) { part.base = 0 }
-                turn.send(.acknowledgement(part), to: members.values[index].peer, session: session)
+                turn.send(.acknowledgement(part), to: peer, session: session)
             } while base < record.watermark
-            members.values[index].acknowledged = record.watermark
         }
         turn.forgetAcknowledgements()
     }

@@ -18,10 +18,7 @@ extension ReducerCore {
         guard let watermark = journaled.sessions[session]?.watermark,
             let sender = admission.members.index(forKey: session)
         else { return count(.unknownSession) }
-        guard admission.members.values[sender].hasJoined || breaks(.claimComesBeforeBatches) else {
-            return count(.beforeClaim)
-        }
-        admission.hear(batch, at: sender)
+        guard admission.hear(batch, at: sender, context) else { return count(.beforeClaim) }
         journaled.forgetOutcomes(of: session, upTo: batch.settled)
 
         let early =

@@ -94,6 +94,6 @@ package struct JournaledCore: Sendable {
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         if brokenRules.contains(.settledOutcomesAreForgotten) { return }
-        sessions[session]?.forget(upTo: settled)
+        if let index = sessions.index(forKey: session) { sessions.values[index].forget(upTo: settled) }
     }
 }

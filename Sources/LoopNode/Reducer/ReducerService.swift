@@ -3,6 +3,31 @@ import LoopCore
 internal import LoopLock
 import LoopWire
 
+/// How one turn of a reducer ended.
+struct TurnEnd {
+    var deadline: MonotonicTime
+    /// The local worker has something to say: the next turn waits for nothing.
+    var hasWork = false
+    var outcome: Outcome?
+    var historyLost: HistoryLost?
+}
+
+/// What the machine is told at the beginning of a turn.
+private enum Letter {
+    case jobDone(BackgroundJob.Result)
+    case answer(AdministrationAnswer, JournalRequest)
+    /// The last turn's reply found no connection.
+    case unreachablePeer
+
+    func read(by intake: inout ReducerCore) {
+        switch self {
+        case .jobDone(let result): intake.receive(result)
+        case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
+        case .unreachablePeer: intake.count(.unreachablePeer)
+        }
+    }
+}
+
 /// A reducer machine, its journal, and the worker of its own process: what is thrown away as a whole when the journal
 /// fails, and built again from the journal.
 struct ReducerService<Definition: LoopDefinition> {
@@ -20,31 +45,6 @@ struct ReducerService<Definition: LoopDefinition> {
     private var droppedLinesCount: UInt64 = 0
     /// For the machine's next turn.
     private var mail: [Letter] = []
-
-    /// What the machine is told at the beginning of a turn.
-    private enum Letter {
-        case jobDone(BackgroundJob.Result)
-        case answer(AdministrationAnswer, JournalRequest)
-        /// The last turn's reply found no connection.
-        case unreachablePeer
-
-        func read(by intake: inout ReducerCore) {
-            switch self {
-            case .jobDone(let result): intake.receive(result)
-            case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
-            case .unreachablePeer: intake.count(.unreachablePeer)
-            }
-        }
-    }
-
-    /// How one turn ended.
-    struct TurnEnd {
-        var deadline: MonotonicTime
-        /// The local worker has something to say: the next turn waits for nothing.
-        var hasWork = false
-        var outcome: Outcome?
-        var historyLost: HistoryLost?
-    }
 
     /// How long records may wait to be written where they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
@@ -123,13 +123,14 @@ struct ReducerService<Definition: LoopDefinition> {
             intake.passTime(to: now)
         }
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
-        let receipt = try journal.append(ready.records, through: ready.position)
+        let position = ready.position
+        let receipt = try journal.append(ready.records, through: position)
         pace.note(closing: SystemClock.monotonic - now.monotonic)
         let released = machine.release(ready, receipt)
         for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
         try flushIfDue(at: now.monotonic, &end)
         for alarm in released.alarms { log.note(alarm) }
-        snapshots.writeIfDue(machine.core, log)
+        if snapshots.isDue(at: position) { snapshots.write(machine.core, log) }
         for job in released.backgroundJobs { send(out: job) }
         for request in released.journalRequests { try answer(request) }
         end.hasWork = local?.hasWork ?? false || !mail.isEmpty

@@ -110,8 +110,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// - Returns: nil while the journal has failed.
-    private mutating func turn() throws -> ReducerService<Definition>.TurnEnd? {
-        let end: ReducerService<Definition>.TurnEnd?
+    private mutating func turn() throws -> TurnEnd? {
+        let end: TurnEnd?
         do {
             end = try service?.turn(&sockets)
             if let lost = end?.historyLost { try service?.goOn(without: lost) }

@@ -37,11 +37,16 @@ struct SnapshotKeeper {
         byteCount = newest?.byteCount ?? 0
     }
 
+    /// Whether a snapshot is to be written of the state at a position.
+    func isDue(at position: UInt64) -> Bool {
+        guard writer != nil, !isWriting else { return false }
+        return isDue || position - self.position >= max(every, UInt64(byteCount) / Self.bytesPerRecord)
+    }
+
+    /// Has a snapshot written on a thread of its own.
     /// - Parameter core: durable as it is.
-    mutating func writeIfDue<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
-        guard let writer, !isWriting else { return }
-        let count = core.position - position
-        guard isDue || count >= max(every, UInt64(byteCount) / Self.bytesPerRecord) else { return }
+    mutating func write<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
+        guard let writer else { return }
         isDue = false
         position = core.position
         isWriting = true

@@ -21,6 +21,7 @@ struct TurnPace: Equatable {
     mutating func note(closing: Duration) {
         closings.insert(closing, at: 0)
         if closings.count > Self.closingsMax { closings.removeLast() }
-        drainDuration = min(max((closings.min() ?? closing) * 4, Self.shortest), Self.longest)
+        let quickest = closings.min() ?? closing
+        drainDuration = min(max(quickest + quickest + quickest + quickest, Self.shortest), Self.longest)
     }
 }

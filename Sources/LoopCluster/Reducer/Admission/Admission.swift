@@ -75,10 +75,10 @@ struct Admission: Sendable {
         members.values[index].settled = max(members.values[index].settled, heartbeat.settled)
     }
 
-    /// A batch has come of a member.
-    mutating func hear(_ batch: Batch, at sender: Members.Index) {
-        members.values[sender].hasApplied(batch.applied)
-        members.values[sender].settled = max(members.values[sender].settled, batch.settled)
+    /// A batch of a member has arrived.
+    /// - Returns: whether it counts: the member has claimed what it runs.
+    mutating func hear(_ batch: Batch, at sender: Members.Index, _ context: TurnContext) -> Bool {
+        members.values[sender].hear(batch, beforeClaim: context.breaks(.claimComesBeforeBatches))
     }
 
     /// Whether a member is to be asked to send again: once in a while, for many batches after one gap are one gap.
@@ -102,7 +102,7 @@ struct Admission: Sendable {
 
     /// When the next lease of a member that holds effects ends; nil: none does.
     func deadline(after now: MonotonicTime) -> MonotonicTime? {
-        members.values.lazy.filter { !$0.holding.isEmpty && $0.leaseEnds > now }.map(\.leaseEnds).min()
+        members.values.lazy.filter { !$0.holding.isEmpty && $0.leaseEnds > now }.map { $0.leaseEnds }.min()
     }
 
     /// The members hold no effects any more.

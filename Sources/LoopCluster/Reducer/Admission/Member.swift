@@ -51,6 +51,22 @@ struct Member: Sendable {
         inbox.hasApplied(number)
     }
 
+    /// A batch of it has arrived, which says what it has applied and which outcomes it knows.
+    /// - Returns: whether the batch counts: not before the claim.
+    mutating func hear(_ batch: Batch, beforeClaim countsEarly: Bool) -> Bool {
+        guard hasJoined || countsEarly else { return false }
+        hasApplied(batch.applied)
+        settled = max(settled, batch.settled)
+        return true
+    }
+
+    /// Its entries are acknowledged up to a watermark.
+    /// - Returns: its ID, and up to where they were acknowledged before.
+    mutating func acknowledge(upTo watermark: UInt64) -> (peer: PeerID, base: UInt64) {
+        defer { acknowledged = watermark }
+        return (peer, acknowledged)
+    }
+
     /// An update or a cancellation waits until the window lets it through.
     mutating func take(_ command: Command) { inbox.take(command, atMost: commandsMax) }
 

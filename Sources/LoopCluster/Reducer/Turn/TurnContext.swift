@@ -45,7 +45,10 @@ struct ReducerClock: Sendable {
     }
 
     /// Whether the process stood still before this turn. What its peers have said meanwhile may not be read yet.
-    func stoodStill(silenceLimit: Duration) -> Bool { now.monotonic - advancedAt > silenceLimit / 2 }
+    func stoodStill(silenceLimit: Duration) -> Bool {
+        let gap = now.monotonic - advancedAt
+        return gap + gap > silenceLimit
+    }
 
     /// The time of the next record, which is never before that of an earlier one.
     func wall(after time: WallTime) -> WallTime { max(now.wall, time) }

@@ -58,7 +58,7 @@ struct Updates: Sendable {
 
     /// When an update is due that cannot leave yet; nil: none.
     func deadline(_ seq: Seq) -> MonotonicTime? {
-        streams.lazy.filter { $0.published?.upperBound != seq }.map(\.nextAt).min()
+        streams.lazy.filter { $0.published?.upperBound != seq }.map { $0.nextAt }.min()
     }
 
     /// An event was applied.
@@ -83,10 +83,12 @@ struct Updates: Sendable {
     private mutating func publish(
         at index: Int, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
+        let isDue =
+            streams[index].published?.upperBound != journaled.seq
+            && (context.now.monotonic >= streams[index].nextAt || isGrowing(streams[index], journaled, context))
+        guard isDue || streams[index].mustTell else { return }
         var served = streams[index]
-        if served.published?.upperBound != journaled.seq,
-            context.now.monotonic >= served.nextAt || isGrowing(served, journaled, context)
-        {
+        if isDue {
             switch served.stream.mode {
             case .full: publishWhole(&served, journaled, &turn, context)
             case .delta: publishDelta(&served, journaled, &turn, context)
