@@ -3,8 +3,8 @@ import LoopWire
 
 /// What a reducer has said of the loop's end. (Protocol, section 6.)
 ///
-/// It holds within its epoch: the journal may lose the end with the records behind some place, and a reducer that comes back to
-/// it says it again.
+/// It holds within its epoch: the journal may lose the end with its last records, and a reducer that comes to it again says
+/// so again.
 struct HeardEnd: Equatable, Sendable {
     let history: History
     let epoch: Epoch

@@ -33,7 +33,7 @@ package struct Outbox: Equatable, Sendable {
     /// where entries go over to another session.
     package private(set) var base: UInt64 = 0
 
-    /// A section takes single entries up to so many, and so many bytes: a batch is of one section.
+    /// A section takes single entries up to this number, and these bytes: a batch is of one section.
     private static var entriesMax: Int { 512 }
     private static var bytesMax: Int { 64 << 10 }
 
@@ -88,7 +88,7 @@ package struct Outbox: Equatable, Sendable {
         return sections.count - 1
     }
 
-    /// The next entries to be sent, at most so many and so large together; nil when all are sent.
+    /// The next entries to be sent, within these limits; nil when all are sent.
     package mutating func next(entriesMax: Int, bytesMax: Int) -> (first: UInt64, entries: EntryRun)? {
         guard sent < last, let index = section(of: sent + 1) else { return nil }
         let (first, run) = (sections[index].first, sections[index].run)
@@ -116,8 +116,8 @@ package struct Outbox: Equatable, Sendable {
 
     /// The outcomes up to `watermark` are known.
     /// - Parameter told: the numbers whose outcomes were told, ascending.
-    /// - Returns: with their numbers, ascending, the settled entries that end an effect's attempt, or whose seq somebody
-    ///   wants, or whose outcome was told.
+    /// - Returns: with their numbers, ascending, the settled entries that end an effect's attempt, or whose seq is wanted,
+    ///   or whose outcome was told.
     package mutating func settle(upTo watermark: UInt64, told: [UInt64]) -> [(number: UInt64, entry: EntryHead)] {
         var done: [(number: UInt64, entry: EntryHead)] = []
         var nextTold = 0
@@ -155,9 +155,9 @@ package struct Outbox: Equatable, Sendable {
         return done
     }
 
-    /// The session is gone. What may have left is nobody's any more; what never left begins the next session's stream,
-    /// unless it speaks for an effect, which went with the session.
-    /// - Returns: what is nobody's any more, with the numbers its senders know.
+    /// The session is gone. Entries that may have left are lost; those that never left begin the next session's stream,
+    /// unless they speak for an effect, which went with the session.
+    /// - Returns: what is lost, with the numbers that its senders know.
     package mutating func loseSession() -> [(number: UInt64, entry: Entry)] {
         let all = unsettled.map { (number: base + $0.number, entry: $0.entry) }
         let firstKept = all.lastIndex { $0.number <= base + offered || $0.entry.effect != nil }.map { $0 + 1 } ?? 0

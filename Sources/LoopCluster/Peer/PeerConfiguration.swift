@@ -1,7 +1,7 @@
 public import LoopCore
 public import LoopWire
 
-/// Who a peer is and how much it may hold.
+/// The identity of a peer, and how much it may hold.
 public struct PeerConfiguration: Sendable {
     /// The ID under which the peer joins; unique in the loop.
     public var peer: PeerID

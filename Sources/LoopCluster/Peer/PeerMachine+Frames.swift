@@ -1,13 +1,13 @@
 public import LoopCore
 public import LoopWire
 
-/// What the reducer says: introductions, join acceptances, ticks. (Protocol, section 5.)
+/// What the reducer says: introductions, join acceptances, commands, assignments, ticks. (Protocol, section 5.)
 extension PeerMachine {
     /// A frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
         // A word that is not listened to is no sign of life.
-        if !leftHistories.contains(frame.history) { heardAt = self.now }
+        if !membership.left.contains(frame.history) { heardAt = self.now }
         receive(frame)
     }
 
@@ -18,151 +18,140 @@ extension PeerMachine {
     }
 
     private mutating func receive(_ frame: PeerFrame) {
-        if stage == .over { return }
-        if stage == .leaving, frame.message != .goodbyeHeard { return }
-        // Who answers a hello is there: if its history was left for a late word of one that is gone, that was a mistake.
-        if case .introduction(let introduction) = frame.message {
-            if stage == .introducing { leftHistories.removeAll { $0 == frame.history } }
-            return connect(introduction)
+        switch phase {
+        case .over: return
+        case .leaving:
+            if frame.message == .goodbyeHeard, frame.session == session, !membership.left.contains(frame.history) {
+                finish()
+            }
+            return
+        case .introducing, .joining, .claiming, .joined: break
         }
-        if leftHistories.contains(frame.history) {
+        if case .introduction(let introduction) = frame.message { return connect(introduction, of: frame.history) }
+        if membership.left.contains(frame.history) {
             droppedCount += 1
             return
         }
         switch frame.message {
-        case .refused(let refused): return refuse(refused)
-        case .busy(let retryAfter, let reason):
-            if stage == .joining { wait(retryAfter, because: reason) }
-            return
-        case .goodbyeHeard:
-            if stage == .leaving, frame.session == session { finish() }
-            return
+        case .refused(let refused): refuse(refused)
+        case .busy(let retryAfter, let reason): wait(retryAfter, because: reason)
         case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
-            return joinAccepted(frame, watermark, silenceLimit, tickInterval, feedbacks)
-        case .introduction, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .status, .ended,
-            .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
-            break
-        }
-        guard isCurrent(frame) else { return }
-        switch frame.message {
-        case .tick(let tick): hear(tick)
-        case .acknowledgement(let acknowledgement): acknowledge(acknowledgement)
-        case .outcomes(let outcomes):
-            if isUsedByAnother(outcomes.watermark) { return abandonSession() }
-            guard outcomes.base <= outbox.settled else { return }
-            needsOutcomes = false
-            settle(upTo: outcomes.watermark, outcomes.notable)
-        case .commands(let number, let commands): apply(number, commands)
-        case .assignments(let part): assemble(part)
-        case .ended(let seq, let exitCode, let text): end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text))
-        case .introduction, .refused, .joinAccepted, .busy, .statePart, .status, .update, .transitions,
-            .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard:
-            break
+            let terms = Terms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)
+            joinAccepted(frame, watermark, terms)
+        case .tick(let tick): if isCurrent(frame) { hear(tick) }
+        case .acknowledgement(let acknowledgement): if isCurrent(frame) { acknowledge(acknowledgement) }
+        case .outcomes(let outcomes): if isCurrent(frame) { takeAnswer(outcomes) }
+        case .commands(let number, let commands): if isCurrent(frame) { apply(number, commands) }
+        case .assignments(let part):
+            if isCurrent(frame), let whole = phase.add(part) { apply(whole) }
+        case .ended(let seq, let exitCode, let text):
+            if isCurrent(frame) { end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text)) }
+        case .statePart, .status, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
+            _ = isCurrent(frame)
+        case .introduction, .goodbyeHeard: break
         }
     }
 
-    /// Whether a frame is of this history, epoch and session. One of a newer epoch or another history says that the
-    /// reducer was restarted, one of a later session that it has opened another: ask to join it.
+    /// Whether a frame is of this session, in this history and epoch. A later one says that the peer has to join again.
     private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
-        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
-            droppedCount += 1
-            return false
-        }
-        // An epoch of the same number and another nonce is one of a journal that has lost this one.
-        if frame.history != history || frame.epoch.number > epoch.number || isOtherEpoch(frame.epoch) {
-            if stage == .joined || stage == .claiming { enter(.joining) }
-            return false
-        }
-        if frame.session != session && !breaks(.framesNameTheirSession) {
-            droppedCount += 1
-            // Numbers of sessions only grow: the join acceptance to this one was lost, and one to the session before came late.
-            if frame.session > session, stage == .joined || stage == .claiming { enter(.joining) }
-            return false
-        }
-        return true
+        let origin = membership.origin(of: frame, brokenRules)
+        if origin == .current { return true }
+        droppedCount += 1
+        if origin == .later { phase.rejoin(at: now) }
+        return false
     }
 
-    private func isOtherEpoch(_ other: Epoch) -> Bool { other.number == epoch.number && other.nonce != epoch.nonce }
+    // MARK: On the way in
 
-    private mutating func connect(_ introduction: Introduction) {
-        guard stage == .introducing else { return }
+    private mutating func connect(_ introduction: Introduction, of history: History) {
+        guard case .introducing = phase else { return }
+        // The reducer that answers a hello is there: if its history was left for a late word of one that is gone, that was a
+        // mistake.
+        membership.left.remove(history)
         loop = LoopID(name: introduction.name)
         eventBytesMax = Int(introduction.eventBytesMax)
         actions.append(.connect(introduction))
         heardAt = now
-        enter(.joining)
+        phase = .joining(next: now)
     }
 
     private mutating func wait(_ duration: Duration, because reason: String) {
-        nextStep = now + duration
+        guard case .joining = phase else { return }
+        phase.next = now + duration
         guard !reason.isEmpty, reason != busyReason else { return }
         busyReason = reason
         actions.append(.keptWaiting(reason: reason))
     }
 
     private mutating func refuse(_ refused: Refused) {
-        guard stage == .introducing || stage == .joining else { return }
-        actions.append(.refused(refused))
-        stage = .over
+        switch phase {
+        case .introducing, .joining:
+            actions.append(.refused(refused))
+            phase = .over
+        case .claiming, .joined, .leaving, .over: break
+        }
     }
 
-    private mutating func joinAccepted(
-        _ frame: PeerFrame, _ watermark: UInt64, _ silenceLimit: Duration, _ tickInterval: Duration,
-        _ feedbacks: [String]
-    ) {
-        if frame.history == history && frame.epoch.number < epoch.number && !breaks(.olderEpochsAreDropped) {
+    private mutating func joinAccepted(_ frame: PeerFrame, _ watermark: UInt64, _ terms: Terms) {
+        switch membership.verdict(on: frame, brokenRules) {
+        case .late:
             droppedCount += 1
             return
-        }
-        // A join request that was repeated is answered again.
-        let isKnown = frame.history == history && frame.epoch == epoch && frame.session == session
-        if isKnown, stage == .claiming || stage == .joined { return }
-        if session != .none && (frame.history != history || frame.session != session) {
-            // An older session of the same history is a late word to an earlier self.
-            if frame.history == history && frame.session < session { return }
-            if frame.history != history { leave(history) }
+        case .repeats: if phase.isAdmitted { return }
+        case .continues: break
+        case .replaces:
+            if frame.history != history { membership.left.insert(history) }
             loseSession()
+            if isOver { return }
         }
-        history = frame.history
-        session = frame.session
-        busyReason = nil
-        self.silenceLimit = silenceLimit
-        self.tickInterval = tickInterval
-        self.feedbacks = feedbacks
-        if frame.epoch != epoch {
-            epoch = frame.epoch
-            applied = 0
-            reportedApplied = 0
-            echo = 0
-            // It says so again where the loop has ended.
+        if membership.admit(by: frame) {
+            inbox = PeerInbox()
+            // It says so again if the loop has ended.
             ending = nil
         }
-        assembling = nil
-        standing = ReadStanding()
-        if isUsedByAnother(watermark) { return abandonSession() }
-        outbox.goBack(to: outbox.settled)
-        progressAt = now
-        if watermark > outbox.settled { needsOutcomes = true }
-        enter(.claiming)
+        self.terms = terms
+        busyReason = nil
+        if delivery.isForeign(watermark, brokenRules) { return abandonSession() }
+        delivery.admit(watermark, at: now)
+        phase = .claiming(next: now, AssignmentParts())
     }
 
+    // MARK: The inbox
+
+    private mutating func apply(_ number: UInt64, _ commands: CommandRun) {
+        guard number > inbox.applied else { return }
+        let isNext = number == inbox.applied + 1 && !phase.needsAssignments
+        guard phase.isJoined, isNext || breaks(.inboxGapsAreRepaired) else { return noticeGap() }
+        inbox.apply(upTo: number)
+        attempts.apply(commands, start, brokenRules, &actions)
+    }
+
+    private mutating func noticeGap() { phase.inJoined { $0.needsAssignments = true } }
+
+    private mutating func apply(_ assignments: Assignments) {
+        // What was taken before something this peer already knows must not undo it.
+        let isOlder = assignments.number < inbox.applied && !breaks(.assignmentsAreNotOlder)
+        let isUnaware = assignments.watermark < outbox.settled && !breaks(.assignmentsKnowTheWatermark)
+        if isOlder || isUnaware {
+            noticeGap()
+            // An acknowledgement that came after the join request knows of records that the journal may have lost. The reducer
+            // has to hear of them, and does not by a claim.
+            if isUnaware, !phase.isJoined { phase = .joining(next: now) }
+            return
+        }
+        inbox.apply(upTo: assignments.number)
+        attempts.apply(assignments.grants, isFirst: !phase.isJoined, start, brokenRules, &actions)
+        phase.assign(at: now)
+    }
+
+    /// What becomes of a new attempt.
+    private var start: HeldAttempts.Start { ending != nil ? .ignore : isStopping ? .handBack : .run }
+
     private mutating func hear(_ tick: Tick) {
-        if isUsedByAnother(tick.watermark) { return abandonSession() }
-        echo = max(echo, tick.stamp)
-        if tick.number > applied { needsAssignments = true }
-        if tick.watermark > outbox.settled {
-            if breaks(.acknowledgementsHaveABase) {
-                settle(upTo: tick.watermark, [])
-            } else {
-                needsOutcomes = true
-            }
-        }
-        let isMissing =
-            standing.note(tick, sent: outbox.sent, over: tickInterval * 2) || breaks(.slownessIsNotLoss)
-        if tick.received < outbox.sent, tick.resend || isMissing && now - max(progressAt, resentAt) > tickInterval {
-            outbox.goBack(to: tick.received)
-            standing = ReadStanding()
-            resentAt = now
-        }
+        if delivery.isForeign(tick.watermark, brokenRules) { return abandonSession() }
+        inbox.hear(tick)
+        if tick.number > inbox.applied { noticeGap() }
+        if breaks(.acknowledgementsHaveABase) { settle(upTo: tick.watermark, []) }
+        delivery.hear(tick, at: now, every: terms.tickInterval, brokenRules)
     }
 }

@@ -5,12 +5,16 @@ import LoopWire
 /// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
 extension PeerMachine {
     mutating func acknowledge(_ acknowledgement: Acknowledgement) {
-        if isUsedByAnother(acknowledgement.watermark) { return abandonSession() }
-        guard acknowledgement.base <= outbox.settled || breaks(.acknowledgementsHaveABase) else {
-            needsOutcomes = true
-            return
-        }
+        if delivery.isForeign(acknowledgement.watermark, brokenRules) { return abandonSession() }
+        guard delivery.takes(acknowledgement, brokenRules) else { return }
         settle(upTo: acknowledgement.watermark, acknowledgement.notable)
+    }
+
+    /// Outcomes that were asked for.
+    mutating func takeAnswer(_ outcomes: Acknowledgement) {
+        if delivery.isForeign(outcomes.watermark, brokenRules) { return abandonSession() }
+        guard delivery.takesAnswer(outcomes) else { return }
+        settle(upTo: outcomes.watermark, outcomes.notable)
     }
 
     mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
@@ -18,26 +22,14 @@ extension PeerMachine {
         var outcomes: [UInt64: EntryOutcome] = [:]
         for item in notable { outcomes[item.number] = item.outcome }
         let base = outbox.base
-        for (number, entry) in outbox.settle(upTo: watermark, told: outcomes.keys.sorted()) {
+        for (number, entry) in delivery.settle(upTo: watermark, told: outcomes.keys.sorted(), at: now) {
             settle(base + number, entry, outcomes[number] ?? .applied(.initial))
         }
-        progressAt = now
-        pushRebuilds = 0
-        noticeSpace()
-        endIfEmpty()
-        finishIfEmpty()
+        finishSettling()
     }
 
     private mutating func settle(_ number: UInt64, _ entry: EntryHead, _ outcome: EntryOutcome) {
-        if entry.hasEffect {
-            let effect = entry.effect
-            if entry.endsTheBody { finished.remove(FinishedAttempt(effect: effect, attempt: entry.attempt)) }
-            // A refusal for its effect ends the attempt here too. One for the entry's own sake (its bytes) does not:
-            // the reducer still counts on this attempt.
-            if outcome.endsTheAttempt, running[effect]?.attempt == entry.attempt {
-                cancel(effect, upTo: entry.attempt)
-            }
-        }
+        attempts.settle(entry, outcome, &actions)
         switch outcome {
         case .refused: actions.append(.settled(number: number, outcome))
         case .applied where entry.wantsSeq: actions.append(.settled(number: number, outcome))
@@ -45,100 +37,51 @@ extension PeerMachine {
         }
     }
 
-    /// The session is gone, with its history or by its own end: nothing is known of what was not settled. What a sender
-    /// keeps and has never sent goes over to the next session.
-    mutating func loseSession() {
-        var lost = outbox.unsettled
-        if keptSettled != nil {
-            lost = outbox.loseSession()
-            keptSettled = 0
-        } else {
-            outbox = Outbox()
-        }
-        for (number, _) in lost { actions.append(.settled(number: number, .refused(.historyChanged))) }
-        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
-        finished.removeAll()
-        session = .none
-        epoch = .none
-        needsOutcomes = false
-        needsAssignments = false
-        pushRebuilds = 0
-        noticeSpace()
+    /// Entries have left the outbox.
+    private mutating func finishSettling() {
+        if delivery.noticesSpace(brokenRules) { actions.append(.hasSpace) }
         endIfEmpty()
         finishIfEmpty()
     }
 
-    /// Whether the reducer has consumed entries of this session that never left here: somebody else has its numbers, a copy of
-    /// its outbox file or a forger. What was consumed under a number is then not known to be the entry that has it here.
-    func isUsedByAnother(_ watermark: UInt64) -> Bool {
-        watermark > outbox.offered && !breaks(.foreignUseIsNoticed)
+    /// The session is gone, with its history or by its own end, and with it the entries and attempts of it.
+    mutating func loseSession() {
+        for number in delivery.loseSession() { actions.append(.settled(number: number, .refused(.historyChanged))) }
+        attempts.loseSession(&actions)
+        membership.loseSession()
+        finishSettling()
     }
 
-    /// Leaves the session to whoever else uses it, and joins again as another peer: under the same ID it would be given the same
-    /// session again. What it held is given to others once its lease has ended.
+    /// Leaves the session to the process that also uses it, and joins again as another peer: under the same ID it would be given
+    /// the same session again. What it held is given to others once its lease has ended.
     mutating func abandonSession() {
         loseSession()
         configuration.peer = configuration.peer.successor(at: now)
-        guard stage != .over else { return }
-        enter(.introducing)
-    }
-
-    mutating func leave(_ history: History) {
-        leftHistories.append(history)
-        if leftHistories.count > 16 { leftHistories.removeFirst() }
-    }
-
-    mutating func noticeSpace() {
-        guard hadNoSpace, hasSpaceForEvents() else { return }
-        hadNoSpace = false
-        actions.append(.hasSpace)
-    }
-
-    /// - Parameters:
-    ///   - count: how many more entries the outbox is about to get.
-    ///   - bytes: how many bytes those have.
-    func hasSpaceForEvents(after count: Int = 0, bytes: Int = 0) -> Bool {
-        breaks(.outboxesAreBounded)
-            || outbox.count + count < configuration.outboxEntriesMax - configuration.outboxEntriesReserved
-                && outbox.byteCount + bytes < configuration.outboxBytesMax
+        if !isOver { phase = .introducing(next: now) }
     }
 
     mutating func end(_ ending: HeardEnd) {
         guard self.ending == nil else { return }
-        for effect in running.keys.sorted() { cancel(effect, upTo: .all) }
+        attempts.cancelAll(&actions)
         self.ending = ending
-        needsOutcomes = !outbox.isEmpty
+        delivery.end()
         endIfEmpty()
     }
 
-    /// A loop that has ended is left once every outcome is known, and its last state where somebody observes.
+    /// A loop that has ended is left once every outcome is known, and its last state where it is observed.
     mutating func endIfEmpty() {
-        guard let ending, outbox.isEmpty, !awaitsLastState, stage != .over else { return }
+        guard let ending, outbox.isEmpty, !awaitsLastState, !isOver else { return }
         if session != .none { actions.append(.send(goodbye)) }
         actions.append(.loopEnded(exitCode: ending.exitCode, text: ending.text))
-        stage = .over
+        phase = .over
     }
 
-    /// The reducer has ended its loop and is gone: nobody can tell any more what became of the rest. What never left was not
-    /// applied; what may have left may have been.
+    /// The reducer has ended its loop and is gone: no other outcome can be learned.
     mutating func endUnheard() {
-        let (base, offered) = (outbox.base, breaks(.unheardIsNotRefused) ? 0 : outbox.offered)
-        for (number, _) in outbox.unsettled {
-            let reason = number > offered ? SendRefusal.Reason.ended : .historyChanged
-            actions.append(.settled(number: base + number, .refused(reason)))
+        for (number, reason) in delivery.giveUp(brokenRules) {
+            actions.append(.settled(number: number, .refused(reason)))
         }
-        _ = outbox.settle(upTo: outbox.last, told: [])
         endIfEmpty()
-    }
-}
-
-extension EntryOutcome {
-    /// Whether the reducer has let go of the attempt whose entry met this outcome.
-    fileprivate var endsTheAttempt: Bool {
-        switch self {
-        case .refused(.stale), .refused(.attempt), .refused(.ended): true
-        case .refused, .applied: false
-        }
     }
 }
 

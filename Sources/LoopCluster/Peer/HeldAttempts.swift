@@ -1,0 +1,173 @@
+import LoopCollections
+package import LoopCore
+package import LoopWire
+
+/// The attempts that a peer holds: what starts, updates and cancels them. (Protocol, sections 4 and 5.)
+///
+///     start ──▶ running ── its body ends ──▶ finished ── its last entry is settled ──▶ gone
+///                  └── cancelled, or refused for the attempt ────────────────────────────▲
+struct HeldAttempts: Sendable {
+    private(set) var running = HashTable<EffectID, RunningAttempt>()
+    /// Attempts that have ended here and whose last entry is not settled.
+    private var finished = MixedSet<FinishedAttempt>()
+    /// How many claims were made.
+    private var claimsCount: UInt64 = 0
+
+    /// What becomes of a new attempt.
+    enum Start {
+        /// Its body runs.
+        case run
+        /// The process is to stop. The attempt is handed back when time passes: it may be cancelled by then.
+        case handBack
+        /// The loop has ended, and this is a late word: the reducer has let go of everything, or gets it back with the goodbye.
+        case ignore
+    }
+
+    /// Whether this attempt runs here.
+    func runs(_ effect: EffectID, _ attempt: Attempt) -> Bool { running[effect]?.attempt == attempt }
+
+    /// The attempts that run here, in the order of their effects.
+    var inOrder: [(effect: EffectID, attempt: Attempt)] {
+        running.map { ($0.key, $0.value.attempt) }.sorted { $0.effect < $1.effect }
+    }
+
+    // MARK: From the reducer
+
+    mutating func apply(
+        _ commands: CommandRun, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
+    ) {
+        for command in commands { apply(command, start, rules, &actions) }
+    }
+
+    @inline(__always)
+    private mutating func apply(
+        _ command: Command, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
+    ) {
+        switch command {
+        case .start(let grant): begin(grant, start, rules, &actions)
+        case .update(let effect, let attempt, let version, let request):
+            update(effect, attempt, version, request, rules, &actions)
+        case .cancel(let effect, let attempt): cancel(effect, upTo: attempt, &actions)
+        }
+    }
+
+    /// The whole assignment: nothing else runs here.
+    /// - Parameter isFirst: whether it is the first of an epoch.
+    mutating func apply(
+        _ grants: [Grant], isFirst: Bool, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
+    ) {
+        var wanted: [EffectID: Attempt] = [:]
+        for grant in grants { wanted[grant.effect] = grant.attempt }
+        for (effect, attempt) in inOrder where wanted[effect] != attempt { cancel(effect, upTo: attempt, &actions) }
+        for grant in grants {
+            guard let index = running.index(forKey: grant.effect) else {
+                begin(grant, start, rules, &actions)
+                continue
+            }
+            // An epoch's first assignment is the journal's word: a newer request may be of records that it has lost.
+            if isFirst, running[at: index].version > grant.version { running[at: index].version = .initial }
+            update(grant.effect, grant.attempt, grant.version, grant.request, rules, &actions)
+        }
+    }
+
+    @inline(__always)
+    private mutating func begin(
+        _ grant: Grant, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
+    ) {
+        if start == .ignore { return }
+        let key = FinishedAttempt(effect: grant.effect, attempt: grant.attempt)
+        if finished.contains(key) && !rules.contains(.finishedAttemptsAreRemembered) { return }
+        if let current = running[grant.effect] {
+            if current.attempt >= grant.attempt { return }
+            cancel(grant.effect, upTo: current.attempt, &actions)
+        }
+        running.updateValue(RunningAttempt(attempt: grant.attempt, version: grant.version), forKey: grant.effect)
+        if start == .run { actions.append(.run(grant)) }
+    }
+
+    private mutating func update(
+        _ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: RequestBytes, _ rules: BrokenRules,
+        _ actions: inout [PeerAction]
+    ) {
+        guard let current = running[effect], current.attempt == attempt,
+            current.version < version || rules.contains(.updatesAreNewer)
+        else { return }
+        running[effect]?.version = version
+        actions.append(.update(effect, attempt, request: request))
+    }
+
+    private mutating func cancel(_ effect: EffectID, upTo attempt: Attempt, _ actions: inout [PeerAction]) {
+        guard let current = running[effect], current.attempt <= attempt else { return }
+        running[effect] = nil
+        actions.append(.stop(effect, current.attempt))
+    }
+
+    mutating func cancelAll(_ actions: inout [PeerAction]) {
+        for (effect, attempt) in inOrder { actions.append(.stop(effect, attempt)) }
+        running = HashTable()
+    }
+
+    /// The session is gone, and all attempts with it.
+    mutating func loseSession(_ actions: inout [PeerAction]) {
+        cancelAll(&actions)
+        finished.removeAll()
+    }
+
+    // MARK: From the effects
+
+    /// The body of an attempt that runs here has ended.
+    mutating func end(_ effect: EffectID, _ attempt: Attempt) {
+        running[effect] = nil
+        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
+    }
+
+    /// The outcome of an entry of an effect is known. A refusal for its effect ends the attempt here too. One for the entry's own
+    /// sake (its bytes) does not: the reducer still counts on this attempt.
+    mutating func settle(_ entry: EntryHead, _ outcome: EntryOutcome, _ actions: inout [PeerAction]) {
+        guard entry.hasEffect else { return }
+        if entry.endsTheBody { finished.remove(FinishedAttempt(effect: entry.effect, attempt: entry.attempt)) }
+        if outcome.endsTheAttempt, runs(entry.effect, entry.attempt) {
+            cancel(entry.effect, upTo: entry.attempt, &actions)
+        }
+    }
+
+    // MARK: Claims
+
+    /// Every attempt that runs or has entries in the outbox, under a number of its own: parts of two claims are not put together.
+    mutating func nextClaim(bytesMax: Int, _ rules: BrokenRules) -> [ClaimPart] {
+        claimsCount += 1
+        var claims = running.map { ClaimedAttempt(effect: $0.key, attempt: $0.value.attempt) }
+        if !rules.contains(.claimsIncludeTheOutbox) {
+            claims += finished.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) }
+        }
+        claims.sort { ($0.effect, $0.attempt) < ($1.effect, $1.attempt) }
+        return ClaimPart.parts(
+            of: claims, number: claimsCount, bytesMax: rules.contains(.messagesComeInParts) ? .max : bytesMax)
+    }
+}
+
+/// One attempt that runs here.
+package struct RunningAttempt: Equatable, Sendable {
+    package let attempt: Attempt
+    /// Of its newest request.
+    package internal(set) var version: Seq
+}
+
+/// One attempt that has ended here, until its last entry is settled.
+private struct FinishedAttempt: MixedKey, Sendable {
+    let effect: EffectID
+    let attempt: Attempt
+
+    /// Both are given out by the reducer.
+    var mixed: UInt64 { Mix.finish(effect.mixed &+ attempt.epoch &* 31 &+ attempt.count) }
+}
+
+extension EntryOutcome {
+    /// Whether the reducer has let go of the attempt whose entry met this outcome.
+    fileprivate var endsTheAttempt: Bool {
+        switch self {
+        case .refused(.stale), .refused(.attempt), .refused(.ended): true
+        case .refused, .applied: false
+        }
+    }
+}

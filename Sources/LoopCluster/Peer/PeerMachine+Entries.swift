@@ -1,0 +1,116 @@
+public import LoopCore
+public import LoopWire
+
+/// What the process hands in: entries, and the wish to stop. (Protocol, sections 2 and 5.)
+extension PeerMachine {
+    /// Takes entries from the process, in order: events of clients and of effects that run here, and the ends of these effects.
+    /// This is the only way in.
+    public mutating func accept(_ run: EntryRun) -> Acceptance {
+        var acceptance = Acceptance(first: lastNumber + 1)
+        // Accepted entries that are not in the outbox yet.
+        var start = run.startIndex
+        for index in run.indices {
+            let head = run.head(at: index)
+            if let refusal = refusal(of: head, at: index, in: run, after: start) {
+                acceptance.refused.append((index, refusal))
+                delivery.accept(start..<index, of: run, at: now)
+                start = index + 1
+            } else if head.endsTheBody {
+                attempts.end(head.effect, head.attempt)
+                acceptance.ended.append((head.effect, head.attempt))
+            }
+        }
+        delivery.accept(start..<run.endIndex, of: run, at: now)
+        return acceptance
+    }
+
+    /// Why an entry is not accepted; nil: it is. An end is accepted even if the outbox is full: a part of it is kept for ends.
+    private mutating func refusal(
+        of entry: EntryHead, at index: Int, in run: EntryRun, after start: Int
+    ) -> SendRefusal? {
+        let isEvent = entry.kind == .event
+        if isEvent, phase.hasLeft || ending != nil { return SendRefusal(.ended) }
+        if entry.hasEffect, !attempts.runs(entry.effect, entry.attempt) { return SendRefusal(.stale) }
+        guard isEvent else { return nil }
+        if run.payloadBytesMax > eventBytesMax {
+            let byteCount = run.payload(of: entry).count
+            if byteCount > eventBytesMax {
+                let detail = "\(byteCount) bytes encoded, the limit is \(eventBytesMax)"
+                return SendRefusal(.tooLarge, detail: detail)
+            }
+        }
+        let hasSpace = delivery.takesEvent(after: index - start, bytes: run.byteCount(of: start..<index), brokenRules)
+        return hasSpace ? nil : SendRefusal(.overloaded)
+    }
+
+    /// One event of a client, or of an effect that runs here.
+    /// - Parameter isLast: the effect's body ends with the event, if that is accepted.
+    public mutating func send(
+        _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
+        isLast: Bool = false
+    ) -> SendResult {
+        let acceptance = accept([
+            Entry(
+                kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
+                wantsSeq: wantsSeq, isLast: isLast)
+        ])
+        guard let refusal = acceptance.refused.first?.refusal else { return .accepted(number: acceptance.first) }
+        return refusal.reason == .overloaded ? .full : .refused(refusal)
+    }
+
+    /// The body of an effect returned, or threw.
+    public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
+        _ = accept([Entry(endOf: effect, attempt, failure)])
+    }
+
+    /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
+    public mutating func stop(at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard !isStopping, !phase.hasLeft else { return }
+        isStopping = true
+        for (effect, attempt) in attempts.inOrder { actions.append(.stop(effect, attempt)) }
+        handBack()
+        phase.inJoined { $0.nextHeartbeat = self.now }
+        finishIfEmpty()
+    }
+
+    /// Hands back everything that runs here, or was granted to a peer that had been asked to stop.
+    mutating func handBack() {
+        for (effect, attempt) in attempts.inOrder {
+            _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
+        }
+    }
+
+    /// A peer that is to stop leaves once everything is handed back and known.
+    mutating func finishIfEmpty() {
+        guard isStopping, outbox.isEmpty, attempts.running.isEmpty, !phase.hasLeft else { return }
+        if session == .none { return finish() }
+        phase = .leaving(next: now, by: now + min(terms.silenceLimit, .seconds(2)))
+        leave()
+    }
+
+    /// Says goodbye again and again, until the reducer has heard it or the limit has passed.
+    mutating func leave() {
+        guard case .leaving(_, let limit) = phase else { return }
+        if now >= limit { return finish() }
+        if isDue { step(goodbye) }
+    }
+
+    mutating func finish() {
+        actions.append(.finished)
+        phase = .over
+    }
+
+    // MARK: To the socket
+
+    /// The next batch to push, while there is one. Batches grow with the backlog and never wait.
+    public mutating func nextBatch() -> Batch? {
+        guard phase.isJoined, let (first, entries) = delivery.next() else { return nil }
+        return Batch(
+            loop: loop, history: history, session: session, settled: delivery.settledForGood, applied: inbox.applied,
+            first: first, entries: entries)
+    }
+
+    /// The socket did not take a batch: it is to be sent again.
+    public mutating func couldNotPush(_ batch: Batch) { delivery.goBack(before: batch.first) }
+}
