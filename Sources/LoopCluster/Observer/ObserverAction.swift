@@ -15,13 +15,13 @@ public enum ObserverAction: Equatable, Sendable {
     case assembled(Seq, isAgain: Bool)
     /// A newer state: what has changed since the one before. The state that it makes has to have the hash, if there is one.
     case delta(Seq, hash: UInt64?, [UInt8])
-    /// The events behind the last state, each to be folded into it.
+    /// The events after the last state, each to be folded into it.
     case events(History, [TransitionNote])
     /// What the last state has to hash to.
     case hash(Seq, UInt64)
     /// Transitions, for people.
     case transitions([TransitionNote])
-    /// Seqs whose transition or state is not shown; what comes next is of the one behind.
+    /// Seqs whose transition or state is not shown; what comes next is of the one after them.
     case missed(ClosedRange<Seq>)
     /// The loop has ended, with its exit code and its outcome for people.
     case ended(exitCode: Int32, text: String)
@@ -32,7 +32,7 @@ public enum ObserverAction: Equatable, Sendable {
 }
 
 extension ObserverAction {
-    /// Whether it builds on what was handed out before: behind what does not fit it is of no use, and the machine, told to
+    /// Whether it builds on what was handed out before. After something that does not fit it is of no use: the machine, told to
     /// `resync`, hands out what is missing again.
     public var buildsOnTheLast: Bool {
         switch self {

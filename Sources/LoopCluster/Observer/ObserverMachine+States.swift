@@ -1,61 +1,94 @@
 import LoopCore
 import LoopWire
 
-/// Whole states, and how the one that was handed out last stands to what is known to exist.
+/// What is handed out: whole states, and what builds on the one before.
 extension ObserverMachine {
-    mutating func notice(_ seq: Seq) {
-        guard !breaks(.ticksShowGaps) else { return }
-        newest = max(newest, seq)
-        review()
-    }
+    /// How many bytes of deltas may wait for a state, however large it is.
+    private var waitingBytesMax: Int { 256 << 20 }
 
-    /// Whether what is known to exist is here, and since when not.
-    mutating func review() {
-        if let content, content.upperBound >= newest {
-            behindSince = nil
-        } else if behindSince == nil {
-            behindSince = now
-        }
-    }
+    // MARK: Whole states
 
-    /// What was handed out is the state at these seqs.
-    mutating func reach(_ seqs: ClosedRange<Seq>) {
-        content = seqs
-        shown = max(shown ?? .initial, seqs.upperBound)
-        newest = max(newest, seqs.upperBound)
-        behindSince = seqs.upperBound >= newest ? nil : now
-    }
-
-    /// Whether a state is older than what was handed out, or the same.
-    func isOld(_ seq: Seq) -> Bool {
-        if let content { return seq <= content.upperBound }
-        return shown.map { seq < $0 } ?? false
-    }
-
-    mutating func show(_ seq: Seq, _ state: [UInt8]) {
+    mutating func show(_ seq: Seq, _ bytes: [UInt8]) {
         guard following.hasStates else { return }
-        newest = max(newest, seq)
-        if isOld(seq) { return }
-        cameInChunks = false
-        show(seq) { isAgain in isAgain ? .again(seq, state) : .state(seq, state) }
+        state.notice(seq, at: now)
+        if state.isOld(seq) { return }
+        requests.cameWhole()
+        show(seq) { isAgain in isAgain ? .again(seq, bytes) : .state(seq, bytes) }
     }
 
     /// - Parameter action: what hands the state out, of the seq of the last one or of a newer one.
     mutating func show(_ seq: Seq, _ action: (_ isAgain: Bool) -> ObserverAction) {
-        if following.fingerprint != nil, let shown, seq > shown, seq.value - shown.value > 1 {
+        if following.fingerprint != nil, let shown = state.shown, seq > shown, seq.value - shown.value > 1 {
             actions.append(.missed(shown.next...Seq(seq.value - 1)))
         }
-        actions.append(action(seq == shown))
-        fetch = nil
-        hash = nil
-        reach(seq...seq)
+        actions.append(action(seq == state.shown))
+        requests.endTransfer()
+        state.begin(seq, at: now)
         useWaiting()
     }
 
     mutating func compare(_ seq: Seq, _ value: UInt64) {
-        guard following.dependsOnTheLast, let content, content.contains(seq) else { return }
-        if let hash, hash == (seq, value) { return }
-        hash = (seq, value)
+        guard following.dependsOnTheLast, state.compares(ObservedState.SeqHash(seq: seq, value: value)) else { return }
         actions.append(.hash(seq, value))
+    }
+
+    // MARK: What builds on the state before
+
+    mutating func take(_ delta: StateDelta) {
+        guard following.fingerprint == nil, following.dependsOnTheLast else { return }
+        state.notice(delta.seq, at: now)
+        waiting.add(delta, bytesMax: max(Waiting.bytesMax, min(requests.byteCount, waitingBytesMax)))
+        useWaiting()
+    }
+
+    mutating func take(_ notes: [TransitionNote]) {
+        guard let last = notes.last else { return }
+        state.notice(last.seq, at: now)
+        waiting.add(notes)
+        useWaiting()
+    }
+
+    /// A section has not changed.
+    mutating func keep(_ seqs: ClosedRange<Seq>) {
+        guard following.hasStates, following.fingerprint == nil else { return }
+        state.notice(seqs.upperBound, at: now)
+        if state.extend(by: seqs, at: now) {
+            useWaiting()
+        } else if let content = state.seqs, seqs.lowerBound > content.upperBound {
+            state.lack = .state
+            askIfDue()
+        }
+    }
+
+    /// Hands out the updates that follow the state. The others wait for those between, which are asked for.
+    mutating func useWaiting() {
+        while let seqs = state.seqs, let delta = waiting.next(after: seqs, anyBase: breaks(.deltasApplyToTheirBase)) {
+            actions.append(.delta(delta.seq, hash: delta.hash, delta.bytes))
+            state.reach(delta.seq...delta.seq, at: now)
+            if let value = delta.hash { _ = state.compares(ObservedState.SeqHash(seq: delta.seq, value: value)) }
+        }
+        guard let seqs = state.seqs else { return }
+        handOut(waiting.notes(after: seqs.upperBound))
+        state.lack = waiting.isEmpty ? nil : following.fingerprint == nil ? .state : .events
+        if state.lack != nil { askIfDue() }
+    }
+
+    mutating func handOut(_ notes: [TransitionNote]) {
+        guard let last = notes.last else { return }
+        actions.append(.events(followed.history, notes))
+        state.reach(last.seq...last.seq, at: now)
+    }
+
+    // MARK: Transitions for people
+
+    mutating func show(_ notes: [TransitionNote]) {
+        guard following.transitions, let first = notes.first, let last = notes.last else { return }
+        // After `known` there is a next one, whatever number the reducer gave it.
+        if let known = lastTransition, first.seq > known, first.seq > known.next {
+            actions.append(.missed(known.next...Seq(first.seq.value - 1)))
+        }
+        let new = notes.filter { $0.seq > lastTransition ?? .initial }
+        lastTransition = max(lastTransition ?? .initial, last.seq)
+        if !new.isEmpty { actions.append(.transitions(new)) }
     }
 }

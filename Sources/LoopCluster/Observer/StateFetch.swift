@@ -45,6 +45,6 @@ package struct StateFetch: Sendable {
         return range
     }
 
-    /// What was asked for may be lost.
-    mutating func askAnew() { asked = next }
+    /// What was asked for may be lost: it is asked for again.
+    mutating func askAgain() { asked = next }
 }

@@ -125,7 +125,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     private mutating func apply(_ note: TransitionNote, _ history: History, _ tell: (Step) -> Void) {
         guard !isWaiting, let fold, var value = current?.value else { return }
-        // The value is changed in place where nobody else holds it.
+        // The value is changed in place where it is held here alone.
         current = nil
         let transition = Transition(seq: note.seq, time: note.time, seed: history.value)
         do {
@@ -152,7 +152,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     }
 }
 
-/// Why a state is not shown, or one that was shown is fetched anew.
+/// Why a state is not shown, or one that was shown is fetched again.
 public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes of a state cannot be decoded, for this reason.
     case unreadable(Seq, String)
@@ -172,12 +172,12 @@ public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible
         case .unreadableChunk(let seq, let chunk, let why):
             "chunk \(chunk) of the state at seq \(seq) cannot be read: \(why); the state is fetched whole"
         case .deltaDoesNotFit(let seq, let why):
-            "the delta that makes the state at seq \(seq) does not fit: \(why); the state is fetched anew"
+            "the delta that makes the state at seq \(seq) does not fit: \(why); the state is fetched again"
         case .unreadableEvent(let seq, let why):
-            "the event at seq \(seq) cannot be read: \(why); the state is fetched anew"
+            "the event at seq \(seq) cannot be read: \(why); the state is fetched again"
         case .otherHash(let seq, let own, let reducer):
             "the state at seq \(seq) hashes to \(hexadecimal(own)), and the reducer's to \(hexadecimal(reducer)); the state"
-                + " is fetched anew"
+                + " is fetched again"
         }
     }
 }
