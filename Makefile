@@ -13,6 +13,7 @@ TAKES_bench := ONLY
 TAKES_bench-peers := ONLY
 TAKES_compare :=
 TAKES_budgets := ACCEPT
+TAKES_docs :=
 TAKES_build :=
 TAKES_clean :=
 TAKES_help :=
@@ -26,7 +27,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare build clean
+.PHONY: help run example test test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare docs build clean
 
 help:
 	@cat scripts/help.txt
@@ -66,6 +67,9 @@ budgets:
 
 compare: build
 	@scripts/compare
+
+docs:
+	@scripts/docs
 
 build:
 	@scripts/build

@@ -21,6 +21,7 @@ public enum CBOR {
     /// The deterministic encoding of a value.
     ///
     /// - Parameters:
+    ///   - value: the value to encode.
     ///   - limits: how deep the value may be nested, and how long its encoding may be.
     ///   - userInfo: what the value's own `encode(to:)` finds as its encoder's `userInfo`; nothing by default.
     /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits,
@@ -66,6 +67,8 @@ public enum CBOR {
     /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
     ///
     /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - bytes: one document.
     ///   - limits: how deep the document may be nested, and how long it may be.
     ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
     /// - Throws: what is wrong with the bytes, or why they are no `T`.
@@ -81,6 +84,8 @@ public enum CBOR {
     /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
     ///
     /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - bytes: one document.
     ///   - limits: how deep the document may be nested, and how long it may be.
     ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
     /// - Throws: what is wrong with the bytes, or why they are no `T`.

@@ -29,7 +29,7 @@ public struct MemoryJournal: Journal, Sendable {
     /// - Parameters:
     ///   - records: the records of a turn, in order; may be empty.
     ///   - position: the position of the last of them.
-    /// - Throws: ``JournalError`` of kind `.misuse` if the records end at another position.
+    /// - Throws: `JournalError` of kind `.misuse` if the records end at another position.
     public mutating func append(
         _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt {
@@ -62,9 +62,11 @@ public struct MemoryJournal: Journal, Sendable {
     public mutating func flush() {}
 
     /// A page of the kept records after a position, in order; empty at the end.
-    /// - Parameter bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is
-    ///   returned if there is one.
-    /// - Throws: ``JournalError`` of kind `.misuse` if the records after the position are no longer kept.
+    /// - Parameters:
+    ///   - position: the last position that is not wanted; 0 begins with the first record.
+    ///   - bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is returned if
+    ///     there is one.
+    /// - Throws: `JournalError` of kind `.misuse` if the records after the position are no longer kept.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let records = self.records
         let first = self.position - UInt64(records.count)
@@ -89,7 +91,7 @@ public struct MemoryJournal: Journal, Sendable {
     /// Always empty: a journal in memory keeps no snapshots.
     public func snapshots() -> [SnapshotEntry] { [] }
 
-    /// - Throws: always, ``JournalError`` of kind `.misuse`: there are no snapshots.
+    /// - Throws: always, `JournalError` of kind `.misuse`: there are no snapshots.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         throw JournalError(
             .misuse, operation: "read a snapshot", reason: "a journal in memory has none",

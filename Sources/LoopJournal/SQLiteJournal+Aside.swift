@@ -5,7 +5,7 @@ extension SQLiteJournal {
     /// Renames a journal and the files that belong to it to `PATH.previous`, so that the next opening makes a new
     /// journal. An older `PATH.previous` is removed.
     /// - Returns: the new path; nil if there was no journal.
-    /// - Throws: ``JournalError`` of kind `.locked` if another process writes the journal; else if a file cannot be
+    /// - Throws: `JournalError` of kind `.locked` if another process writes the journal; else if a file cannot be
     ///   renamed or removed.
     @discardableResult
     public static func setAside(_ path: String) throws(JournalError) -> String? {

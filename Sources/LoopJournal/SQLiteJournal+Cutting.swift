@@ -16,7 +16,7 @@ extension SQLiteJournal {
     ///   - seq: the last event to keep; 0 keeps none.
     ///   - newHistory: a random history, for the record.
     ///   - time: the wall time for the record.
-    /// - Throws: ``JournalError`` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
     ///   seq that can. `.misuse` if the journal ends before `seq` or was trimmed beyond it, `.locked` if another
     ///   process has it, `.foreign` if it is no journal, `.readOnly` if there is no file; else if the system refuses
     ///   the files.

@@ -32,7 +32,7 @@ extension SQLiteJournal {
     ///   - newHistory: a random history, used only if a new journal is made.
     ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that
     ///     would be thrown; returns whether to continue waiting. Nil does not wait.
-    /// - Throws: ``JournalError`` of kind `.locked` if another process has the journal and `whileLocked` is nil or
+    /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or
     ///   returns false; `.foreign` if the file is another loop's, of another version or no journal; `.corrupt` if
     ///   acknowledged records are missing or damaged; else if the system refuses the files.
     public static func open(
@@ -79,7 +79,7 @@ extension SQLiteJournal {
     }
 
     /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
-    /// - Throws: ``JournalError`` of kind `.readOnly` if there is no file; `.foreign` if it is no journal or of
+    /// - Throws: `JournalError` of kind `.readOnly` if there is no file; `.foreign` if it is no journal or of
     ///   another version; `.corrupt` if a cut was interrupted or the journal's name is damaged; else if the system
     ///   refuses the files.
     public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {

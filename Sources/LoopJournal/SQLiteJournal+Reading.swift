@@ -10,7 +10,7 @@ extension SQLiteJournal {
     /// - Parameters:
     ///   - position: the last position that is not wanted; 0 begins with the first record.
     ///   - bytesMax: about how many bytes of records; at least one row is read.
-    /// - Throws: ``JournalError`` of kind `.corrupt` if the next record cannot be trusted: the error names the
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted: the error names the
     ///   position, the seq and the remedy. Of kind `.misuse` if the records were trimmed or the journal was closed.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let operation = "read the records after \(position)"
@@ -103,7 +103,7 @@ extension SQLiteJournal {
     }
 
     /// The seq of the oldest event in the journal; nil if it has none.
-    /// - Throws: ``JournalError`` if reading fails, if waiting records cannot be written, or if the journal was
+    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
     ///   closed.
     public func firstSeq() throws(JournalError) -> Seq? {
         let file = try readable("be read")
@@ -115,7 +115,7 @@ extension SQLiteJournal {
 
     /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
-    /// - Throws: ``JournalError`` of kind `.corrupt` if a row is missing; also if reading fails or the journal was
+    /// - Throws: `JournalError` of kind `.corrupt` if a row is missing; also if reading fails or the journal was
     ///   closed.
     public func position(before seq: Seq) throws(JournalError) -> UInt64 {
         let file = try readable("be read")

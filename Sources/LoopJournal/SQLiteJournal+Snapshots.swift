@@ -10,7 +10,7 @@ extension SQLiteJournal {
 
     /// The listed snapshots that the journal's records continue, the newest first, at most 3. Their bytes are not
     /// checked.
-    /// - Throws: ``JournalError`` if reading fails or the journal was closed.
+    /// - Throws: `JournalError` if reading fails or the journal was closed.
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
         let file = try readable("list the snapshots")
         if isReadOnly { try refresh() }
@@ -19,7 +19,7 @@ extension SQLiteJournal {
     }
 
     /// Reads the bytes of a snapshot and checks them.
-    /// - Throws: ``JournalError`` of kind `.corrupt` if they are not what was written; also if the file cannot be
+    /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written; also if the file cannot be
     ///   read.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         try folder.content(of: snapshot)
@@ -38,7 +38,7 @@ extension SQLiteJournal {
 
     /// Lists a written snapshot, after the records that it stands for were written. All but the newest 3 are removed.
     /// - Parameter snapshot: the result of ``snapshotWriter``.
-    /// - Throws: ``JournalError`` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
+    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
     ///   journal was closed or opened for reading; else if writing fails or has failed before.
     public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let operation = "add the snapshot of seq \(snapshot.seq)"

@@ -7,7 +7,7 @@ extension SQLiteJournal {
     /// Removes whole rows below a seq, but only rows that the second newest intact snapshot covers: the newest may
     /// turn out to be damaged. Later records use the space; the file does not become smaller.
     /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
-    /// - Throws: ``JournalError`` if the journal was closed or opened for reading, or if reading or writing fails or
+    /// - Throws: `JournalError` if the journal was closed or opened for reading, or if reading or writing fails or
     ///   has failed before. After an error in writing nothing more can be appended.
     public func trim(before seq: Seq) throws(JournalError) -> Seq {
         let operation = "trim the records before seq \(seq)"

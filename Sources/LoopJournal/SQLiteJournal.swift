@@ -82,7 +82,7 @@ public final class SQLiteJournal: Journal {
     // MARK: Appending
 
     /// Encodes the records of a turn and appends them, like the method that takes a `RecordLog`.
-    /// - Throws: ``JournalError`` as that method does.
+    /// - Throws: `JournalError` as that method does.
     public func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }
@@ -93,7 +93,7 @@ public final class SQLiteJournal: Journal {
     ///   - position: the position of the last of them.
     /// - Returns: the proof, once the records are as durable as ``durability`` says. Records that assign numbers for
     ///   good are synced with every durability.
-    /// - Throws: ``JournalError`` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed
+    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed
     ///   or opened for reading; else if writing or syncing fails. After an error in writing nothing more can be
     ///   appended.
     public func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
@@ -122,7 +122,7 @@ public final class SQLiteJournal: Journal {
     }
 
     /// Writes the records that durability `none` has left in memory. It does not sync them.
-    /// - Throws: ``JournalError`` if writing fails or has failed before, or if the journal was closed or opened for
+    /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
     ///   reading.
     public func flush() throws(JournalError) {
         _ = try writable("write what was acknowledged")
@@ -170,7 +170,7 @@ public final class SQLiteJournal: Journal {
     // MARK: Ending
 
     /// Writes that the loop has ended and its outcome was reported: the next run begins with a new journal.
-    /// - Throws: ``JournalError`` if writing fails or has failed before, or if the journal was closed or opened for
+    /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
     ///   reading.
     public func markEnded() throws(JournalError) {
         let operation = "note that the loop has ended"

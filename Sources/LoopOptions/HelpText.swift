@@ -110,7 +110,9 @@ struct HelpText {
 extension Command {
     /// The help of this command, in lines of at most so many characters.
     ///
-    /// - Parameter path: the names of subcommands below it, for the help of one of those.
+    /// - Parameters:
+    ///   - path: the names of subcommands below it, for the help of one of those.
+    ///   - width: the length of the longest line, in characters.
     public func helpText(of path: [String] = [], width: Int = 100) -> String {
         var commands = [self]
         for name in path {

@@ -14,6 +14,8 @@ public struct Option<Value: Sendable>: DeclaredOption {
     ///
     /// - Parameters:
     ///   - name: without the dashes, lower case with `-` between words.
+    ///   - type: how the value is parsed.
+    ///   - value: the value without the option and its variable.
     ///   - help: what it decides, in a few words; the default and the variable are added to it.
     ///   - environment: which variable it may come from; `LOOP_` and the name in capitals unless given.
     public init(

@@ -8,7 +8,10 @@ public struct OptionGroup: Sendable {
     /// Names of which at most one may be given.
     public let exclusive: [[String]]
 
-    /// - Parameter exclusive: sets of option names that contradict each other.
+    /// - Parameters:
+    ///   - title: the group's heading in the help.
+    ///   - options: the options of the group, in the order of the help.
+    ///   - exclusive: sets of option names that contradict each other.
     public init(_ title: String, _ options: [any DeclaredOption], exclusive: [[String]] = []) {
         self.title = title
         self.options = options.map(\.declaration)

@@ -6,7 +6,11 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
 
     /// An argument that has to be given.
     ///
-    /// - Parameter environment: a variable that stands in for it when it is absent; none unless given.
+    /// - Parameters:
+    ///   - name: the name in the help.
+    ///   - type: how the value is parsed.
+    ///   - help: what it means, in a few words.
+    ///   - environment: a variable that stands in for it when it is absent; none unless given.
     public init(_ name: String, _ type: ValueType<Value>, help: String, environment: String? = nil) {
         declaration = PositionalDeclaration(name, type, help: help, environment: environment, isRequired: true)
         value = { texts in texts.last.flatMap(type.read) }

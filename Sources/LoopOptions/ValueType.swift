@@ -67,7 +67,7 @@ public struct Misfit: Error {
     /// To follow a colon: `it names no port`.
     let why: String
 
-    /// Creates the reason; see ``why`` for its form.
+    /// Creates the reason, which follows a colon: `it names no port`.
     public init(_ why: String) { self.why = why }
 }
 

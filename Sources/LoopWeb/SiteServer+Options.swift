@@ -49,7 +49,9 @@ extension SiteServer {
 
         /// This status, with a small page that names it.
         ///
-        /// - Parameter retryAfterSeconds: The value of a `Retry-After` header.
+        /// - Parameters:
+        ///   - status: the status code.
+        ///   - retryAfterSeconds: The value of a `Retry-After` header.
         public static func status(_ status: Int, retryAfterSeconds: Int? = nil) -> Override {
             var reply = Reply.page(status: status)
             if let retryAfterSeconds { reply.headers.append(("Retry-After", String(retryAfterSeconds))) }
@@ -58,7 +60,9 @@ extension SiteServer {
 
         /// A redirect.
         ///
-        /// - Parameter location: The `Location` header as it is sent, relative or absolute.
+        /// - Parameters:
+        ///   - location: The `Location` header as it is sent, relative or absolute.
+        ///   - status: the status code of the redirect.
         public static func redirect(to location: String, status: Int = 302) -> Override {
             var reply = Reply.page(status: status)
             reply.headers.append(("Location", location))

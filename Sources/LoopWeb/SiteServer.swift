@@ -23,6 +23,7 @@ public final class SiteServer: Sendable {
     ///   - folder: The folder that `/` stands for.
     ///   - host: An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses.
     ///   - port: The port to listen on; zero lets the system choose.
+    ///   - options: what is served otherwise than from the folder, and limits.
     /// - Throws: `SiteServerError` when the folder cannot be read or the address cannot be bound.
     public init(
         folder: String, host: String = "127.0.0.1", port: UInt16 = 0, options: Options = Options()

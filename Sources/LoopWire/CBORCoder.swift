@@ -1,7 +1,7 @@
 public import CBOR
 public import LoopCore
 
-/// The coder of every node: deterministic CBOR; types that are ``WireCodable`` write and read themselves.
+/// The coder of every node: deterministic CBOR; types that are `WireCodable` write and read themselves.
 public struct CBORCoder: ValueCoder {
     /// Creates the coder. It has no state: every coder writes and reads the same bytes.
     public init() {}

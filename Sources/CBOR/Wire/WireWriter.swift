@@ -69,7 +69,9 @@ public struct WireWriter: ~Copyable {
 
     /// Writes a byte string of `count` bytes. `fill` puts them into place; those it leaves out are zero.
     ///
-    /// - Parameter count: 0 or more.
+    /// - Parameters:
+    ///   - count: 0 or more.
+    ///   - fill: writes the bytes.
     /// - Throws: what `fill` throws; nothing is written then.
     public mutating func writeBytes(_ count: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
         try put { core, _ in try core.log.byteString(count, fill) }

@@ -10,7 +10,9 @@ extension Store {
     ///
     /// An event that the reducer refuses after it was accepted is not the store's `problem`: who must know uses
     /// `RemoteLoop.confirmed`.
-    /// - Parameter placeholder: what is shown until the first state comes; the definition's initial state will do.
+    /// - Parameters:
+    ///   - loop: the loop to follow.
+    ///   - placeholder: what is shown until the first state comes; the definition's initial state will do.
     public convenience init<Definition: LoopDefinition>(
         _ loop: RemoteLoop<Definition>, showing placeholder: State
     ) where Definition.State == State, Definition.Event == Event {

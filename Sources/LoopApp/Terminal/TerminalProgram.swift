@@ -29,7 +29,9 @@ public enum TerminalProgram {
     }
 
     /// Takes the terminal, and gives it back when somebody leaves, at a signal, or when the task is cancelled.
-    /// - Parameter framesPerSecond: at most so often it draws.
+    /// - Parameters:
+    ///   - view: the view to draw.
+    ///   - framesPerSecond: the largest number of drawings per second.
     /// - Throws: where input or output is no terminal.
     @discardableResult
     public static func run(_ view: some View, framesPerSecond: Int = 30) async throws -> End {

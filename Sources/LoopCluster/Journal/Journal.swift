@@ -11,8 +11,10 @@ public protocol Journal {
     var position: UInt64 { get }
 
     /// Appends records behind all earlier ones.
-    /// - Parameter position: that of the last of them, counted by whoever makes them: a journal that would come to
-    ///   another one refuses.
+    /// - Parameters:
+    ///   - records: the records of a turn, in order.
+    ///   - position: that of the last of them, counted by whoever makes them: a journal that would come to another one
+    ///     refuses.
     /// - Returns: the proof, once the records are as durable as this journal makes them.
     /// - Throws: of kind `.misuse` where the records do not end at `position`; of another kind where they cannot be
     ///   written. After any error in writing every later append is refused.
@@ -23,7 +25,9 @@ public protocol Journal {
     mutating func flush() throws(JournalError)
 
     /// A page of the records after a position, in order; empty at the end.
-    /// - Parameter bytesMax: about how many bytes of records; at least one record comes where there is one.
+    /// - Parameters:
+    ///   - position: the last position that is not wanted.
+    ///   - bytesMax: about how many bytes of records; at least one record comes where there is one.
     /// - Throws: of kind `.corrupt` where a record cannot be trusted.
     func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
 

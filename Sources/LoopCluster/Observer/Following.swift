@@ -19,7 +19,10 @@ public struct Following: Equatable, Sendable {
     /// Whether transitions are shown as they are, to people. Not beside `.events`, which come the same way.
     public var transitions: Bool
 
-    /// - Parameter section: also the one that an `UpdateStream` in `states` names.
+    /// - Parameters:
+    ///   - states: the states to follow.
+    ///   - section: also the one that an `UpdateStream` in `states` names.
+    ///   - transitions: whether to follow the events too.
     public init(_ states: States, section: String = "", transitions: Bool = false) {
         self.states = states
         self.section = section

@@ -25,7 +25,9 @@ public struct ObserverMachine: Sendable {
     private var patience: Duration { .milliseconds(150) + following.interval }
 
     /// Creates a machine that has no state yet. Where it follows states, it asks for one at the first `advance`.
-    /// - Parameter now: the shell's present time. The times of later calls count from the same start.
+    /// - Parameters:
+    ///   - following: what the observer follows.
+    ///   - now: the shell's present time. The times of later calls count from the same start.
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         requests = StateRequests(following)

@@ -44,7 +44,11 @@ extension PeerMachine {
     }
 
     /// One event of a client, or of an effect that runs here.
-    /// - Parameter isLast: the effect's body ends with the event, if that is accepted.
+    /// - Parameters:
+    ///   - payload: the encoded event.
+    ///   - effect: the effect and the attempt that send it; nil for a client.
+    ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
+    ///   - isLast: the effect's body ends with the event, if that is accepted.
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false

@@ -55,7 +55,9 @@ public struct PeerMachine: Sendable {
     }
 
     /// Creates a peer without a session, which begins to join at the first `advance`.
-    /// - Parameter now: the shell's present time. The times of later calls count from the same start.
+    /// - Parameters:
+    ///   - configuration: the peer's loop, capacity and limits.
+    ///   - now: the shell's present time. The times of later calls count from the same start.
     public init(configuration: PeerConfiguration, at now: MonotonicTime) {
         self.configuration = configuration
         loop = LoopID(name: configuration.loop)

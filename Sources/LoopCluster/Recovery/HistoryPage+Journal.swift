@@ -8,6 +8,7 @@ extension HistoryPage {
 
     /// Reads a page of a journal.
     /// - Parameters:
+    ///   - journal: the journal to read.
     ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
     ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
     ///   - after: the position at which the page before ended; nil: this is the first.
@@ -59,6 +60,7 @@ extension HistoryPage {
 
 extension HistoryRecord {
     /// - Parameters:
+    ///   - record: the record to show.
     ///   - position: the record's own.
     ///   - seq: that of the newest event at or before it.
     public init(_ record: Record, position: UInt64, seq: Seq) {

@@ -24,6 +24,9 @@ public struct Recovery<Definition: LoopDefinition> {
     private static var pageBytes: Int { 4 << 20 }
 
     /// - Parameters:
+    ///   - definition: the loop to recover.
+    ///   - journal: the journal to replay.
+    ///   - coder: the coder of the definition's values.
     ///   - limit: the last seq to be replayed; nil: all.
     ///   - reinterprets: replays events under another definition than the one that wrote them.
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the

@@ -14,8 +14,13 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     /// A machine on an empty journal, at the beginning of its first epoch.
     /// - Parameters:
+    ///   - definition: the loop to run.
+    ///   - configuration: the reducer's limits.
+    ///   - coder: the coder of the definition's values.
+    ///   - history: the random name of the new history.
     ///   - seed: of the jitter in delays.
     ///   - nonce: tells this epoch from others of the same number.
+    ///   - now: the shell's present time.
     public init(
         definition: Definition, configuration: ReducerConfiguration, coder: any ValueCoder, history: History,
         seed: UInt64, nonce: UInt64, at now: Moment
@@ -28,8 +33,11 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// A machine that goes on where the journal ends, at the beginning of a new epoch. Effects of an earlier epoch wait for
     /// claims first.
     /// - Parameters:
+    ///   - recovery: the replayed journal.
+    ///   - configuration: the reducer's limits.
     ///   - seed: of the jitter in delays.
     ///   - nonce: tells this epoch from others of the same number.
+    ///   - now: the shell's present time.
     public init(
         _ recovery: Recovery<Definition>, configuration: ReducerConfiguration, seed: UInt64, nonce: UInt64,
         at now: Moment

@@ -49,13 +49,17 @@ public protocol LoopDefinition<State, Event>: Sendable {
 
     /// The state that an older definition of this loop has left in a snapshot, in the present schema. Decodes it as it is
     /// unless said otherwise.
-    /// - Parameter schema: the one that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Parameters:
+    ///   - old: the encoded state.
+    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
     /// - Throws: anything, where it cannot be read; the reducer then does not start.
     func migrateState(_ old: Encoded, from schema: Int) throws -> State
 
     /// An event of a worker or sender that still has an older definition, in the present schema. Decodes it as it is unless
     /// said otherwise.
-    /// - Parameter schema: the one that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Parameters:
+    ///   - old: the encoded event.
+    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
     /// - Throws: anything, where it cannot be read; the event is then refused as undecodable.
     func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event
 }
@@ -113,7 +117,10 @@ public struct Transition: Sendable {
     public var random: SeededRandom
 
     /// Creates the transition of one event.
-    /// - Parameter seed: the history's value. The same seed and seq give the same random numbers at replay.
+    /// - Parameters:
+    ///   - seq: the number of the transition.
+    ///   - time: the time of day at which the reducer received the event.
+    ///   - seed: the history's value. The same seed and seq give the same random numbers at replay.
     public init(seq: Seq, time: WallTime, seed: UInt64) {
         self.seq = seq
         self.time = time

@@ -9,7 +9,10 @@ extension Feedback {
     public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
 
     /// The same feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
-    /// - Parameter part: qualifies the feedback's name: "part.name".
+    /// - Parameters:
+    ///   - part: qualifies the feedback's name: "part.name".
+    ///   - value: the part of the whole state.
+    ///   - event: the case of the whole's events.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
     ) -> Feedback<Whole, WholeEvent> {

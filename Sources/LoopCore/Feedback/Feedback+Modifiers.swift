@@ -29,7 +29,10 @@ extension Feedback {
     }
 
     /// The same feedback with at most `concurrency` effects running at once, and at most `perGroup` of each group.
-    /// - Parameter groupedBy: the group of a request, such as the host that it goes to.
+    /// - Parameters:
+    ///   - concurrency: the limit of all effects together; nil for none.
+    ///   - perGroup: the limit of each group.
+    ///   - groupedBy: the group of a request, such as the host that it goes to.
     public func limited<Request: Sendable>(
         to concurrency: Int? = nil, perGroup: Int, groupedBy: @escaping @Sendable (Request) -> String
     ) -> Feedback {
@@ -45,7 +48,10 @@ extension Feedback {
     }
 
     /// The same feedback, whose effects start no more often than `rate` in all, and than `perGroup` in each group.
-    /// - Parameter groupedBy: the group of a request, such as the host that it goes to.
+    /// - Parameters:
+    ///   - rate: the limit of all effects together; nil for none.
+    ///   - perGroup: the limit of each group.
+    ///   - groupedBy: the group of a request, such as the host that it goes to.
     public func rated<Request: Sendable>(
         _ rate: RateLimit? = nil, perGroup: RateLimit, groupedBy: @escaping @Sendable (Request) -> String
     ) -> Feedback {

@@ -22,7 +22,9 @@ public struct Field<State: Sendable>: Sendable {
     let write: @Sendable (inout State, FieldValue) -> Bool
 
     /// Creates a field from its name and its place in the state.
-    /// - Parameter name: unique in the definition. Journals and other processes know the field by it.
+    /// - Parameters:
+    ///   - name: unique in the definition. Journals and other processes know the field by it.
+    ///   - keyPath: the field's place in the state.
     public init<Value: FieldValueConvertible>(
         _ name: String, _ keyPath: any WritableKeyPath<State, Value> & Sendable
     ) {

@@ -10,6 +10,9 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 
     /// A loop that starts now.
     /// - Parameters:
+    ///   - initial: the state before the first event.
+    ///   - reducer: folds events into the state.
+    ///   - feedbacks: what runs while the state asks for it.
     ///   - clock: the time of retries, rates and timeouts; a test brings its own.
     ///   - seed: of the delays that are drawn at random.
     public init(

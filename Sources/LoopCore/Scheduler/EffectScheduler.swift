@@ -25,6 +25,7 @@ public struct EffectScheduler: Sendable {
 
     /// The effect waits to be started. Ignored when it waits or runs already.
     /// - Parameters:
+    ///   - id: the effect that waits.
     ///   - group: the group whose limits it shares; nil: no group limits it.
     ///   - notBefore: the earliest start; nil: at once.
     public mutating func add(_ id: EffectID, group: String?, notBefore: MonotonicTime? = nil) {
@@ -35,8 +36,10 @@ public struct EffectScheduler: Sendable {
     public mutating func mayStart(at now: MonotonicTime) -> Bool { scheduler.mayStart(at: now) }
 
     /// The next effect that may start now, which counts as running from here on; nil: none may.
-    /// - Parameter canPlace: whether there is a place for an effect of this feedback number; asked at most once for
-    ///   each feedback, and only for one that has an effect to start.
+    /// - Parameters:
+    ///   - now: the present time.
+    ///   - canPlace: whether there is a place for an effect of this feedback number; asked at most once for each
+    ///     feedback, and only for one that has an effect to start.
     public mutating func next(at now: MonotonicTime, where canPlace: (UInt32) -> Bool) -> EffectID? {
         scheduler.next(at: now, where: canPlace).map { known.key(at: $0) }
     }

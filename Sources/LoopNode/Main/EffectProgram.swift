@@ -19,7 +19,10 @@ public enum EffectProgram {
         help: "how long the first contact with the reducer may take; 0s: as long as it likes")
 
     /// The program for these loops.
-    /// - Parameter leavesNameOut: the program is of its first loop alone, which is not named on the command line.
+    /// - Parameters:
+    ///   - loops: the loops that the program can run.
+    ///   - name: the program's name in its help.
+    ///   - leavesNameOut: the program is of its first loop alone, which is not named on the command line.
     public static func program(_ loops: [RunnableLoop], name: String = "loop-effect", leavesNameOut: Bool = false)
         -> NodeProgram
     {

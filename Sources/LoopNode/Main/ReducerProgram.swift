@@ -35,7 +35,10 @@ public enum ReducerProgram {
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
 
     /// The program for these loops.
-    /// - Parameter leavesNameOut: the program is of its first loop alone, which is not named on the command line.
+    /// - Parameters:
+    ///   - loops: the loops that the program can run.
+    ///   - name: the program's name in its help.
+    ///   - leavesNameOut: the program is of its first loop alone, which is not named on the command line.
     public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
         -> NodeProgram
     {

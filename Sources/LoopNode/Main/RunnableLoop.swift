@@ -14,6 +14,7 @@ public struct RunnableLoop: Sendable {
     let runWorker: @Sendable (EffectNodeConfiguration, SignalWatch) async throws -> NodeEnd
 
     /// - Parameters:
+    ///   - type: the definition, which names the loop.
     ///   - abstract: one sentence on what it does.
     ///   - groups: the loop's own options, beside those of the node.
     ///   - positionals: the loop's own arguments.

@@ -15,7 +15,9 @@ public struct AdministrationCall: ~Copyable {
     private var dealer: Socket
     private var polls: PollSet
 
-    /// - Parameter reducer: the reducer, which need not run yet.
+    /// - Parameters:
+    ///   - reducer: the reducer, which need not run yet.
+    ///   - context: the context of the sockets; nil for the process's own.
     /// - Throws: `ZMQError` if the system refuses something.
     public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         self.reducer = reducer
@@ -29,6 +31,7 @@ public struct AdministrationCall: ~Copyable {
     /// Asks, and waits for the whole answer. A question is asked once: what it does must not be done twice.
     ///
     /// - Parameters:
+    ///   - question: the question, whose type names the type of the answer.
     ///   - limit: how long the reducer may be silent, before the answer and between its parts.
     ///   - onSilence: told after 2 s, 10 s, a minute and ten minutes that nothing has come yet.
     /// - Throws: ``AdministrationError``, and what goes wrong with sockets.

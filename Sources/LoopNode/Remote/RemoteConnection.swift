@@ -41,12 +41,18 @@ public final class RemoteConnection: Sendable {
     /// - Parameters:
     ///   - loop: the loop's name; empty for whichever answers.
     ///   - schema: 0 for any.
-    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
-    ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
-    ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of what
-    ///     was sent. What is unknown then is reported in the log.
+    ///   - reducer: the reducer, which need not run yet.
+    ///   - name: the name of this peer in status reports.
+    ///   - observing: what the connection follows.
+    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever
+    ///     opens it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the
+    ///     process.
+    ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of
+    ///     what was sent. What is unknown then is reported in the log.
     ///   - connectTimeout: how long the first contact may take, after which the connection ends with
     ///     `NodeError.noAnswer`; nil: as long as it likes.
+    ///   - context: the context of the sockets; nil for the process's own.
+    ///   - log: receives the lines for the log; writes them to standard error unless given.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
         loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,

@@ -20,14 +20,19 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     private let known: RemoteStates<Definition.State>
 
     /// - Parameters:
+    ///   - definition: the type of the loop.
     ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
+    ///   - name: the name of this peer in status reports.
     ///   - updates: how the state comes, and how often.
-    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever opens
-    ///     it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the process.
-    ///   - stopLimit: how long ``close()``, the release of the handle and the exit of the process wait for the outcome of
-    ///     what was sent.
-    ///   - connectTimeout: how long the first contact may take, after which the handle fails with `NodeError.noAnswer`; nil:
-    ///     as long as it likes. What it waits for is in the log either way.
+    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever
+    ///     opens it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the
+    ///     process.
+    ///   - stopLimit: how long ``close()``, the release of the handle and the exit of the process wait for the outcome
+    ///     of what was sent.
+    ///   - connectTimeout: how long the first contact may take, after which the handle fails with `NodeError.noAnswer`;
+    ///     nil: as long as it likes. What it waits for is in the log either way.
+    ///   - context: the context of the sockets; nil for the process's own.
+    ///   - log: receives the lines for the log; writes them to standard error unless given.
     /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
     ///   refuses something.
     public convenience init(
@@ -49,7 +54,12 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// - Parameters:
     ///   - definition: with the arguments of the reducer's.
     ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
-    ///   - outbox: as above, and so are `stopLimit` and `connectTimeout`.
+    ///   - name: the name of this peer in status reports.
+    ///   - outbox: as above.
+    ///   - stopLimit: as above.
+    ///   - connectTimeout: as above.
+    ///   - context: the context of the sockets; nil for the process's own.
+    ///   - log: receives the lines for the log; writes them to standard error unless given.
     /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
     ///   refuses something.
     public convenience init(

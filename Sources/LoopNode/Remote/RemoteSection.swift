@@ -14,11 +14,14 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     private let known: RemoteStates<Value>
 
     /// - Parameters:
+    ///   - definition: the type of the loop.
     ///   - name: of one of the definition's `sections`.
     ///   - type: that of the section.
     ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
     ///   - updates: how the section comes, and how often.
     ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
+    ///   - context: the context of the sockets; nil for the process's own.
+    ///   - log: receives the lines for the log; writes them to standard error unless given.
     /// - Throws: where `LOOP_REDUCER` is needed and is no address, and where the system refuses something.
     public init<Definition: LoopDefinition>(
         of definition: Definition.Type, _ name: String, as type: Value.Type,

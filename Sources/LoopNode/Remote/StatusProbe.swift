@@ -5,7 +5,10 @@ public import ZMQ
 
 /// Asks a reducer of any loop how it is. Blocks; for tools and health checks.
 public enum StatusProbe {
-    /// - Parameter limit: how long an answer may take.
+    /// - Parameters:
+    ///   - reducer: the reducer to ask.
+    ///   - limit: how long an answer may take.
+    ///   - context: the context of the sockets; nil for the process's own.
     /// - Throws: `NodeError.noAnswer` when none came.
     public static func ask(
         _ reducer: ReducerAddress, within limit: Duration = .seconds(2), context: ZMQContext? = nil

@@ -18,6 +18,7 @@ public final class NodeThread: Sendable {
     /// - Parameters:
     ///   - name: shown by `top` and debuggers; 15 bytes of it.
     ///   - stackBytes: how large its stack may become.
+    ///   - body: runs on the thread, which ends with it.
     /// - Throws: when the system has no room for another thread.
     public init(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void

@@ -39,14 +39,15 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     private var mistakes: [String] = []
 
     /// - Parameters:
+    ///   - definition: the loop to run.
     ///   - seed: decides everything that is left to chance.
     ///   - faults: what may fail; each seed draws its own from them.
     ///   - workers: how many worker processes there are.
     ///   - clients: how many processes there are that send what `client` and `send` say.
     ///   - duration: how long faults come, in whole milliseconds, at least one.
     ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7"; what a shrunk failure tells.
-    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker"; what a shrunk
-    ///     failure tells.
+    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker"; what a
+    ///     shrunk failure tells.
     public init(
         _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
         duration: Duration = .seconds(20), withoutFaults: String = "", simpler: String = ""
@@ -81,7 +82,9 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
 
     /// Says what the effects of a feedback do. The closure names the type of the requests, and is asked at each attempt.
-    /// - Parameter feedback: its name.
+    /// - Parameters:
+    ///   - feedback: its name.
+    ///   - body: what one attempt does.
     public func answer<Request: Sendable>(
         _ feedback: String, _ body: @escaping @Sendable (Request, inout SimulatedEffect<Event>) -> Void
     ) {
@@ -106,14 +109,20 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     }
 
     /// A client sends an event at a time.
-    /// - Parameter number: of the client, from 0.
+    /// - Parameters:
+    ///   - event: the event to send.
+    ///   - time: the time since the start of the run.
+    ///   - number: of the client, from 0.
     public func send(_ event: Event, at time: Duration, client number: Int = 0) {
         demand(number)
         clientPlans[number, default: ClientPlan()].send(event, at: UInt64(max(0, time.wholeNanoseconds)))
     }
 
     /// A client sends again and again while faults come, about as often as this.
-    /// - Parameter number: of the client, from 0.
+    /// - Parameters:
+    ///   - number: of the client, from 0.
+    ///   - interval: the mean time between two events.
+    ///   - event: makes the next event.
     public func client(
         _ number: Int = 0, every interval: Duration, _ event: @escaping @Sendable (inout SeededRandom) -> Event
     ) {

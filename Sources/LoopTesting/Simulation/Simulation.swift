@@ -5,6 +5,7 @@ import LoopCore
 public enum Simulation {
     /// Runs the cluster of each seed.
     /// - Parameters:
+    ///   - seeds: the seeds, each of which is one run.
     ///   - seconds: how long faults come in each, in virtual seconds.
     ///   - onFailure: called with each failure as it is found.
     public static func run(

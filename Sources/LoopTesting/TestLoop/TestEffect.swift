@@ -39,7 +39,11 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     // MARK: Answers
 
     /// The effect sends an event.
-    /// - Parameter change: what the event changes in the state; without one nothing may change.
+    /// - Parameters:
+    ///   - event: the event to send.
+    ///   - file: the file of a failure.
+    ///   - line: the line of a failure.
+    ///   - change: what the event changes in the state; without one nothing may change.
     /// - Throws: ``TestLoopFailure``, when the event is refused, when it changes the state otherwise than `change`
     ///   says, or when something before it was not asserted; also what `change` throws.
     public func send(

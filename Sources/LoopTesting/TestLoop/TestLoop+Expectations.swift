@@ -6,7 +6,11 @@ extension TestLoop {
     // MARK: Events
 
     /// An event was applied that an effect has sent by itself, or that says that an effect has failed for good.
-    /// - Parameter change: what the event changes in the state; without one nothing may change.
+    /// - Parameters:
+    ///   - event: the event that was applied.
+    ///   - file: the file of a failure.
+    ///   - line: the line of a failure.
+    ///   - change: what the event changes in the state; without one nothing may change.
     /// - Throws: ``TestLoopFailure``, when another event or none was applied, or when it changed the state otherwise
     ///   than `change` says; also what `change` throws.
     public func expectEvent(

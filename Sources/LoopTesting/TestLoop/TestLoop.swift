@@ -44,9 +44,12 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
 
     /// Tests a definition.
     /// - Parameters:
+    ///   - definition: the loop to test.
     ///   - mode: what the test has to assert.
     ///   - seed: of the delays of retries, and of the random numbers of the transitions.
     ///   - wallTime: the time of day at the start, for transitions.
+    ///   - file: the file of a failure.
+    ///   - line: the line of a failure.
     ///   - test: the test, which begins when the initial state's effects have started.
     /// - Returns: what the test returns.
     /// - Throws: the first failure; what the test throws.
@@ -117,8 +120,11 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     // MARK: What can be done
 
     /// Sends an event as whoever has the loop would.
-    /// - Parameter change: what the event changes in the state, applied to the state before it. Without one nothing may
-    ///   change.
+    /// - Parameters:
+    ///   - event: the event to send.
+    ///   - file: the file of a failure.
+    ///   - line: the line of a failure.
+    ///   - change: what the event changes in the state, applied to the state before it. Without one nothing may change.
     /// - Throws: ``TestLoopFailure``, when the loop has ended, when the event changes the state otherwise than `change`
     ///   says, or when something before it was not asserted; also what `change` throws.
     public func send(

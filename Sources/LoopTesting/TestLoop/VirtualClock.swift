@@ -76,7 +76,9 @@ public final class VirtualClock: Clock, TaskExecutor {
     public var sleepersCount: Int { content.withLock { $0.sleepers.count } }
 
     /// Waits until a test has advanced the clock to `deadline`; does not wait where it is there already.
-    /// - Parameter tolerance: ignored; sleepers wake up exactly at their deadlines.
+    /// - Parameters:
+    ///   - deadline: the time to wait for.
+    ///   - tolerance: ignored; sleepers wake up exactly at their deadlines.
     /// - Throws: `CancellationError`, when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let token = content.withLock { content in

@@ -20,7 +20,8 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
     private let sleep: @Sendable (MonotonicTime) async throws -> Void
 
     /// - Parameters:
-    ///   - perSecond: at most so many trees.
+    ///   - view: the view to draw.
+    ///   - perSecond: the largest number of trees per second.
     ///   - clock: by which frames are counted; a test brings its own.
     public init<C: Clock>(
         of view: Content, perSecond: Int = 30, clock: C = ContinuousClock()

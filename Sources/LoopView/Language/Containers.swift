@@ -51,7 +51,10 @@ public struct Entries: View {
     private let content: @Sendable () -> [Element]
 
     /// One view for each of `values`, known by its `id`, so that it stays the same element wherever it moves.
-    /// - Parameter entry: the view of one value; several views become one column.
+    /// - Parameters:
+    ///   - values: the values, in order.
+    ///   - id: the identity of a value, unique among them.
+    ///   - entry: the view of one value; several views become one column.
     public init<Values: Sequence & Sendable, ID>(
         _ values: Values, id: any KeyPath<Values.Element, ID> & Sendable,
         @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
@@ -60,7 +63,9 @@ public struct Entries: View {
     }
 
     /// One view for each of `values`, known by its own identity.
-    /// - Parameter entry: the view of one value; several views become one column.
+    /// - Parameters:
+    ///   - values: the values, in order.
+    ///   - entry: the view of one value; several views become one column.
     public init<Values: Sequence & Sendable>(
         _ values: Values, @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
     ) where Values.Element: Identifiable {

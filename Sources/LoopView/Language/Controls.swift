@@ -3,7 +3,9 @@ public struct Button: View {
     private let label: String
     private let action: @Sendable () -> Void
 
-    /// - Parameter action: what pressing does; mostly `context.action(for:)`.
+    /// - Parameters:
+    ///   - label: the text of the button.
+    ///   - action: what pressing does; mostly `context.action(for:)`.
     public init(_ label: String, action: @escaping @Sendable () -> Void) {
         self.label = label
         self.action = action
@@ -24,7 +26,10 @@ public struct TextField: View {
     private let submit: (@Sendable () -> Void)?
 
     /// - Parameters:
+    ///   - label: what the field asks for.
+    ///   - text: the text that the field shows and changes.
     ///   - prompt: shown while there is no text.
+    ///   - isSecret: whether the text is hidden.
     ///   - onSubmit: what Enter does.
     public init(
         _ label: String, text: Binding<String>, prompt: String = "", isSecret: Bool = false,

@@ -18,7 +18,9 @@ public struct Heading: View {
     private let text: String
     private let level: Int
 
-    /// - Parameter level: 1 to 6, as in a document.
+    /// - Parameters:
+    ///   - text: the text of the heading.
+    ///   - level: 1 to 6, as in a document.
     public init(_ text: String, level: Int = 1) {
         self.text = text
         self.level = min(max(level, 1), 6)
@@ -33,7 +35,9 @@ public struct Link: View {
     private let text: String
     private let address: String
 
-    /// - Parameter address: `http`, `https` or `mailto`, or relative; of others only the text is shown.
+    /// - Parameters:
+    ///   - text: the text of the link.
+    ///   - address: `http`, `https` or `mailto`, or relative; of others only the text is shown.
     public init(_ text: String, to address: String) {
         self.text = text
         self.address = address
@@ -60,7 +64,9 @@ public struct ProgressBar: View {
     private let label: String
     private let fraction: Double?
 
-    /// - Parameter fraction: 0 to 1; nil: it goes on, and nobody knows how long.
+    /// - Parameters:
+    ///   - label: what is going on.
+    ///   - fraction: 0 to 1; nil: it goes on, and nobody knows how long.
     public init(_ label: String = "", fraction: Double? = nil) {
         self.label = label
         self.fraction = fraction.map { $0.isNaN ? 0 : min(max($0, 0), 1) }

@@ -31,7 +31,10 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
         self.init(viewModel: store, content: content)
     }
 
-    /// - Parameter removeDuplicates: whether two states are equal; equal ones are not drawn.
+    /// - Parameters:
+    ///   - viewModel: the store to show.
+    ///   - removeDuplicates: whether two states are equal; equal ones are not drawn.
+    ///   - content: makes the views of a state.
     public init(
         viewModel: Store<State, Event>, removeDuplicates: @escaping @Sendable (State, State) -> Bool,
         @ViewBuilder content: @escaping @Sendable (Context<State, Event>) -> [Element]
@@ -60,7 +63,10 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     private let otherwise: @Sendable () -> [Element]
 
     /// Shows the first content with the value of the state, or the second where the state is nil.
-    /// - Parameter otherwise: shown where the state is nil; nothing by default.
+    /// - Parameters:
+    ///   - viewModel: the store to show.
+    ///   - content: makes the views of the value.
+    ///   - otherwise: shown where the state is nil; nothing by default.
     public init(
         viewModel: Store<State?, Event>,
         @ViewBuilder then content: @escaping @Sendable (Context<State, Event>) -> [Element],
@@ -96,7 +102,9 @@ public struct SwitchWidget<State: Sendable, Event: Sendable>: View {
     private let cases: [CaseLetWidget<State, Event>]
 
     /// Shows the store's state by the first case that fits it.
-    /// - Parameter cases: tried in this order.
+    /// - Parameters:
+    ///   - viewModel: the store to show.
+    ///   - cases: tried in this order.
     public init(
         viewModel: Store<State, Event>,
         @CaseBuilder<State, Event> cases: () -> [CaseLetWidget<State, Event>]
@@ -126,6 +134,7 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
     /// - Parameters:
     ///   - extract: the state of this case; nil where the state is in another.
     ///   - event: makes the whole's event of the case's.
+    ///   - content: makes the views of the case.
     public init<Part: Sendable, PartEvent: Sendable>(
         _ extract: @escaping @Sendable (State) -> Part?, event: @escaping @Sendable (PartEvent) -> Event,
         @ViewBuilder then content: @escaping @Sendable (Context<Part, PartEvent>) -> [Element]

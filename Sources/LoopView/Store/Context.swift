@@ -21,7 +21,9 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
     }
 
     /// A context without a loop, for previews and tests. Changes of fields through it do nothing.
-    /// - Parameter send: gets the events.
+    /// - Parameters:
+    ///   - state: the state to show.
+    ///   - send: receives the events.
     public init(state: State, send: @escaping @Sendable (Event) -> Void = { _ in }) {
         self.init(state: state, sender: Sender(read: { state }, send: send, mutate: { _ in }))
     }

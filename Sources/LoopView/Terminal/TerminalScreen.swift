@@ -55,7 +55,9 @@ public struct TerminalScreen: Sendable {
         var column: Int
     }
 
-    /// - Parameter hasColours: whether tones are shown by colours.
+    /// - Parameters:
+    ///   - size: the size of the screen, in cells.
+    ///   - hasColours: whether tones are shown by colours.
     public init(size: Size, hasColours: Bool = true) {
         self.size = size
         style = TerminalStyle(hasColours: hasColours)

@@ -58,7 +58,9 @@ public final class ViewServer: Sendable {
     }
 
     /// Serves every browser a view of its own, which ends when the browser has been away for long.
-    /// - Parameter view: makes the view, mostly with a store of its own.
+    /// - Parameters:
+    ///   - options: the address, and limits.
+    ///   - view: makes the view, mostly with a store of its own.
     /// - Throws: where the address cannot be bound.
     public convenience init(
         options: Options = Options(), perSession view: @escaping @Sendable () -> some View

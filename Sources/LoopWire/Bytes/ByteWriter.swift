@@ -69,7 +69,7 @@ public struct ByteWriter: Sendable, Equatable {
 
     /// Appends the count as 4 bytes, then the bytes.
     ///
-    /// - Throws: ``WireError/tooLarge(what:size:limit:)`` for more than `UInt32.max` bytes; nothing is written then.
+    /// - Throws: `WireError.tooLarge` for more than `UInt32.max` bytes; nothing is written then.
     @inlinable
     public mutating func append(prefixed more: some Collection<UInt8>) throws(WireError) {
         guard let count = UInt32(exactly: more.count) else {

@@ -16,6 +16,7 @@ public enum Delta {
     /// - Parameters:
     ///   - old: the base. Dictionaries that share structure with those of `new` are compared in proportion to the
     ///     changes.
+    ///   - new: the state that results.
     ///   - limits: the bounds of the encoding, such as its depth.
     /// - Throws: `WireError` as encoding either state does.
     public static func encode<State: Encodable>(

@@ -39,6 +39,10 @@ public struct Entry: Equatable, Sendable {
     /// Creates an entry from its parts.
     /// - Parameters:
     ///   - kind: only an `event` may come without an effect.
+    ///   - effect: the effect that sends it; nil for a client.
+    ///   - attempt: the effect's attempt.
+    ///   - payload: the encoded event or failure.
+    ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
     public init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
@@ -54,7 +58,10 @@ public struct Entry: Equatable, Sendable {
     }
 
     /// Creates the entry that ends an effect's attempt.
-    /// - Parameter failure: the error of its body; nil if the body returned.
+    /// - Parameters:
+    ///   - effect: the effect that has ended.
+    ///   - attempt: its attempt.
+    ///   - failure: the error of its body; nil if the body returned.
     public init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         self.init(
             kind: failure == nil ? .completed : .failed, effect: effect, attempt: attempt,

@@ -127,8 +127,11 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
     /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
     /// - Parameters:
+    ///   - kind: the kind of the entry.
     ///   - effect: nil only for an `event`.
+    ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: true only for an event of an effect.
+    ///   - payload: the encoded event or failure.
     public mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
         payload: UnsafeRawBufferPointer

@@ -106,8 +106,10 @@ public enum ToReducer: Equatable, Sendable {
     }
 
     /// Reads a whole frame.
-    /// - Parameter loop: this node's loop. A hello of another loop is let through, so that it can be refused by name;
-    ///   so are requests for the status and of operators.
+    /// - Parameters:
+    ///   - bytes: the frame.
+    ///   - loop: this node's loop. A hello of another loop is let through, so that it can be refused by name; so are
+    ///     requests for the status and of operators.
     /// - Throws: `WireError` if the frame is truncated, too long or malformed, of another protocol version or shard,
     ///   or for another loop.
     public init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
