@@ -49,3 +49,31 @@ import Testing
         #expect(violation.promise == .snapshotComesFirst)
     }
 }
+
+@Suite struct `The checker of durable frames` {
+    /// Every message that names a state or its seq.
+    private static func messages(about seq: Seq) -> [ToPeer] {
+        [
+            .update(seq, state: []), .serverHeartbeat(seq), .stateHash(seq, 0), .unchanged(.initial...seq),
+            .delta(StateDelta(base: .initial ... .initial, seq: seq, hash: nil, bytes: [])),
+            .statePart(StatePart(transfer: 1, seq: seq, part: 0, end: .state, bytes: [])),
+        ]
+    }
+
+    @Test(arguments: messages(about: Seq(1))) func `sees a seq that the journal does not have`(message: ToPeer) throws {
+        let violation = try #require(#expect(throws: Violation.self) { try leave(message) })
+        #expect(violation == Violation(.durableBeforeVisible, "seq 1 left the reducer, the journal has 0"))
+    }
+
+    @Test(arguments: messages(about: .initial)) func `accepts a seq that it has`(message: ToPeer) throws {
+        try leave(message)
+    }
+
+    private func leave(_ message: ToPeer) throws {
+        let plan = SimulationPlan.drawn(Scenario(seed: 1), .own).0
+        var checkers = Checkers(SlotWorkload(plan: plan), hasShadow: false, breaking: BrokenRules())
+        try checkers.observe(.began(History(1)))
+        let frame = PeerFrame(history: History(1), epoch: .none, session: .none, message: message)
+        try checkers.observe(.left(.reply(.local, frame)))
+    }
+}

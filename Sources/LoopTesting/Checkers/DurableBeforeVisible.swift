@@ -84,12 +84,13 @@ struct DurableBeforeVisible: Checker {
                     "\(unnumbered) is new in an assignment that has number \(assignments.number), which was used before:"
                         + " nobody would notice its loss")
             }
-        case .update(let seq, _), .serverHeartbeat(let seq): try check(seq)
+        case .update(let seq, _), .serverHeartbeat(let seq), .stateHash(let seq, _): try check(seq)
+        case .delta(let delta): try check(delta.seq)
+        case .unchanged(let seqs): try check(seqs.upperBound)
+        case .statePart(let part): try check(part.seq)
         case .transitions(let notes): for note in notes { try check(note.seq) }
         case .ended(let seq, let exitCode, let text): try check(seq, model.seq, exitCode, text, model.outcome)
-        case .introduction, .busy, .statePart, .status, .refused, .answer, .delta, .unchanged, .stateHash,
-            .goodbyeHeard:
-            break
+        case .introduction, .busy, .status, .refused, .answer, .goodbyeHeard: break
         }
     }
 
