@@ -42,12 +42,12 @@ struct Reference {
     /// Every attempt whose effect was made, for those who name one; settled ones can be told to do something.
     private var started: [Int: Set<Attempt>] = [:]
     private var settled: Set<Attempt> = []
-    private var memories: [Memory]
+    var memories: [Memory]
     private var queue: [Entry] = []
     private var isBusy = false
     private var isHandedOut = false
     private var reductions = 0
-    private var seq = 0
+    private(set) var seq = 0
     private var tickets = 0
 
     /// What a feedback remembers: whether its part was there, and which effects it has asked for.
@@ -261,12 +261,6 @@ struct Reference {
 
     // MARK: Feedbacks
 
-    enum Wish {
-        case start(EffectID, String)
-        case update(EffectID, String)
-        case cancel(EffectID)
-    }
-
     /// 8: feedbacks are told in the order of their declaration.
     private mutating func evaluate(_ event: Put?) {
         var wishes: [Wish] = []
@@ -288,92 +282,6 @@ struct Reference {
         }
         for id in new { run(id) }
         startWaiting()
-    }
-
-    /// 32, 36: a feedback of a part sees the part and its own events; the part's going cancels, its coming begins anew,
-    /// without an event (14).
-    private mutating func ask(_ feedback: Int, _ event: Put?) -> [Wish] {
-        let made = made.feedbacks[feedback]
-        guard let part = made.project(seen.state) else {
-            memories[feedback].isAttached = false
-            return follow(feedback, [:], renews: false)
-        }
-        let wasAttached = memories[feedback].isAttached
-        memories[feedback].isAttached = true
-        let event = wasAttached ? event.flatMap { made.localize($0) } : nil
-        if made.form == .custom {
-            // 13, 14, 15.
-            if !wasAttached { seen.pairs[feedback, default: []].append([]) }
-            let last = seen.pairs[feedback]!.count - 1
-            seen.pairs[feedback]![last].append("\(part) \(event.map { "\($0)" } ?? "-")")
-        }
-        switch made.form {
-        case .custom, .input: return []
-        // 27: does not depend on the state.
-        case .source: return follow(feedback, ["": "source"], renews: false)
-        // 20: every state with a value.
-        case .lensing(let lens): return follow(feedback, one(lens.value(part)), renews: true)
-        case .everyState: return follow(feedback, one(part), renews: true)
-        case .whileTrue(let lens): return follow(feedback, one(part.isTrue(lens) ? part : nil), renews: true)
-        // 19: only another value.
-        case .skippingRepeated(let lens):
-            return follow(feedback, one(lens.value(part)), renews: memories[feedback].asks(for: lens.value(part)))
-        // 21: the rising edge.
-        case .firstValueAfterNil(let lens): return follow(feedback, one(lens.value(part)), renews: false)
-        case .whenBecomesTrue(let lens):
-            return follow(feedback, one(part.isTrue(lens) ? part : nil), renews: false)
-        // 24.
-        case .each:
-            let keys = (0...2).filter { part[$0] != 0 }.map { ("\($0)", "\(part[$0])") }
-            return follow(feedback, Dictionary(uniqueKeysWithValues: keys), renews: false)
-        case .set:
-            let values = Set((0...2).map { part[$0] }).subtracting([0]).map { ("\($0)", "\($0)") }
-            return follow(feedback, Dictionary(uniqueKeysWithValues: values), renews: false)
-        // 22, 23: events; where there is none, nothing happens.
-        case .extracting(let cell):
-            return event.map { follow(feedback, one($0.payload(cell)), renews: true) } ?? []
-        case .skippingRepeatedEvents(let cell):
-            guard let event else { return [] }
-            return follow(
-                feedback, one(event.payload(cell)), renews: memories[feedback].asks(for: event.payload(cell)))
-        case .extractingAndKeeping(let cell):
-            return (event?.payload(cell)).map { follow(feedback, one($0), renews: true) } ?? []
-        case .skippingRepeatedEventsAndKeeping(let cell):
-            guard let payload = event?.payload(cell) else { return [] }
-            return follow(feedback, one(payload), renews: memories[feedback].asks(for: payload))
-        case .middleware:
-            return event.map { follow(feedback, one("\(part) \($0)"), renews: true) } ?? []
-        }
-    }
-
-    private func one(_ request: (some Any)?) -> [String: String] { request.map { ["": "\($0)"] } ?? [:] }
-
-    /// 17, 18, 24: what is not wanted any more is cancelled, then what stays is told its new request, then what is new
-    /// starts.
-    /// - Parameter renews: what is wanted again is a new effect.
-    private mutating func follow(_ feedback: Int, _ wanted: [String: String], renews: Bool) -> [Wish] {
-        var wishes: [Wish] = []
-        var memory = memories[feedback]
-        let isKeyed = [.each, .set].contains(made.feedbacks[feedback].form)
-        for (key, asked) in memory.asked.sorted(by: { $0.value.id < $1.value.id }) where wanted[key] == nil || renews {
-            wishes.append(.cancel(asked.id))
-            memory.asked[key] = nil
-        }
-        for (key, asked) in memory.asked.sorted(by: { $0.value.id < $1.value.id }) {
-            guard isKeyed, let request = wanted[key], request != asked.request else { continue }
-            wishes.append(.update(asked.id, request))
-            memory.asked[key]?.request = request
-        }
-        var index: UInt32 = 0
-        for (key, request) in wanted.sorted(by: { $0.key < $1.key }) where memory.asked[key] == nil {
-            let id = EffectID(feedback: UInt32(feedback), seq: Seq(UInt64(seq)), index: index)
-            index += 1
-            memory.asked[key] = (id, request)
-            wishes.append(.start(id, request))
-        }
-        memories[feedback] = memory
-        for wish in wishes { seen.trace.append(wish.text) }
-        return wishes
     }
 
     // MARK: Effects
@@ -444,81 +352,4 @@ struct Reference {
             effects[id]?.phase = .parked
         }
     }
-}
-
-extension Reference.Memory {
-    /// Whether the request is another one than the last.
-    fileprivate func asks(for request: Int?) -> Bool { asked[""]?.request != request.map { "\($0)" } }
-}
-
-extension Reference.Wish {
-    fileprivate var text: String {
-        switch self {
-        case .start(let id, let request): "start \(id): \(request)"
-        case .update(let id, let request): "update \(id): \(request)"
-        case .cancel(let id): "cancel \(id)"
-        }
-    }
-}
-
-extension Cells {
-    /// Predicates hold where a lens sees two or more.
-    func isTrue(_ lens: Lens) -> Bool { (lens.value(self) ?? 0) >= 2 }
-}
-
-extension Put {
-    /// Payloads are the values that go to one cell.
-    func payload(_ cell: Int) -> Int? { self.cell == cell ? value : nil }
-}
-
-extension ModelFeedback {
-    /// The part that the feedback is of, seen from outermost to innermost.
-    func project(_ whole: Cells) -> Cells? {
-        var part = whole
-        for modifier in modifiers.reversed() {
-            switch modifier {
-            case .part: part = part.rotated
-            case .present(let cell), .optional(let cell), .connected(let cell): if part[cell] == 0 { return nil }
-            case .mapped: break
-            }
-        }
-        return part
-    }
-
-    /// The part's event in one of the whole; nil for a foreign one.
-    func localize(_ event: Put) -> Put? {
-        var local = event
-        for modifier in modifiers.reversed() {
-            switch modifier {
-            case .part:
-                if local.cell == 0 { return nil }
-                local.cell -= 1
-            case .present, .optional, .connected: break
-            case .mapped: return nil
-            }
-        }
-        return local
-    }
-
-    /// The whole's event for one of the part.
-    func embed(_ event: Put) -> Put {
-        var whole = event
-        for modifier in modifiers {
-            switch modifier {
-            case .part: whole.cell = (whole.cell + 1) % 3
-            case .present, .optional, .connected: break
-            case .mapped: whole.value = 3 - whole.value
-            }
-        }
-        return whole
-    }
-
-    /// Milliseconds before a failed effect is tried again; those of different feedbacks are never due together.
-    func delay(_ feedback: Int) -> Int { 10_000 + 1000 * feedback }
-
-    /// Milliseconds that an attempt may take.
-    func limit(_ feedback: Int) -> Int { 100_000 + 1000 * feedback }
-
-    /// Whether effects start in the order of their feedbacks. Those with limits start when these allow.
-    var startsInOrder: Bool { concurrency == nil }
 }

@@ -1,0 +1,21 @@
+import LoopCore
+import LoopTesting
+import Testing
+
+/// The text of the failure that a test of a crossing ends with, but for its place.
+func failure(
+    _ crossing: Crossing = Crossing(), mode: CrossingLoop.Mode = .exhaustive,
+    sourceLocation: SourceLocation = #_sourceLocation, _ test: (CrossingLoop) throws -> Void
+) -> String {
+    do {
+        try TestLoop.run(crossing, mode: mode, test)
+        Issue.record("nothing failed", sourceLocation: sourceLocation)
+        return ""
+    } catch let failure as TestLoopFailure {
+        #expect(failure.file == sourceLocation.fileID, sourceLocation: sourceLocation)
+        return ([failure.summary] + failure.details).joined(separator: "\n")
+    } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+        return ""
+    }
+}
