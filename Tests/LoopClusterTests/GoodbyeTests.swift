@@ -60,7 +60,7 @@ import Testing
         #expect(again.machine.core.sessions[session] == nil)
     }
 
-    @Test func `ends nobody's session for another peer`() throws {
+    @Test func `does not end a session for another peer`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)
         #expect(bench.say(.goodbye(session, bob, bench.machine.history), from: bob) == [])

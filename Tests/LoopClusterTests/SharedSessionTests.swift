@@ -3,8 +3,8 @@ import LoopCore
 import LoopWire
 import Testing
 
-/// Somebody else has used a session's numbers: a copy of its outbox file, or a forger.
-@Suite struct `A peer whose session somebody else uses` {
+/// A session's numbers were used elsewhere: by a copy of its outbox file, or by a forger.
+@Suite struct `A peer whose session is used elsewhere` {
     enum Word: CaseIterable { case joinAccepted, tick, acknowledgement, outcomes }
 
     @Test(arguments: Word.allCases)
@@ -37,7 +37,7 @@ import Testing
         #expect(bench.machine.session == .none)
         #expect(bench.machine.configuration.peer != alice)
 
-        // It joins again, as somebody whom the reducer does not know.
+        // It joins again, as a peer that the reducer does not know.
         let peer = bench.machine.configuration.peer
         #expect(bench.wait() == [.send(.hello(name: "lamps", schema: 2))])
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
@@ -83,13 +83,13 @@ import Testing
     }
 
     /// A forged batch had the next number of a worker's session. The end of its effect came under that number, was dropped as a
-    /// duplicate, and was taken for applied: nobody ran the effect again.
+    /// duplicate, and was taken for applied: the effect was not run again.
     @Test func `blocks no effect`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
         let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
-        // The worker hears of this, and comes back as somebody else.
+        // The worker hears of this, and comes back as another peer.
         _ = try bench.send(worker, from: 1, .note)
         let again = bench.join(bob)
         var granted: [Grant] = []

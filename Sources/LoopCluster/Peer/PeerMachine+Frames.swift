@@ -47,6 +47,7 @@ extension PeerMachine {
         case .ended(let seq, let exitCode, let text):
             if isCurrent(frame) { end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text)) }
         case .statePart, .status, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
+            // Not for this machine, but it may be the first that is heard of a newer epoch.
             _ = isCurrent(frame)
         case .introduction, .goodbyeHeard: break
         }

@@ -52,7 +52,7 @@ import Testing
         #expect(observer.takeActions() == asked(1...8))
         observer.receiveReply(part(1), at: time(1))
         #expect(observer.takeActions() == asked(9...9))
-        // The one behind it is lost: those that come are of no use.
+        // The one after it is lost: those that come are of no use.
         for number in UInt64(3)...9 { observer.receiveReply(part(number), at: time(1)) }
         #expect(observer.takeActions() == [])
         observer.advance(to: time(2))
@@ -68,7 +68,7 @@ import Testing
         observer.advance(to: time(2))
         #expect(observer.takeActions() == [.state(Seq(5), [1]), .send(.stateRequest(transfer: 0, part: 0))])
         #expect(observer.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: false))
-        // The journal ends at 5: what came behind it was lost with the process.
+        // The journal ends at 5: what came after it was lost with the process.
         observer.receivePublished(frame(first, epoch: 2, .serverHeartbeat(Seq(5))), at: time(3))
         observer.advance(to: time(4))
         #expect(observer.takeActions() == [])
@@ -82,7 +82,7 @@ import Testing
         let last = StatePart(transfer: 1, seq: Seq(2), part: 0, end: .state, bytes: [2])
         observer.receiveReply(frame(first, epoch: 1, .statePart(last)), at: time(1))
         #expect(observer.takeActions() == [.state(Seq(2), [2])])
-        // Whoever made something of that state might have found that it does not fit.
+        // The follower of that state might have found that it does not fit.
         #expect(observer.deadline == time(1))
         #expect(observer.takeActions() == [.ended(exitCode: 3, text: "done")])
         #expect(observer.takeActions() == [])

@@ -30,7 +30,7 @@ import Testing
             ])
     }
 
-    /// Whoever had been told of the end, and closed the connection for it, was told of another end by the connection's own.
+    /// An owner that had been told of the end, and closed the connection for it, was told of another end when that closed.
     @Test func `that is asked to stop while it learns what became of its outbox says that the loop has ended`() {
         var bench = PeerBench()
         bench.join()

@@ -71,7 +71,7 @@ import Testing
         #expect(bench.machine.nextBatch()?.entries.count == 1)
     }
 
-    @Test func `anew when the inbox is silent for the limit`() {
+    @Test func `again when the inbox is silent for the limit`() {
         var bench = PeerBench()
         bench.join([bench.grant])
         _ = bench.wait(3000)
@@ -81,7 +81,7 @@ import Testing
 
     /// Found by simulation: seed 4902. It had said goodbye to its session, the join acceptance to the next one was lost, and an old
     /// join acceptance to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
-    @Test func `anew when it hears of a later session than it knows of`() {
+    @Test func `again when it hears of a later session than it knows of`() {
         var bench = PeerBench()
         bench.join()
         let old = bench.session

@@ -55,7 +55,7 @@ import Testing
         #expect(bench.wait() == [.send(.claim(Self.session, bench.epoch, []))])
     }
 
-    @Test func `sends what is not settled under its old numbers, and new entries behind it`() {
+    @Test func `sends what is not settled under its old numbers, and new entries after it`() {
         var bench = bench(left)
         #expect(bench.send([5]) == .accepted(number: 5))
         join(&bench)

@@ -227,7 +227,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         #expect(watcher.seqs == [2, 3, 3])
     }
 
-    @Test func `that cannot be read end nothing: the state behind them is fetched, and they are missed`() throws {
+    @Test func `that cannot be read end nothing: the state after them is fetched, and they are missed`() throws {
         let past = try Past.some()
         var watcher = watcher()
         try watcher.fetch(1, past.states[1])
@@ -242,7 +242,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         #expect(watcher.missed == [Seq(3)...Seq(4)])
     }
 
-    @Test func `of seqs at the end of all numbers bring nobody down`() throws {
+    @Test func `of seqs at the end of all numbers end no process`() throws {
         let past = try Past.some()
         var watcher = watcher()
         try watcher.fetch(1, past.states[1])

@@ -85,7 +85,7 @@ import Testing
         #expect(watcher.divergences == [])
     }
 
-    @Test mutating func `begins anew with another transfer, of which nothing is mixed with the one before`() throws {
+    @Test mutating func `begins again with another transfer, of which nothing is mixed with the one before`() throws {
         try watcher.fetch(5, inChunks: Self.library(100)) { $0 < 4 }
         try watcher.fetch(7, inChunks: Self.library(50))
         #expect(watcher.seqs == [7])
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func `takes memory for what has come`() {
-        // 4096 parts of no bytes at all: nobody said how many more will come, and nothing is kept of them.
+        // 4096 parts of no bytes at all: it is not known how many more will come, and nothing is kept of them.
         var fetch = StateFetch(StatePart(transfer: 1, seq: Seq(1), part: 0, end: .nothing, bytes: []))
         for part in 0..<UInt64(4096) {
             let taken = fetch.take(StatePart(transfer: 1, seq: Seq(1), part: part, end: .nothing, bytes: []))
