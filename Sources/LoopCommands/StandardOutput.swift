@@ -3,10 +3,10 @@
 import Glibc
 import LoopNode
 
-/// What a command is asked for, apart from the lines for people on standard error.
+/// The result of a command. Lines for people go to standard error.
 enum StandardOutput {
-    /// Writes one line at once, whole, unless nobody reads it any more. What was said to people before is there first, as far
-    /// as somebody reads it.
+    /// Writes one whole line at once, unless its reader is gone. Lines for people that were written before come first, as far
+    /// as they have a reader.
     static func line(_ text: String) {
         StandardError.flush(within: .milliseconds(200))
         var rest = Array((text + "\n").utf8)[...]

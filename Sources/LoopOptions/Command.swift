@@ -58,7 +58,7 @@ public struct Command: Sendable {
     ///   - arguments: the words after the program's name.
     ///   - environment: all variables; unknown ones, and empty ones, are not looked at.
     ///   - width: of the help, in characters.
-    /// - Throws: ``UsageError`` for the first thing that cannot be meant so.
+    /// - Throws: ``UsageError`` for the first mistake.
     public func parse(
         _ arguments: [String], environment: [String: String] = [:], width: Int = 100
     ) throws(UsageError) -> ParseOutcome {

@@ -1,4 +1,4 @@
-/// Walks the words of a command line down the tree of commands, then looks at the whole.
+/// Follows the words of a command line down the tree of commands, then checks the whole.
 ///
 /// Options may stand before and after the name of a subcommand; which ones exist is known when the last name is.
 struct CommandParser {

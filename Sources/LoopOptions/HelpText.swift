@@ -1,7 +1,7 @@
 /// The help of a command: usage line, what it is for, its subcommands, arguments and options.
 struct HelpText {
     private let path: [Command]
-    /// The command and, behind it, what is meant where no subcommand is named.
+    /// The command, followed by the default subcommand if there is one.
     private let meant: [Command]
 
     /// - Parameter path: from the program to the command.
@@ -14,7 +14,7 @@ struct HelpText {
         self.meant = meant
     }
 
-    /// Lines of at most so many characters, where words allow it.
+    /// Lines of at most a number of characters, as far as words allow it.
     func text(width: Int) -> String {
         let command = meant[0]
         let last = meant[meant.count - 1]
@@ -108,7 +108,7 @@ struct HelpText {
 }
 
 extension Command {
-    /// The help of this command, in lines of at most so many characters.
+    /// The help of this command, in lines of at most `width` characters.
     ///
     /// - Parameters:
     ///   - path: the names of subcommands below it, for the help of one of those.

@@ -7,7 +7,7 @@
 public struct Option<Value: Sendable>: DeclaredOption {
     /// The option as the parser and the help see it, without the type of its value.
     public let declaration: OptionDeclaration
-    /// The value for these texts, each of which was found to fit; nil only where a required one was not given.
+    /// The value of these texts, each of which fits; nil only if a required one was not given.
     let value: @Sendable ([String]) -> Value?
 
     /// An option that has a value when it is not given.

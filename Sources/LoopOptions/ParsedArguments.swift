@@ -1,4 +1,4 @@
-/// A command line that was understood: which command, and the values of its options and arguments.
+/// A parsed command line: the command, and the values of its options and arguments.
 public struct ParsedArguments: Sendable {
     /// Where the value of an option came from.
     public enum Source: Sendable, Hashable {

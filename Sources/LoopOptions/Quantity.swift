@@ -1,4 +1,4 @@
-/// A number with a unit, exact: `1.5s` is 15 tenths of a second. Digits, at most one point with up to 9 digits behind it.
+/// An exact number with a unit: `1.5s` is 15 tenths of a second. Digits, and at most one point with up to 9 digits after it.
 struct Quantity {
     let digits: Int
     /// What the digits are divided by: a power of ten.
@@ -18,7 +18,7 @@ struct Quantity {
         unit = text[number.endIndex...]
     }
 
-    /// In parts of which the unit has so many; nil where it is not a whole number of parts or too large.
+    /// The number in parts of the unit; nil if it is not a whole number of parts, or too large.
     func scaled(by parts: Int) -> Int? {
         let (product, overflow) = digits.multipliedReportingOverflow(by: parts)
         guard !overflow, product % divisor == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// A command line or an environment variable that cannot be meant so: one line of what is wrong, and what to do.
+/// A wrong command line or environment variable: one line that says what is wrong and what to do.
 ///
 /// The program prints `program: description` and exits with 64.
 public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {

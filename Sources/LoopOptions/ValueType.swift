@@ -11,7 +11,7 @@ public struct ValueType<Value: Sendable>: Sendable {
     let flaw: @Sendable (String) -> String?
     let write: @Sendable (Value) -> String
 
-    /// A type of one's own: `read` answers nil for a text that does not fit, `write` is what the help shows for a default.
+    /// A custom type. `read` returns nil for a text that does not fit; the help shows a default as `write` gives it.
     public init(
         placeholder: String, expected: String, read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
@@ -19,7 +19,7 @@ public struct ValueType<Value: Sendable>: Sendable {
         self.init(placeholder: placeholder, expected: expected, words: [], read: read, write: write)
     }
 
-    /// A type of one's own whose texts can be wrong in several ways: `parse` throws what is wrong with this one.
+    /// A custom type whose texts can be wrong in several ways. `parse` throws what is wrong with a text.
     public init(
         placeholder: String, expected: String, parse: @escaping @Sendable (String) throws(Misfit) -> Value,
         write: @escaping @Sendable (Value) -> String

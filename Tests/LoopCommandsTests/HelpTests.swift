@@ -65,9 +65,9 @@ import Testing
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
                   --quiet                     show no progress, and what the processes say only when they fail
                                               [env: LOOP_QUIET]
-                  --reducer-exe PATH          the reducer's program; else loop-reducer beside loopctl
+                  --reducer-exe PATH          the reducer's program; else loop-reducer next to loopctl
                                               [env: LOOP_REDUCER_EXE]
-                  --worker-exe PATH           the workers' program; else loop-effect beside loopctl
+                  --worker-exe PATH           the workers' program; else loop-effect next to loopctl
                                               [env: LOOP_WORKER_EXE]
 
                 Reducer:

@@ -6,7 +6,7 @@ import LoopWire
 /// Something whose cost has a budget.
 public struct Budget: Sendable {
     public let name: String
-    /// Does it about so many times; says how often, and how many allocations that took.
+    /// Repeats it about a number of times. Returns the exact number and the allocations that it took.
     public let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
 
     /// All of them, in the order in which they are shown.
@@ -88,7 +88,7 @@ public struct Budget: Sendable {
         }
     }
 
-    /// Events sent to a loop in its own process, which nobody follows.
+    /// Events sent to a loop in its own process without followers.
     private static let inProcess = Budget(name: "in-process-event") { count in
         let loop = Loop(
             initial: 0, reducer: { (state: inout Int, event: Int) in state &+= event },

@@ -87,7 +87,7 @@ public enum ChaosProgram {
         return report.isClean ? 0 : 1
     }
 
-    /// The executables are beside this one.
+    /// The executables are next to this one.
     private static var folderOfThisProgram: String {
         let path = ProcessEnvironment.executable ?? CommandLine.arguments[0]
         return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")

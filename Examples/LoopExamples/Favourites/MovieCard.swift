@@ -41,7 +41,7 @@ public enum MovieCard {
         case loaded(Facts)
         case failed(String)
         case retry
-        /// Somebody has pressed the star.
+        /// The user has pressed the star.
         case toggleFavourite
     }
 

@@ -24,7 +24,7 @@ public struct Ledger: LoopDefinition {
         case begun(deposit: UInt64, slip: UInt64)
         /// The attempt has written the deposit's page.
         case booked(deposit: UInt64, slip: UInt64)
-        /// From now on so many effects are to be held.
+        /// The number of effects to hold from now on.
         case hold(count: Int)
     }
 

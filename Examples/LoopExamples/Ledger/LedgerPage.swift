@@ -8,7 +8,7 @@ internal import LoopNode
 public struct LedgerPage: Sendable {
     /// What an attempt did.
     public enum Note: Equatable, Sendable {
-        /// It began, after so many failed ones.
+        /// It began, after a number of failed attempts.
         case begun(failures: Int)
         /// It has done its work, and is about to say so.
         case written

@@ -1,7 +1,7 @@
 extension MovieSearch {
     /// What is going on.
     public enum Status: Codable, Equatable, Sendable {
-        /// Nothing, until somebody types or wants more.
+        /// Nothing, until the user types or wants more.
         case idle
         /// The next page is being fetched.
         case loading
@@ -70,16 +70,16 @@ extension MovieSearch {
     public enum Event: Codable, Equatable, Sendable {
         /// The text is another one now.
         case typed(String)
-        /// Nobody has typed for a while; the text then.
+        /// The user has paused typing; the text at that moment.
         case rested(String)
         case loaded(Movies.Answer)
         /// A try has failed, and there will be another unless it was the last.
         case postponed(String)
         /// No try is left.
         case failed(String)
-        /// Somebody has come to the end of the list.
+        /// The user has reached the end of the list.
         case more
-        /// Somebody wants the page that failed once more.
+        /// The user wants the failed page again.
         case retry
     }
 }

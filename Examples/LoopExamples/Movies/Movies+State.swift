@@ -39,7 +39,7 @@ extension Movies {
     public enum Status: Codable, Equatable, Sendable {
         /// The next page is being fetched.
         case loading
-        /// Nothing, until somebody wants more.
+        /// Nothing, until the user wants more.
         case idle
         /// The next page could not be fetched, and why.
         case failed(String)
@@ -83,9 +83,9 @@ extension Movies {
     public enum Event: Codable, Equatable, Sendable {
         case loaded(Answer)
         case failed(String)
-        /// Somebody has come to the end of the list.
+        /// The user has reached the end of the list.
         case more
-        /// Somebody wants the page that failed once more.
+        /// The user wants the failed page again.
         case retry
     }
 }

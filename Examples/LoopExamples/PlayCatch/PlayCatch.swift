@@ -2,7 +2,7 @@ public import LoopCore
 
 /// A person and a machine play catch.
 ///
-/// Both players are whoever sends events: the person is outside, behind a button or a command line; the machine is a feedback
+/// Both players send events: the person is outside and uses a button or a command line; the machine is a feedback
 /// that throws back whenever it has the ball. In a cluster it is a worker. When the worker dies with the ball in its hand,
 /// the state still says that the machine has it, so that another worker throws it back.
 public struct PlayCatch: LoopDefinition {
@@ -11,7 +11,7 @@ public struct PlayCatch: LoopDefinition {
     }
 
     public struct State: Codable, Equatable, Sendable {
-        /// Who has the ball.
+        /// The player who has the ball.
         public var holder = Player.person
         /// How often it was caught.
         public var catches = 0
@@ -21,7 +21,7 @@ public struct PlayCatch: LoopDefinition {
         var isMachinesTurn: Bool { holder == .machine }
     }
 
-    /// Somebody throws the ball to somebody.
+    /// A player throws the ball to the other.
     public enum Event: Codable, Equatable, Sendable {
         case throwToMachine, throwToPerson
     }

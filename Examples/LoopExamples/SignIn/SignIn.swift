@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// A form with a user name that is looked up while somebody types, and that can be submitted once.
+/// A form with a user name that is looked up while the user types, and that can be submitted once.
 ///
 /// Neither the pause after the last key nor the answers of the directory have to be told apart from older ones: when the
 /// state asks for something else, the effect is cancelled, and what it still sends is refused.
@@ -8,7 +8,7 @@ public import LoopCore
 /// There is no password in it. What is in a state is in the journal, and in front of everybody who observes the loop.
 public struct SignIn: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
-        // Of whoever fills in the form.
+        // Of the user who fills in the form.
         case typeName(String)
         case acceptTerms(Bool)
         case submit

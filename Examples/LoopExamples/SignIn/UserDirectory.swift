@@ -1,12 +1,12 @@
-/// Who knows the names of the users.
+/// A directory of the users' names.
 public protocol UserDirectory: Sendable {
-    /// Whether nobody has this name.
+    /// Whether the name is free.
     /// - Throws: anything, where there is no answer.
     func isFree(_ name: String) async throws -> Bool
 
-    /// Signs somebody in under this name.
+    /// Signs a user in under this name.
     /// - Parameter key: the same at every try of one submission, so that a repeated one is answered like the first.
-    /// - Returns: false where somebody else was faster.
+    /// - Returns: false if another user took the name first.
     /// - Throws: anything, where there is no answer.
     func signIn(_ name: String, key: String) async throws -> Bool
 }

@@ -1,6 +1,6 @@
 /// The line to a stub of a service: every answer takes its time, and each n-th is lost on its way.
 ///
-/// A lost answer is the interesting fault: the service has done what it was asked for, and nobody knows.
+/// A lost answer is the interesting fault: the service has done what it was asked for, and the caller does not know.
 public actor StubLine {
     private let latency: Duration
     private let losing: Int?
@@ -20,7 +20,7 @@ public actor StubLine {
 
     /// Asks the service.
     /// - Parameter service: what it does when the question has come.
-    /// - Throws: ``LostAnswer``, and what the service throws; `CancellationError` when whoever asks is cancelled before the
+    /// - Throws: ``LostAnswer``, and what the service throws; `CancellationError` when the caller is cancelled before the
     ///   question has come.
     public func ask<Answer: Sendable>(_ service: @Sendable () async throws -> Answer) async throws -> Answer {
         asked += 1

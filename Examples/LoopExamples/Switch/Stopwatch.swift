@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// Counts seconds for as long as somebody looks.
+/// Counts seconds while it is shown.
 public struct Stopwatch: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var seconds = 0

@@ -4,7 +4,7 @@ public import LoopCore
 ///
 /// The state is an enum with a case for each child. Reducers and feedbacks of the children come in by case paths and know
 /// nothing of each other, nor of being children. When a case is left, its timers are cancelled, and what they have sent and
-/// was not reduced yet is dropped; when it is entered again, the child begins anew.
+/// was not reduced yet is dropped; when it is entered again, the child starts from its initial state.
 public struct Switch: LoopDefinition {
     public enum State: Codable, Equatable, Sendable {
         case light(TrafficLight.State)
@@ -14,7 +14,7 @@ public struct Switch: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
         case light(TrafficLight.Event)
         case stopwatch(Stopwatch.Event)
-        /// Whoever looks wants to see the other one.
+        /// The user wants to see the other one.
         case flip
     }
 

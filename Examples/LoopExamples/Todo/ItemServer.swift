@@ -1,4 +1,4 @@
-/// Who keeps the items outside of the loop.
+/// The storage of the items outside of the loop.
 public protocol ItemServer: Sendable {
     /// Keeps an item as it is now, in place of what was kept of it before.
     /// - Parameter key: the same whenever this one save is repeated, and of no other.
@@ -6,7 +6,7 @@ public protocol ItemServer: Sendable {
     func save(_ item: Todo.Item, key: String) async throws
 }
 
-/// A server in memory, which loses each third of its answers unless it is told otherwise.
+/// A server in memory, which loses every third answer by default.
 ///
 /// It knows what comes again by its key, and what comes late by the number of its edit: the body of an effect that was
 /// cancelled can still be on its way, from another worker, when the newer one has been kept.

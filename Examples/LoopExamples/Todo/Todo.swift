@@ -2,14 +2,14 @@ public import LoopCore
 
 /// A list of things to do that is kept on a server, one item after the other.
 ///
-/// What is to be told to the server is a set of at most one item: the one that has waited longest. Whoever edits an item
-/// while it is being told ends that, and the newer text is told instead.
+/// The request is a set of at most one item: the one that has waited longest to be sent to the server. An edit of an item
+/// while it is being sent cancels that, and the newer text is sent instead.
 ///
 /// The server learns of each edit at least once. A worker that dies after it has told one leaves an effect that runs again
 /// elsewhere, under the same idempotency key, so that the server knows it for the same one.
 public struct Todo: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
-        // Of whoever has things to do.
+        // Of the user.
         case typeTitle(String)
         /// The title that was typed is to be an item.
         case add

@@ -16,7 +16,7 @@ public struct TokenRefresh: LoopDefinition {
     }
 
     public enum Event: Codable, Equatable, Sendable {
-        /// Somebody wants a page.
+        /// The user wants a page.
         case ask(String)
 
         // Of the effects.

@@ -11,7 +11,7 @@ extension TokenRefresh {
 
     /// Whether there is a token.
     public enum Session: Codable, Equatable, Sendable {
-        /// There is no token, and nobody needs one.
+        /// There is no token, and no call needs one.
         case none
         /// A token is on its way, in place of this one.
         case refreshing(old: Token?)
@@ -118,7 +118,7 @@ extension TokenRefresh.State {
 
     private var waiting: [Int] { calls.keys.sorted().filter { calls[$0]?.token == nil } }
 
-    /// A call goes out if there is a token, and else waits for the refresh, which it begins if nobody has.
+    /// A call goes out if there is a token. Otherwise it waits for the refresh, which it starts if none runs.
     private mutating func sendOut(_ number: Int) {
         switch session {
         case .none: session = .refreshing(old: nil)

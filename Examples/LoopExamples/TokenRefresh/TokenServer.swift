@@ -1,4 +1,4 @@
-/// A service that answers whoever shows a token, and that gives out tokens.
+/// A service that answers calls with a valid token, and that issues tokens.
 public protocol TokenServer: Sendable {
     /// The page, or what is wrong with the token.
     /// - Throws: anything, where there is no answer.

@@ -114,7 +114,7 @@ final class FetchThread: Sendable {
     }
 }
 
-/// libcurl's multi handle. Only `wake` may be called on any thread; it is freed when nobody can call that any more.
+/// libcurl's multi handle. Only `wake` may be called on any thread; it is freed when no thread can call that any more.
 final class Multi: @unchecked Sendable {
     let configuration: FetchConfiguration
     let handle: OpaquePointer

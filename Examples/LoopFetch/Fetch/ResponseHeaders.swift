@@ -6,7 +6,7 @@ struct ResponseHeaders {
     private(set) var contentLength: Int?
     private(set) var location: String?
 
-    /// Takes one line, its end included. A status line begins anew: interim answers (1xx) have headers of their own.
+    /// Takes one line, its end included. A status line starts again: interim answers (1xx) have headers of their own.
     mutating func receive(_ line: UnsafeRawBufferPointer) {
         var end = line.count
         while end > 0, line[end - 1] <= 0x20 { end -= 1 }

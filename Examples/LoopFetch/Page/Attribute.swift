@@ -1,6 +1,6 @@
 /// An attribute of an element, whose value is not nil.
 ///
-/// The value is only there while the element is told.
+/// The value is valid only while the element is reported.
 struct Attribute {
     let name: Word
     let value: UnsafeBufferPointer<UInt8>

@@ -263,7 +263,7 @@ struct TagScanner: ~Copyable {
         while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
     }
 
-    /// The byte so many behind the next one; 0 behind the end.
+    /// The byte at an offset from the next one; 0 after the end.
     private func byte(_ offset: Int) -> UInt8 { index + offset < bytes.count ? bytes[index + offset] : 0 }
 
     private func find(_ byte: UInt8, from start: Int? = nil) -> Int? {

@@ -1,4 +1,4 @@
-/// Takes one reference apart and puts the URL together that it means: the algorithm behind `WebURL`.
+/// Parses one reference and builds the URL that it means: the algorithm of `WebURL`.
 ///
 /// RFC 3986 section 5.2.2 over bytes, in one pass and one buffer, since a page has hundreds of links.
 struct WebURLBuilder {

@@ -8,7 +8,7 @@ struct TextMode: Sendable {
         case shown
         /// The time is over, with the lines that could not be done.
         case timeOver(waiting: [String])
-        /// Somebody asked for the end.
+        /// The user asked for the end.
         case stopped
     }
 

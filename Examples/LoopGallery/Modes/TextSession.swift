@@ -1,6 +1,6 @@
 internal import LoopView
 
-/// A view as a log of plain text, and the lines by which somebody acts on it; a pure machine.
+/// A view as a log of plain text, and the lines by which a user acts on it; a pure machine.
 ///
 /// `More` presses the button or the toggle of that label, or submits the field; `Search = third` types into the field. A
 /// line waits until what it names is there and can be pressed, and until what the line before it did shows.
@@ -36,7 +36,7 @@ struct TextSession {
         return Reaction(text: text == printed ? nil : text, action: next())
     }
 
-    /// Somebody has typed a line.
+    /// The user has typed a line.
     mutating func take(_ line: String) -> Reaction {
         let line = line.trimmed
         if !line.isEmpty { lines.append(line) }

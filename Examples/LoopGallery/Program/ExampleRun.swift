@@ -120,7 +120,7 @@ struct ExampleRun {
             }
             let first = await group.nextResult()
             group.cancelAll()
-            // Whoever still waits for it waits for this.
+            // A task that still waits for it waits for this.
             await cluster.stop()
             return try first?.get() ?? nil
         }

@@ -45,7 +45,7 @@ public enum GalleryProgram {
             hint: "there are: \(Gallery.all.map(\.name).joined(separator: ", "))")
     }
 
-    /// A line of the output, at once. Not by `print`: to flush all files would be to wait for whoever reads the input.
+    /// A line of the output, at once. Not by `print`: flushing all files would wait for the reader of the input.
     static func line(_ text: String) {
         var bytes = Array("\(text)\n".utf8)[...]
         while !bytes.isEmpty {

@@ -1,4 +1,4 @@
-/// How often a server may be asked: so many requests a second, and some at once after a pause.
+/// How often a server may be asked: a number of requests per second, and some at once after a pause.
 struct RequestRate: Equatable, Sendable {
     private let interval: Duration
     private let burst: Int

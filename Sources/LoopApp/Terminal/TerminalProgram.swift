@@ -13,7 +13,7 @@ public import LoopView
 public enum TerminalProgram {
     /// Why it ended.
     public enum End: Equatable, Sendable {
-        /// Somebody has left by a key.
+        /// The user has left by a key.
         case left
         /// A signal asked for the end; the terminal's own among them.
         case signal(Int32)
@@ -28,7 +28,7 @@ public enum TerminalProgram {
         case stop
     }
 
-    /// Takes the terminal, and gives it back when somebody leaves, at a signal, or when the task is cancelled.
+    /// Takes the terminal, and restores it when the user leaves, at a signal, or when the task is cancelled.
     /// - Parameters:
     ///   - view: the view to draw.
     ///   - framesPerSecond: the largest number of drawings per second.

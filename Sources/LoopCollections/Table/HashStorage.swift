@@ -77,7 +77,7 @@ struct HashEntry<Key, Value> {
     @inlinable @inline(__always)
     func isTaken(_ place: Int) -> Bool { unsafe links[place] == Self.taken }
 
-    /// The same entries at the same places, with room for at least so many.
+    /// The same entries at the same places, with room for at least a number of entries.
     @inlinable
     func copy(capacity: Int) -> HashStorage {
         let copy = HashStorage(capacity: capacity)
@@ -163,7 +163,7 @@ struct HashEntry<Key, Value> {
         unsafe firstFree = Int32(truncatingIfNeeded: place)
     }
 
-    /// Moves up the words behind a hole that would otherwise not be found from their home any more.
+    /// Moves up the words after a gap that would otherwise no longer be found from their home.
     @inlinable
     func closeHole(_ start: Int) {
         var hole = start

@@ -1,6 +1,6 @@
 // Unsafe: places are below `high` and taken; the storage is changed only where no other table refers to it.
 
-/// A hash table for whoever knows a good hash of a key, or has it already: it asks keys for nothing but equality.
+/// A hash table whose caller provides the hash of each key. It needs nothing of keys but equality.
 ///
 ///     words: hash, place ──▶ entries: key, value       linear probing, in chunks of 8 bytes
 ///
@@ -169,5 +169,5 @@ extension HashTable {
     }
 }
 
-// The storage is changed only by whoever alone holds it, so it may cross threads as its content may.
+// Only a unique owner changes the storage, so it may cross threads if its content may.
 extension HashTable: @unchecked Sendable where Key: Sendable, Value: Sendable {}

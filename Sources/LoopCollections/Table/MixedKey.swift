@@ -38,7 +38,7 @@ extension HashTable where Key: MixedKey {
             let hash = key.mixed
             if let place = find(key, hash) {
                 makeUnique()
-                // The value is moved out and back, so that nobody else holds it meanwhile.
+                // The value is moved out and back, so that it has no other owner meanwhile.
                 let address = unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { unsafe $0 }
                 var value: Value? = unsafe address.move()
                 defer {
@@ -73,7 +73,7 @@ extension HashTable where Key: MixedKey {
     @inlinable
     package func index(forKey key: Key) -> Int? { find(key, key.mixed) }
 
-    /// - Parameter place: where the key may be; nil: nobody has looked.
+    /// - Parameter place: where the key may be; nil if it was not looked up.
     @inlinable
     package func index(forKey key: Key, near place: Int?) -> Int? {
         if let place, has(key, at: place) { return place }

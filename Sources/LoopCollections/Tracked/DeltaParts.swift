@@ -74,7 +74,7 @@ package final class DeltaParts: Sendable {
     }
 }
 
-/// What an encoder or decoder is told to do with the tracked dictionaries that it meets.
+/// How an encoder or decoder treats the tracked dictionaries that it meets.
 package enum DeltaCoding: Sendable {
     /// Note where they are, and write a number for each.
     case noting(DeltaParts)
@@ -84,7 +84,7 @@ package enum DeltaCoding: Sendable {
     case writing(since: DeltaParts)
     /// Make what has changed in them.
     case reading(since: DeltaParts)
-    /// Keep them for who encodes their entries, and write a number for each.
+    /// Keep them for the later encoding of their entries, and write a number for each.
     case outlining(NumberedDictionaries)
     /// Learn from numbers which entries will come, and leave them empty.
     case expecting(AssembledDictionaries)

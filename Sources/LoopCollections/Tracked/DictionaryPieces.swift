@@ -20,7 +20,7 @@ package final class NumberedDictionaries: Sendable {
     package var all: [any EntrySource] { sources.withLock { $0 } }
 }
 
-/// The entries of a tracked dictionary as it was, for who encodes so many of them at a time.
+/// The entries of a tracked dictionary as it was, to be encoded some at a time.
 package protocol EntrySource: Sendable {
     var count: Int { get }
 
@@ -61,7 +61,7 @@ struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource,
 /// The tracked dictionaries of a state whose entries come one chunk after the other, by the numbers that stand for them in
 /// the state's manifest.
 package final class AssembledDictionaries: @unchecked Sendable {
-    // Of one thread at a time: who follows a state holds it, and lends it to a decoder for as long as a call takes.
+    // Used by one thread at a time: the follower of a state holds it, and lends it to a decoder for the time of a call.
     private var builders: [Int: any DictionaryBuilding] = [:]
 
     package init() {}
@@ -76,7 +76,7 @@ package final class AssembledDictionaries: @unchecked Sendable {
         return true
     }
 
-    /// Decodes entries, keys and values in turn, behind those that came before.
+    /// Decodes entries, keys and values in turn, after those that came before.
     /// - Throws: `DecodingError` where no dictionary has the number or the last key has no value, and what keys and values throw.
     package func add(to number: Int, from container: inout any UnkeyedDecodingContainer) throws {
         guard let builder = builders[number] else {

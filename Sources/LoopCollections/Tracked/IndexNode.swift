@@ -168,7 +168,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if mask > 7, unsafe header.pointee.count * 8 < mask { node = node.rehashed((mask + 1) / 2, depth) }
     }
 
-    /// Moves up the words behind a hole that would otherwise not be found from their home any more.
+    /// Moves up the words after a gap that would otherwise no longer be found from their home.
     private static func closeHole(_ hole: Int, _ words: UnsafeMutablePointer<UInt64>, _ mask: Int, _ depth: Int) {
         var hole = hole
         var place = (hole + 1) & mask

@@ -1,7 +1,7 @@
 // Unsafe: the root keeps every node of the path while its words are read.
 
 /// Where each key of a `TrackedDictionary` is: a persistent hash trie (Bagwell 2001) from a key's hash to the ordinal of
-/// its entry. It holds no keys: whoever asks compares the entry's.
+/// its entry. It holds no keys: the caller compares the entry's key.
 ///
 ///     branch ── 4 bits of the hash ──▶ branch ── 4 bits ──▶ bucket: a flat open-addressed table of words
 ///

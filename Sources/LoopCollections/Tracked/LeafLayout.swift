@@ -13,7 +13,7 @@ struct LeafLayout {
     @usableFromInline let stride: Int
     @usableFromInline let size: Int
 
-    /// Of the header in a leaf: behind the object's own two words.
+    /// Of the header in a leaf, after the object's own two words.
     @usableFromInline static let header = 16
 
     @inlinable
@@ -28,7 +28,7 @@ struct LeafLayout {
     @inlinable
     static func up(_ offset: Int, to alignment: Int) -> Int { (offset + alignment - 1) & ~(alignment - 1) }
 
-    /// The header and the entries of a leaf that somebody holds.
+    /// The header and the entries of a leaf that the caller holds.
     @inlinable @inline(__always)
     func parts(
         of leaf: Unmanaged<AnyObject>
@@ -37,7 +37,7 @@ struct LeafLayout {
         return unsafe ((object + Self.header).assumingMemoryBound(to: OrderLeafHeader.self), object + entries)
     }
 
-    /// Goes through the entries of a tree that somebody holds, in order.
+    /// Visits the entries of a tree that the caller holds, in order.
     @usableFromInline
     func forEach(in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void) rethrows {
         guard let root else { return }
@@ -62,8 +62,8 @@ struct LeafLayout {
         }
     }
 
-    /// Goes through so many entries of a tree that somebody holds, in order, from an ordinal on.
-    /// - Returns: the ordinal of the entry behind them; nil: there is none.
+    /// Visits a number of entries of a tree that the caller holds, in order, from an ordinal on.
+    /// - Returns: the ordinal of the entry after them; nil if there is none.
     func forEach(
         from ordinal: Int, atMost max: Int, in root: AnyObject?, height: Int,
         _ visit: (UnsafeMutableRawPointer) throws -> Void
@@ -109,7 +109,7 @@ struct LeafLayout {
         return nil
     }
 
-    /// Goes through the entries of ordinals that are there, in a tree that somebody holds.
+    /// Visits the entries of existing ordinals, in a tree that the caller holds.
     func forEach(
         of ordinals: [Int], in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void
     ) rethrows {
@@ -131,7 +131,7 @@ struct LeafLayout {
         }
     }
 
-    /// The entry of an ordinal in a tree that somebody holds; nil: it is not there.
+    /// The entry of an ordinal in a tree that the caller holds; nil if it does not exist.
     func entry(at ordinal: Int, in root: AnyObject?, height: Int) -> UnsafeMutableRawPointer? {
         var shift = TrieShape.bits * height
         guard let root, ordinal >> (shift + TrieShape.bits) == 0 else { return nil }

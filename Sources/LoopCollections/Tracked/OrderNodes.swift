@@ -50,7 +50,7 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
         return leaf
     }
 
-    /// Puts an entry behind all others.
+    /// Appends an entry.
     @inlinable
     func append(_ entry: consuming Entry, slot: Int) {
         let (header, entries) = unsafe parts

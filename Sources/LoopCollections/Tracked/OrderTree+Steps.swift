@@ -51,7 +51,7 @@ struct OrderWalk {
     @inlinable
     init(layout: LeafLayout) { self.layout = layout }
 
-    /// A node that somebody else holds: going through a tree counts no references.
+    /// A node that another owner holds: a walk through a tree counts no references.
     @usableFromInline
     @safe struct Node {
         @usableFromInline let reference: Unmanaged<AnyObject>?

@@ -42,7 +42,7 @@ struct OrderTree<Key, Value> {
 
     // MARK: Changing
 
-    /// The place of the leaf of an ordinal that is there, and nobody else's.
+    /// The place of the leaf of an existing ordinal, which this tree alone holds afterwards.
     @inlinable
     mutating func uniqueLeaf(at ordinal: Int) -> Leaf {
         var shift = TrieShape.bits * height
@@ -81,7 +81,7 @@ struct OrderTree<Key, Value> {
         return unsafe unsafeDowncast(slot.pointee.unsafelyUnwrapped, to: Leaf.self)
     }
 
-    /// Puts an entry behind all others, and says at which ordinal.
+    /// Appends an entry, and returns its ordinal.
     @inlinable
     mutating func append(_ entry: consuming Entry) -> Int {
         let ordinal = next

@@ -20,10 +20,10 @@ struct Touch<Key> {
 
 /// The last changes of a `TrackedDictionary`: which keys, in which order.
 ///
-/// Whoever remembers a stamp finds what was changed since, and holds no copy for it, which would make the next change copy
-/// what it changes. A copy of the dictionary shares its log; who changes one of them first goes on in a log of its own, on a
-/// new *line*. No line ever has two logs that go on, so a change is named by its line and its number, and a log that reaches
-/// back to a stamp says all that came after it.
+/// A remembered stamp is enough to find later changes. It needs no copy of the dictionary, which would make the next change
+/// copy what it changes. A copy of the dictionary shares its log; the first change of either continues in a log of its own,
+/// on a new *line*. No line has two logs that continue it, so a line and a number identify a change, and a log that reaches
+/// back to a stamp has every change after it.
 ///
 /// It holds an eighth as many changes as the dictionary has keys: when it no longer reaches back, comparing everything is in
 /// proportion to what has changed. What came after a ``TrackedAnchor`` is kept longer: of each entry the newest change,
@@ -98,7 +98,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
 
     // MARK: Room
 
-    /// Makes room in a log that nobody else holds: a larger one, or what is least of use is forgotten.
+    /// Makes room in a log that has no other owner: allocates a larger one, or forgets the least useful changes.
     /// - Parameter entries: how many there are in the dictionary.
     @usableFromInline
     func withSpace(entries: Int) -> TouchLog {
@@ -263,7 +263,7 @@ extension TrackedDictionary {
         }
     }
 
-    /// An entry was removed, perhaps the last one: then ordinals begin anew. Its touch was noted.
+    /// An entry was removed, perhaps the last one; then ordinals start again from zero. Its touch was noted.
     @inlinable @inline(__always)
     mutating func noteRemoval() {
         if order.count == 0, let header = unsafe log?.parts.header {

@@ -65,7 +65,7 @@ extension TrackedDictionary {
             }
             return true
         }
-        // What stands behind an inserted entry must have been inserted too, else the entries are compared one by one.
+        // Entries after an inserted one must have been inserted too, else the entries are compared one by one.
         return isComplete ? changes : changesOfAll(since: old, by: isSame)
     }
 

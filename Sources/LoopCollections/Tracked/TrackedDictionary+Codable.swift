@@ -140,7 +140,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         /// Of each entry's hash what is not in its word: many keys of a large dictionary have the same word's part.
         private var furtherHashes: [UInt32] = []
 
-        /// Entries behind those that are there.
+        /// Entries after those that are there.
         /// - Throws: `DecodingError` where the last key has no value, and what keys and values throw.
         mutating func add(from container: inout any UnkeyedDecodingContainer) throws {
             while !container.isAtEnd {
@@ -180,7 +180,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                 }
             }
             guard isUnlike else { throw wrong("a key is inserted that is there", path()) }
-            // Whoever has asked for changes before finds that this is another dictionary.
+            // Code that asks for changes since an earlier stamp finds that this is another dictionary.
             let ordinal = IndexWord.ordinal(last)
             unsafe dictionary.touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
             return dictionary

@@ -51,7 +51,7 @@ extension TrackedDictionary: BidirectionalCollection {
         @usableFromInline var leaf: OrderLeaf<Key, Value>?
         @usableFromInline var rank = 0
         @usableFromInline var nextOrdinal = 0
-        /// The leaves beside this one. The iterator holds the whole tree, so that nobody changes it.
+        /// The sibling leaves. The iterator holds the whole tree, so that it cannot change.
         @usableFromInline var siblings: UnsafeMutablePointer<AnyObject?>?
 
         @inlinable

@@ -63,7 +63,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
                 return
             }
             touch(key, hash, ordinal)
-            // The value is moved out and back, so that nobody else holds it meanwhile.
+            // The value is moved out and back, so that it has no other owner meanwhile.
             let entry = unsafe order.uniqueEntry(at: ordinal)
             let place = unsafe withUnsafeMutablePointer(to: &entry.pointee.value) { unsafe $0 }
             var value: Value? = unsafe place.move()
@@ -96,7 +96,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
 
     // MARK: Changing
 
-    /// Gives a key a value, in its place or behind all others.
+    /// Gives a key a value, in its place or after all others.
     /// - Returns: the value it had.
     @inlinable @discardableResult
     public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
@@ -152,7 +152,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         return entry
     }
 
-    /// Begins to count anew, after a trillion insertions.
+    /// Starts to count ordinals again, after a trillion insertions.
     @usableFromInline
     mutating func renumber() {
         var anew = TrackedDictionary()
@@ -161,5 +161,5 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     }
 }
 
-// Nodes are changed only by whoever alone holds them, so values may cross threads as their content may.
+// Only a unique owner changes a node, so values may cross threads if their content may.
 extension TrackedDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}

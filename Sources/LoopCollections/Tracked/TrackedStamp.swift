@@ -14,7 +14,7 @@ package struct TrackedStamp: Equatable, Sendable {
     }
 }
 
-/// For whoever follows a dictionary by its stamps, and has a table of its own with the same hashes.
+/// For code that follows a dictionary by its stamps, and has a table of its own with the same hashes.
 extension TrackedDictionary {
     /// The stamp of this value; nil where nothing was ever put in.
     @inlinable package var stamp: TrackedStamp? { log?.stamp }

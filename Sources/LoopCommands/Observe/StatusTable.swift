@@ -7,7 +7,7 @@ struct StatusTable {
 
     init(_ report: StatusReport) { self.report = report }
 
-    /// Sections with a blank line between them, without a line's end behind the last.
+    /// Sections with a blank line between them, without a line end after the last.
     var text: String {
         [head, warnings, peers, feedbacks, parked, counters].compactMap { $0 }.joined(separator: "\n\n")
     }

@@ -7,7 +7,7 @@ enum TailCommand {
     static let json = Option(
         flag: "json", help: "print each as a JSON document on a line", environment: .variable("LOOP_TAIL_JSON"))
     static let count = Option(
-        optional: "count", .int(in: 1 ... .max), help: "end after so many transitions",
+        optional: "count", .int(in: 1 ... .max), help: "end after this number of transitions",
         environment: .variable("LOOP_TAIL_COUNT"))
 
     static let connectTimeout = Option(
@@ -21,7 +21,7 @@ enum TailCommand {
                 Begins with the next transition, waits for a reducer that does not run yet, and says how many transitions \
                 were missed where the connection or this program was too slow. Ends when the loop ends.
 
-                Exit codes: 0 the loop has ended, or so many were printed; 2 could not run; 64 wrong usage; 130 stopped.
+                Exit codes: 0 the loop has ended, or the number was reached; 2 could not run; 64 wrong usage; 130 stopped.
                 """,
             groups: [
                 OptionGroup("Connection", AddressOptions.all + [connectTimeout]),

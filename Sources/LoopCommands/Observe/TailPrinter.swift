@@ -3,7 +3,7 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Writes what an observer sees as lines, for people or as JSON; ends after so many transitions.
+/// Writes what an observer sees as lines, for people or as JSON, up to a number of transitions.
 struct TailPrinter {
     private let isJSON: Bool
     private var left: Int?

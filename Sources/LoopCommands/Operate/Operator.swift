@@ -46,7 +46,7 @@ struct Operator: ~Copyable {
         }
     }
 
-    /// Who asks, for the journal: user@host.
+    /// The operator's name for the journal: user@host.
     static var name: String {
         var host = [CChar](repeating: 0, count: 256)
         unsafe gethostname(&host, host.count - 1)

@@ -11,7 +11,7 @@ enum ParkedCommand {
             "parked", abstract: "List the effects that failed for good, or run one again.",
             discussion: """
                 An effect that failed as often as its feedback's policy allows is parked: the state is untouched, and \
-                nothing runs it again until somebody asks for it, or the state no longer does.
+                nothing runs it again until an operator asks for it. It goes when the state no longer wants it.
 
                 Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
                 """,

@@ -12,7 +12,7 @@ enum QuarantineCommand {
             "quarantine", abstract: "List events that were set aside; look into one, apply it after all, or drop it.",
             discussion: """
                 An event that brought the reducer down twice is set aside with its bytes, and the loop goes on without \
-                it. Once the definition is mended it can be applied after all; who asked is recorded.
+                it. Once the definition is fixed, it can be applied after all. The journal records the operator.
 
                 Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
                 """,

@@ -10,7 +10,7 @@ struct ProgressLine {
         return erasing + text
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func clear() -> String {
         guard !shown.isEmpty else { return "" }
         shown = ""

@@ -11,7 +11,7 @@ struct ProgressMeter: Sendable {
         let completed: [UInt64: UInt64]
     }
 
-    /// Whose samples these are: another epoch counts anew.
+    /// The epoch of the samples; another epoch counts from zero.
     private var source: (history: String, epoch: UInt64)?
     private var samples: [Sample] = []
     private let window = Duration.seconds(5)

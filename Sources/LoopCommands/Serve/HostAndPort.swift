@@ -28,7 +28,7 @@ struct HostAndPort: Equatable, Sendable, CustomStringConvertible {
 
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether nobody from another machine can reach it.
+    /// Whether it is reachable from this machine only.
     var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 

@@ -1,6 +1,6 @@
 import LoopNode
 
-/// What people see of `up`: lines, and below them one line of progress that is redrawn.
+/// The terminal output of `up`: lines, and below them one line of progress that is redrawn.
 struct Console {
     private let isQuiet: Bool
     private let canRedraw: Bool
@@ -55,7 +55,7 @@ struct Console {
         }
     }
 
-    /// It is over.
+    /// The loop is over.
     mutating func finish(failed: Bool) {
         let erasing = progressLine.clear()
         if !erasing.isEmpty { StandardError.text(erasing) }

@@ -9,8 +9,8 @@ struct LocalSite: Equatable {
     /// The path at which the check begins, percent-encoded, without its leading slash; empty for the folder itself.
     let start: String
 
-    /// Finds the word that is a URL or exists on disk; the last one, since a site stands behind its options. A word
-    /// directly behind an option may be that option's value, so it counts only where no other does.
+    /// Finds the last word that is a URL or exists on disk, since a site follows its options. A word directly after an option
+    /// may be that option's value, so it counts only if there is no other.
     init?(in arguments: [String], environment: [String: String], kindOf: (String) -> FileKind) {
         func names(_ word: String) -> Bool {
             Self.isURL(word) || kindOf(word) == .folder || (kindOf(word) == .file && Self.isPage(word))

@@ -3,7 +3,7 @@
 import Glibc
 import LoopNode
 
-/// Three consecutive ports of 127.0.0.1 that nobody listens on, kept from other `loopctl up` until it is given up.
+/// Three consecutive free ports of 127.0.0.1, reserved against other `loopctl up` until the claim is released.
 ///
 /// The ports themselves must stay free for the reducer, so the claim is a UDP socket at the first of them: UDP and TCP
 /// count ports apart. Ports that the system hands out for outgoing connections (from 32768 on) are not used.

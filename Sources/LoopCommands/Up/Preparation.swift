@@ -13,7 +13,7 @@ struct Preparation: Sendable {
 
     /// What lasts as long as the loop.
     struct Prepared: Sendable {
-        /// What people are told about it.
+        /// A line for people about it.
         let line: String
         let stop: @Sendable () -> Void
     }

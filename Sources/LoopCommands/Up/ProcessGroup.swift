@@ -30,7 +30,7 @@ struct ProcessGroup: Sendable, Equatable {
         case terminate(Member)
         /// Send SIGKILL.
         case kill(Member)
-        /// Tell people.
+        /// Write a line for people.
         case say(String)
         /// Nothing runs any more; exit with this code.
         case finish(Int32)
@@ -41,8 +41,8 @@ struct ProcessGroup: Sendable, Equatable {
         case working
         /// The reducer has ended with this code; what still runs is urged to end, nil once it was killed.
         case closing(code: Int32, next: Urge?)
-        /// Somebody wants it to end. The reducer stays until the workers have handed their work back, or until this
-        /// time; nil once it was told.
+        /// The group was asked to end. The reducer stays until the workers have handed their work back, or until this time;
+        /// nil once it was asked to end too.
         case stopping(code: Int32, reducerAt: MonotonicTime?)
         /// Everything has ended.
         case over
@@ -60,21 +60,21 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// How long workers may take to leave by themselves after the reducer's verdict. One that came too late to be told of the
+    /// How long workers may take to leave by themselves after the reducer's verdict. One that came too late to learn of the
     /// loop's end waits for its reducer.
     private static let leaveLimit = Duration.milliseconds(200)
-    /// How long they may take when they were told to.
+    /// How long they may take once they were asked to leave.
     private static let endLimit = Duration.milliseconds(1800)
     /// How long the reducer waits for workers that hand their work back.
     private static let handBackLimit = Duration.seconds(3)
-    /// How long a loop without workers is given before people are told.
+    /// How long a loop has no workers before a line says so.
     private static let idleLimit = Duration.seconds(2)
 
     private var state = State.working
     private let members: [Member]
     private var supervisors: [Member: Supervisor] = [:]
     private var running: Set<Member> = []
-    /// When people are told that no worker is left; nil while there are some, or once they were told.
+    /// When a line says that no worker is left; nil while there are some, or once it was written.
     private var idleNoticeAt: MonotonicTime?
     private let reducer: ReducerAddress
     private let loop: String
@@ -84,7 +84,7 @@ struct ProcessGroup: Sendable, Equatable {
         self.reducer = reducer
         members = [.reducer] + (0..<workers).map { .worker($0 + 1) }
         var ofReducer = Supervisor.Policy()
-        // However it ends by itself, it means it.
+        // An end by itself is final, whatever its code.
         ofReducer.hopelessCodes = Set(0...255)
         for member in members {
             supervisors[member] = Supervisor(member == .reducer ? ofReducer : Self.ofWorkers)
@@ -126,7 +126,7 @@ struct ProcessGroup: Sendable, Equatable {
         return [said] + apply(action, to: member, at: now) + settle(at: now)
     }
 
-    /// Somebody asks for the end: politely the first time, which ends with code 0. The second time with 130.
+    /// A request to end. The first ends the group gracefully, with code 0; the second kills it, with code 130.
     mutating func stop(at now: MonotonicTime) -> [Action] {
         switch state {
         case .working:
@@ -199,8 +199,8 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// Workers that left because the loop had ended are needed again where its reducer begins anew: it was ended before
-    /// its verdict was told.
+    /// Workers that left because the loop had ended are needed again if its reducer starts again: it ended before it gave its
+    /// verdict.
     private mutating func bringBackWorkers(at now: MonotonicTime) -> [Action] {
         idleNoticeAt = members.count == 1 ? idleNoticeAt : nil
         return members.dropFirst().flatMap { member -> [Action] in

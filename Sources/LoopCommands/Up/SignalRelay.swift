@@ -1,7 +1,7 @@
 import LoopNode
 import ZMQ
 
-/// Reads signals on a thread of its own and hands them on, until it is told to end.
+/// Reads signals on a thread of its own and passes them on, until it is stopped.
 final class SignalRelay: Sendable {
     private let over: Wakeup
 

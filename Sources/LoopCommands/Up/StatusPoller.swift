@@ -3,7 +3,7 @@ import LoopNode
 import LoopWire
 import ZMQ
 
-/// Asks the reducer again and again how far it is, on a thread of its own, until it is told to end.
+/// Asks the reducer for its status repeatedly, on a thread of its own, until it is stopped.
 final class StatusPoller: Sendable {
     private let isOver = Monitor(false)
 

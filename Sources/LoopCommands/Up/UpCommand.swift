@@ -29,9 +29,10 @@ enum UpCommand {
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
     static let reducerProgram = Option(
-        optional: "reducer-exe", .string.named("PATH"), help: "the reducer's program; else loop-reducer beside loopctl")
+        optional: "reducer-exe", .string.named("PATH"), help: "the reducer's program; else loop-reducer next to loopctl"
+    )
     static let workerProgram = Option(
-        optional: "worker-exe", .string.named("PATH"), help: "the workers' program; else loop-effect beside loopctl")
+        optional: "worker-exe", .string.named("PATH"), help: "the workers' program; else loop-effect next to loopctl")
     static let loop = Positional("LOOP", .string, help: "the loop's name, such as linkcheck")
     static let rest = Positional(
         repeated: "ARGUMENT", .string, help: "the loop's own options and arguments: see loop-reducer LOOP --help")

@@ -33,7 +33,7 @@ struct UpRun {
 
     /// Returns the code to exit with, once every process has ended.
     ///
-    /// - Parameter line: what people are told first.
+    /// - Parameter line: the first line for people.
     consuming func run(_ signals: SignalWatch, saying line: String?) async -> Int32 {
         var run = self
         if let line { run.console.note(line) }

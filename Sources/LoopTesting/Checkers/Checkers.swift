@@ -2,7 +2,7 @@ package import LoopCluster
 import LoopCore
 package import LoopWire
 
-/// All checkers over one run. Each sees only what its promise is about: most of what happens concerns few of them.
+/// All checkers of one run. Each sees only what its promise is about; most observations concern few of them.
 package struct Checkers<Work: Workload>: Sendable {
     private let work: Work
     private var book = EntryBook()
@@ -19,7 +19,7 @@ package struct Checkers<Work: Workload>: Sendable {
     private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
-    /// What was judged outside of a checker.
+    /// Checks that were made outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
 
     /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
@@ -30,7 +30,7 @@ package struct Checkers<Work: Workload>: Sendable {
         observersConverge = ObserversConverge(work)
     }
 
-    /// The entry behind a session's number.
+    /// The entry with a session's number.
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
         book.entry(history, session, number)
     }
@@ -39,7 +39,7 @@ package struct Checkers<Work: Workload>: Sendable {
     var state: Work.Definition.State { model.state }
     var seq: Seq { model.seq }
 
-    /// Decides which checkers see an observation.
+    /// Passes an observation to the checkers that it concerns.
     package mutating func observe(_ observation: Observation) throws(Violation) {
         switch observation {
         case .began(let history):
@@ -111,7 +111,7 @@ package struct Checkers<Work: Workload>: Sendable {
         }
     }
 
-    /// What an observer has still to be shown; nil: nothing.
+    /// What an observer has not been shown yet; nil if nothing is missing.
     func lacks(observer peer: Int) -> String? { observersConverge.lacks(peer, model) }
 
     /// Whether an observer that has come so far in the newest history knows of events that are lost.
@@ -120,7 +120,7 @@ package struct Checkers<Work: Workload>: Sendable {
         return observersConverge.knowsWhatIsLost(seq, history, model)
     }
 
-    /// A journal was begun. What these know follows from the records that the journal has.
+    /// A journal was begun. These checkers know only what its records say.
     private mutating func begin(_ history: History) throws(Violation) {
         oneOrder.begin()
         nothingStale.begin()
@@ -150,14 +150,14 @@ package struct Checkers<Work: Workload>: Sendable {
         try observe(.journaled(journaled(history, record)))
     }
 
-    /// Acknowledged records are gone that were not promised to last: what is left is all that ever was.
+    /// Acknowledged records are lost whose durability was not promised. The rest becomes the whole journal.
     mutating func lose(_ lost: [Record], keeping records: [Record], of history: History) throws(Violation) {
         try observe(.lost(journaled(history, lost, after: records)))
         try begin(history)
         for journaled in journaled(history, records) { try follow(journaled) }
     }
 
-    /// The records with what stands behind them, in the history that each is of.
+    /// The records with the entries that they consume, each in its history.
     private func journaled(_ first: History, _ records: [Record], after earlier: [Record] = []) -> [JournaledRecord] {
         var history = first
         for case .historyBegun(let begun, _) in earlier { history = begun }
@@ -174,12 +174,12 @@ package struct Checkers<Work: Workload>: Sendable {
     }
 
     /// The reducer stands between two turns; everything it did is durable.
-    /// - Parameter wholly: whether everything is compared, or only what tells most differences.
+    /// - Parameter wholly: whether everything is compared, or only what shows most differences.
     mutating func rest(_ core: JournaledState<TrappedLoop<Work.Definition>>, wholly: Bool) throws(Violation) {
         try replayIsExact.compare(core, wholly: wholly)
     }
 
-    /// A promise was judged outside of its checker.
+    /// A promise was checked outside of its checker.
     mutating func count(_ promise: Promise) { otherCounts[promise, default: 0] += 1 }
 
     var checkCounts: [Promise: Int] {

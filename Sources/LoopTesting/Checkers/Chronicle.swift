@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What the accepted events of one journal make of a loop, at every seq. A state is kept now and then; those between are made
-/// again when somebody asks.
+/// The states that the accepted events of one journal make, at every seq. Only some states are kept; those between are made
+/// again on request.
 struct Chronicle<Definition: LoopDefinition>: Sendable {
     typealias State = Definition.State
 
@@ -16,7 +16,7 @@ struct Chronicle<Definition: LoopDefinition>: Sendable {
     private static var interval: Int { 32 }
 
     private let definition: Definition
-    /// The histories that this journal has told, in order.
+    /// The histories of this journal, in order.
     private(set) var histories: [History]
     /// The newest state.
     private(set) var state: State

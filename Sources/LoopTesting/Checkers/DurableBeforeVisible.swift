@@ -10,10 +10,10 @@ struct DurableBeforeVisible: Checker {
     private var seq: UInt64 = 0
     private var epoch = Epoch.none
     private var watermarks = SessionTable<UInt64>()
-    /// The highest attempt of each effect that a frame told of, and the highest one that is void.
+    /// The highest attempt of each effect in any frame, and the highest void one.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
-    /// What each peer was told to run in this epoch.
+    /// The attempts that each peer was sent in this epoch.
     private var told: [SessionID: ToldAttempts] = [:]
     /// How often each effect has failed.
     private var failures: [EffectID: UInt32] = [:]
@@ -82,7 +82,7 @@ struct DurableBeforeVisible: Checker {
                 throw Violation(
                     .progress,
                     "\(unnumbered) is new in an assignment that has number \(assignments.number), which was used before:"
-                        + " nobody would notice its loss")
+                        + " no peer would notice its loss")
             }
         case .update(let seq, _), .serverHeartbeat(let seq), .stateHash(let seq, _): try check(seq)
         case .delta(let delta): try check(delta.seq)
@@ -103,7 +103,7 @@ struct DurableBeforeVisible: Checker {
         if seq.value > self.seq { throw visible("seq \(seq)", "\(self.seq)") }
     }
 
-    /// An end is told only once the journal has it, and as what its events make it.
+    /// An end leaves only once the journal has it, with the outcome that the events make.
     private func check(
         _ seq: Seq, _ last: Seq, _ exitCode: Int32, _ text: String, _ outcome: Outcome?
     ) throws(Violation) {

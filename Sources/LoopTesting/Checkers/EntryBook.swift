@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Which entry stands behind a session's number: what several checkers need to read a journal.
+/// Maps a session's numbers to entries, which several checkers need to read a journal.
 package struct EntryBook: Sendable {
     /// All entries, by their id.
     private var entries: [SentEntry] = []
@@ -16,7 +16,7 @@ package struct EntryBook: Sendable {
 
     package var count: Int { entries.count }
 
-    /// Nothing is known of an id that was never given.
+    /// An id that was never given has no entry.
     package subscript(id: Int) -> SentEntry? {
         entries.indices.contains(id - 1) ? entries[id - 1] : nil
     }
@@ -26,7 +26,7 @@ package struct EntryBook: Sendable {
         entries.append(entry)
     }
 
-    /// A process goes on with an entry of one that is gone.
+    /// A process continues with an entry of one that is gone.
     mutating func inherit(_ id: Int, by peer: Int) {
         if entries.indices.contains(id - 1) { entries[id - 1].peer = peer }
     }
@@ -48,7 +48,7 @@ package struct EntryBook: Sendable {
         newest.streams[session]?.forget(after: Int(number))
     }
 
-    /// Where an older copy of the journal was put back, the sessions that were opened since are given again.
+    /// After an older copy of the journal was restored, the sessions that were opened since are granted again.
     mutating func lose(_ records: [JournaledRecord]) {
         for journaled in records {
             guard case .sessionOpened(let session, _) = journaled.record else { continue }
@@ -57,7 +57,7 @@ package struct EntryBook: Sendable {
         }
     }
 
-    /// Most that happens is of one history: its table is at hand.
+    /// The table of the history that most observations are of.
     private mutating func turn(to history: History) {
         guard newest.history != history else { return }
         streams[newest.history] = newest.streams
@@ -84,7 +84,7 @@ package struct EntryBook: Sendable {
 }
 
 extension [Int] {
-    /// What the journal has not, is gone with its process.
+    /// Entries that the journal does not have are gone with their process.
     fileprivate mutating func forget(after index: Int) {
         if count > index + 1 { removeLast(count - index - 1) }
     }

@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What the accepted events make of a loop: the definition's `reduce` and its queries over the events of the journal, in this
-/// process. Written from the meaning of loops, not from the machines.
+/// The loop that the accepted events make: the definition's `reduce` and queries over the journal's events, in this process.
+/// Written from the semantics of loops, independently of the machines.
 struct LoopModel<Work: Workload>: Sendable {
     typealias State = Work.Definition.State
 
@@ -22,7 +22,7 @@ struct LoopModel<Work: Workload>: Sendable {
 
     var state: State { chronicle.state }
     var seq: Seq { chronicle.seq }
-    /// How the loop has ended; nil: it goes on.
+    /// How the loop has ended; nil while it runs.
     private(set) var outcome: Outcome?
 
     /// A journal was begun.
@@ -74,7 +74,7 @@ struct LoopModel<Work: Workload>: Sendable {
         return place < live.count && live[place] == effect
     }
 
-    /// Where an effect is, or belongs: most start behind all others.
+    /// The index of an effect, or where to insert it. Most effects start after all others.
     private func place(of effect: EffectID) -> Int {
         if let last = live.last, last < effect { return live.count }
         var (low, high) = (0, live.count)

@@ -2,9 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G3, where it reaches across the process that keeps the journal: nobody is admitted into a history whose journal lacks what
-/// the peer's own join request says it was told. A peer knows only what was durable when it was told; so records are missing, and
-/// the reducer stops or begins another history.
+/// G3 across restarts of the reducer: no peer is admitted into a history whose journal lacks what its join request knows.
+/// A peer knows only what was durable, so records are missing, and the reducer must stop or begin another history.
 struct LossIsNoticed: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
@@ -13,7 +12,7 @@ struct LossIsNoticed: Checker {
     private var newestSession = SessionID.none
     private var owners: [SessionID: PeerID] = [:]
     private var watermarks = SessionTable<UInt64>()
-    /// What is missing, by who has shown it.
+    /// What is missing, by the peer that has shown it.
     private var shown: [PeerID: String] = [:]
 
     init(checkCount: Int = 0) { self.checkCount = checkCount }
@@ -45,7 +44,7 @@ struct LossIsNoticed: Checker {
         switch record {
         case .epochBegun(let epoch, _):
             epochs.insert(epoch)
-            // A new process is shown it anew.
+            // A new process is shown it again.
             shown = [:]
         case .sessionOpened(let session, let peer):
             newestSession = max(newestSession, session)

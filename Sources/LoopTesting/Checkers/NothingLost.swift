@@ -2,14 +2,14 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G3: what a sender is told of an entry is what the journal says, and every living sender is told.
+/// G3: every living sender learns the outcome of each entry, and the outcome agrees with the journal.
 struct NothingLost: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
     /// What the journal says of each entry, by its id.
     private var fates: [EntryOutcome?] = []
     private var told: [Bool] = []
-    /// Those whose records were lost from the journal.
+    /// The entries whose records the journal has lost.
     private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
@@ -38,7 +38,7 @@ struct NothingLost: Checker {
         try demandOutcomes(book) { [dead] in !dead.contains($0) }
     }
 
-    /// A sender may still hear what was true then, or that nobody knows any more.
+    /// A sender may still receive the outcome that was true then, or that the outcome is unknown.
     mutating func lose(_ records: [JournaledRecord]) {
         hasEndedStreams = true
         for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
@@ -48,7 +48,7 @@ struct NothingLost: Checker {
         checkCount += 1
         for id in 1..<book.count + 1 where !(id < told.count && told[id]) {
             guard let entry = book[id], isMeant(entry.peer) else { continue }
-            throw Violation(.nothingLost, "nobody was told what became of \(describe(id, book))")
+            throw Violation(.nothingLost, "no sender learned the outcome of \(describe(id, book))")
         }
     }
 
@@ -67,15 +67,15 @@ struct NothingLost: Checker {
         fates[entry.id] = journaled.record.outcome
     }
 
-    /// A sender is told what became of its entry.
+    /// A sender learns the outcome of its entry.
     mutating func compare(
         _ id: Int, _ outcome: EntryOutcome, _ isUnheard: Bool, _ book: EntryBook
     ) throws(Violation) {
         checkCount += 1
         _ = told.insert(id)
-        // A stream that ended with its history or its session leaves its sender without knowledge, and says so.
+        // A stream that ended with its history or session reports that the outcome is unknown.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
-        // Once the loop is over, and nobody is there to ask, what never left counts as refused.
+        // Once the loop has ended and no reducer answers, an entry that never left counts as refused.
         if outcome == .refused(.ended), isUnheard, !book.wasSent(id) { return }
         if id < forgotten.count, forgotten[id] { return }
         let fate = id < fates.count ? fates[id] : nil

@@ -3,8 +3,8 @@ import LoopCore
 import LoopWire
 
 /// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for
-/// good; and behind the one that ends the loop nothing is applied, and no effect starts. Which effects are wanted, and whether
-/// the loop has ended, is what the model says.
+/// good; and after the one that ends the loop nothing is applied, and no effect starts. The model says which effects are
+/// wanted and whether the loop has ended.
 struct NothingStale: Checker {
     static let promise = Promise.nothingStale
     private(set) var checkCount = 0
@@ -46,7 +46,7 @@ struct NothingStale: Checker {
             guard refusal.reason == .ended, outcome == nil else { return }
             throw Violation(
                 .nothingStale,
-                "entry \(refusal.number) of session \(refusal.session) is refused as behind an end that there is not")
+                "entry \(refusal.number) of session \(refusal.session) is refused as after an end that did not happen")
         case .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash,
             .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun:
             break
@@ -104,7 +104,7 @@ struct NothingStale: Checker {
             checkCount += 1
             if carriedOver.contains(grant.effect), !grant.isResumed {
                 throw Violation(
-                    .oneOwner, "\(grant.effect) is of an earlier history, and is granted as if nobody had run it")
+                    .oneOwner, "\(grant.effect) is of an earlier history, and is granted as if it had never run")
             }
             if over.contains(grant.effect) {
                 throw Violation(.nothingStale, "\(grant.effect) had ended, and is started as \(grant.attempt)")

@@ -9,8 +9,7 @@ struct NothingTwice: Checker {
     /// By the ids of entries.
     private var consumed: [Bool] = []
     private var applied: [Bool] = []
-    /// The entries that were set aside, by their number in the quarantine, and the one that an operator has applied: the next
-    /// record is its event.
+    /// The quarantined entries by their number, and the one that an operator had applied: the next record is its event.
     private var aside: [UInt64: SentEntry] = [:]
     private var retried: SentEntry?
 
@@ -56,7 +55,7 @@ struct NothingTwice: Checker {
             }
         } else if case .event(let record) = journaled.record, record.session == .none {
             guard let retried else {
-                throw Violation(.nothingTwice, "event \(record.seq) is nobody's, and no operator has asked for it")
+                throw Violation(.nothingTwice, "event \(record.seq) has no sender, and no operator has asked for it")
             }
             try apply(retried, journaled.record)
         }

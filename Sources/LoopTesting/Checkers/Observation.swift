@@ -18,7 +18,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case progress = "PROGRESS"
     /// What a test demands of its own loop's states.
     case invariant = "INVARIANT"
-    /// A test that cannot be run as it stands.
+    /// A test that cannot be run as it is.
     case usage = "TEST"
 
     /// Those that the project makes.
@@ -61,7 +61,7 @@ package struct PeerSession: Hashable, Sendable {
     package var peer: PeerID
 }
 
-/// A record that became durable, with what stands behind it.
+/// A record that became durable, with its history and the entry that it consumes.
 package struct JournaledRecord: Sendable {
     package var history: History
     package var record: Record
@@ -69,7 +69,7 @@ package struct JournaledRecord: Sendable {
     package var entry: SentEntry?
 }
 
-/// What a run shows to the checkers, in the order in which it happened.
+/// What a run reports to the checkers, in the order in which it happened.
 package enum Observation: Sendable {
     /// A journal was begun.
     case began(History)
@@ -82,10 +82,10 @@ package enum Observation: Sendable {
     case trapped(entry: Int, isItsFault: Bool)
     /// It ended in an event that was set aside, and that an operator wanted.
     case trappedAgain(quarantined: UInt64)
-    /// An observer was told that the loop has ended.
+    /// An observer learned that the loop has ended.
     /// - Parameters:
     ///   - seq: of the last state.
-    ///   - mustBeThere: whether it is to have come to that: the time is not over in which it may wait for it.
+    ///   - mustBeThere: whether it must have reached that state; false once the time is over in which it may wait.
     case observedEnd(peer: Int, History, seq: Seq, mustBeThere: Bool)
     /// A join request reached the reducer.
     case askedToJoin(JoinRequest)
@@ -93,29 +93,29 @@ package enum Observation: Sendable {
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
     case accepted(SentEntry)
-    /// A process goes on in the session of one that is gone, behind this number: what that one sent beyond it is gone too.
+    /// A process continues the session of one that is gone, after this number. What that one sent beyond it is gone too.
     case goesOn(History, SessionID, after: UInt64)
-    /// Entries were handed to a socket, maybe again: their ids, in the order of their numbers.
+    /// Entries were handed to a socket, possibly again: their ids, in the order of their numbers.
     case sent(PeerSession, first: UInt64, ids: ArraySlice<Int>)
-    /// A sender learned what became of its entry.
-    /// - Parameter isUnheard: nobody has told it, and nobody is heard who could.
+    /// A sender learned the outcome of its entry.
+    /// - Parameter isUnheard: no reducer has reported it, and none is heard that could.
     case told(id: Int, EntryOutcome, isUnheard: Bool)
     /// A process has said goodbye, and its session ends. Nothing may be sent in it from here on.
     case saidGoodbye(PeerSession)
-    /// A process goes on with entries that one before it has left on disk.
+    /// A process continues with entries that an earlier one left on disk.
     case inherited(ids: [Int], peer: Int)
-    /// A process died; what it had accepted is nobody's any more.
+    /// A process died; no process owns the entries that it had accepted.
     case died(peer: Int)
-    /// A process has left by itself: the loop has ended, or it was asked to go.
+    /// A process has left by itself, because the loop has ended or it was asked to leave.
     case departed(peer: Int)
     /// An observer begins.
     case watches(peer: Int, SimulationPlan.Watched)
-    /// The state that an observer knows became another one in its memory.
+    /// The state in an observer's memory was changed.
     case damaged(peer: Int)
-    /// It has noticed: what it shows from here on is right.
+    /// It has noticed the damage: what it shows from here on is right.
     case repaired(peer: Int)
     /// An observer follows another history, or has gone back to an older epoch of the one that it follows, because nothing else is
-    /// heard: a journal was put back. It begins anew.
+    /// heard: a journal was restored. It begins again.
     case beganAnew(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
@@ -131,9 +131,9 @@ package enum Observation: Sendable {
     case settled
 }
 
-/// Watches for one promise. Each is written from the promise alone, not from the machines.
+/// Checks one promise. Each is written from the promise alone, independently of the machines.
 package protocol Checker: Sendable {
     static var promise: Promise { get }
-    /// How often something was compared.
+    /// The number of comparisons.
     var checkCount: Int { get }
 }

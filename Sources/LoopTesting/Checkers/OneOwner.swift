@@ -2,25 +2,25 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G6: at any time one attempt of an effect commits, in order and without holes; one that was followed by another, or
-/// taken away, never commits again; and no attempt runs twice.
+/// G6: at any time one attempt of an effect commits, in order and without gaps. One that was followed by another, or
+/// voided, never commits again, and no attempt runs twice.
 struct OneOwner: Checker {
     static let promise = Promise.oneOwner
     private(set) var checkCount = 0
     private var commits: [EffectID: Commit] = [:]
     private var floors: [EffectID: Attempt] = [:]
-    /// Attempts of which an entry was refused: what comes behind the hole must not commit. An earlier attempt may, where the
-    /// records that took it away are lost.
+    /// Attempts of which an entry was refused: entries after the gap must not commit. An earlier attempt may, if the
+    /// records that voided it are lost.
     private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
-    /// Attempts that their worker has not claimed once: it may have given them up by that.
+    /// Attempts that their worker did not claim once. It may have given them up.
     private var forgotten: Set<Run> = []
     private var epoch = Epoch.none
     /// The events so far, and how many there were when each epoch began.
     private var seq: UInt64 = 0
     private var epochs: [(number: UInt64, after: UInt64)] = []
     private var history = History.none
-    /// The record that took an attempt away may be one of those that were lost.
+    /// The record that voided an attempt may be among those that were lost.
     private var hasLostRecords = false
 
     private struct Run: Hashable {
@@ -63,7 +63,7 @@ struct OneOwner: Checker {
 
     mutating func lose(_ records: [JournaledRecord]) {
         hasLostRecords = true
-        // Where an older copy of the journal was put back, an epoch's number is given again; its nonce is another.
+        // After an older copy of the journal was restored, an epoch's number is given again, with another nonce.
         for case .epochBegun(let epoch, _) in records.map(\.record) {
             runs = runs.filter { $0.key.attempt.epoch < epoch.number }
         }
@@ -82,7 +82,7 @@ struct OneOwner: Checker {
         case .refused(let refusal):
             guard let effect = refusal.effect, let entry = journaled.entry else { return }
             if refusal.reason == .undecodable || refusal.reason == .quarantined {
-                // Refused for its bytes, not for its effect: the attempt goes on behind it.
+                // Refused for its bytes, not for its effect: the attempt continues after it.
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1

@@ -8,7 +8,7 @@ struct PoisonIsSetAside: Checker {
     static let promise = Promise.poisonIsSetAside
     private(set) var checkCount = 0
     private var cases: [Culprit: Case] = [:]
-    /// What was set aside, by its number in the quarantine.
+    /// The quarantined events, by their number.
     private var aside: [UInt64: Culprit] = [:]
     /// How often an operator has asked for one of them since it ended the process.
     private var retries: [UInt64: Int] = [:]
@@ -29,7 +29,7 @@ struct PoisonIsSetAside: Checker {
     }
 
     private struct Case {
-        /// How often the process ended in it while it was to be applied as it came.
+        /// How often the process ended in it while it was first applied.
         var ends = 0
         var isAside = false
         /// It was set aside before, by a record that was lost. Its note may know that, or may be lost too.
@@ -58,7 +58,7 @@ struct PoisonIsSetAside: Checker {
         retries[id, default: 0] -= 1
         if retries[id, default: 0] < 0 {
             throw Violation(
-                .poisonIsSetAside, "the process ended in quarantined event \(id), and nobody asked for it")
+                .poisonIsSetAside, "the process ended in quarantined event \(id), and no operator asked for it")
         }
     }
 

@@ -15,7 +15,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
     private let ran: Ran
     private let recordsMax: Int
     private let hasShadow: Bool
-    /// What the reducer's state breaks, whoever makes it.
+    /// The invariant that the reducer's state breaks, whatever made it.
     private let rules: BrokenRules
 
     init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {

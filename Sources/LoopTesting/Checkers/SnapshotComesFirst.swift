@@ -9,7 +9,7 @@ struct SnapshotComesFirst: Checker {
     private(set) var checkCount = 0
     /// By the observer's position among all processes.
     private var observers: [Int: Watching] = [:]
-    /// The reducer's history now: it is never wrong to come to it.
+    /// The reducer's present history, which an observer may follow at any time.
     private var current = History.none
 
     private struct Watching {
@@ -42,7 +42,7 @@ struct SnapshotComesFirst: Checker {
         for peer in observers.keys.sorted() { try demandState(peer) }
     }
 
-    /// An observer is to have been shown a state by now.
+    /// An observer must have been shown a state by now.
     mutating func demandState(_ peer: Int) throws(Violation) {
         guard let watching = observers[peer], watching.states else { return }
         checkCount += 1
@@ -75,7 +75,7 @@ struct SnapshotComesFirst: Checker {
                 }
                 watching.noted = note.seq
             }
-        // What had been shown at this seq was wrong, and was noticed to be: the checker of G9 looks at that.
+        // What had been shown at this seq was wrong, and that was noticed: the checker of G9 covers that.
         case .again(let seq, _):
             checkCount += 1
             if watching.shown != seq {

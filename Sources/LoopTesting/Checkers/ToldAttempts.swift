@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What one peer was told to run in one epoch, by numbered messages: what is new has a number that was not used before.
+/// What one peer was sent to run in one epoch, by numbered messages. A new attempt must have an unused number.
 struct ToldAttempts: Sendable {
     /// The version of the newest request of each.
     private var attempts: [Attempt: Seq] = [:]

@@ -22,7 +22,7 @@ extension ClusterEngine {
 
     func faultAtEnd() throws(Violation) {
         guard isFaulty, let kind = plan.end?.fault?.kind, let peer = roster.present.first else { return }
-        say("a fault behind the end: \(kind)")
+        say("a fault after the end: \(kind)")
         var dice = SeededRandom(seed: scenario.seed)
         if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
     }
@@ -52,7 +52,7 @@ extension ClusterEngine {
         if peer.heardEnds.isEmpty {
             throw Violation(
                 .durableBeforeVisible,
-                "\(peer.role) \(peer.index) knows that the loop has ended, and nobody has told it")
+                "\(peer.role) \(peer.index) knows that the loop has ended, but no message said so")
         }
     }
 

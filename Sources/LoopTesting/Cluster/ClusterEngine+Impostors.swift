@@ -4,7 +4,7 @@ import LoopWire
 
 /// Others that use a session's numbers: forged batches, and copies of outbox files.
 extension ClusterEngine {
-    /// The position of forgers among all processes. Nobody waits to hear what became of what they sent.
+    /// The position of forgers among all processes. No process waits for the outcome of what they send.
     private static var forger: Int { -1 }
 
     /// A batch with the next number of a session whose process stands still and has nothing under way. When it goes on it hears

@@ -8,7 +8,7 @@ extension ClusterEngine {
     func unsettled() -> String? {
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
         if reducer.end != nil {
-            let unaware = roster.unaware.map { "\($0.role) \($0.index)" } ?? "somebody late"
+            let unaware = roster.unaware.map { "\($0.role) \($0.index)" } ?? "a late process"
             return "\(unaware) has not learned that the loop has ended"
         }
         for peer in roster.present where peer.isAlive {

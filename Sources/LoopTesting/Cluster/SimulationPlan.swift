@@ -313,7 +313,7 @@ package struct SimulationPlan: Sendable {
         emphasis.isEmpty ? fault.perSecond : emphasis[fault] ?? fault.perSecond
     }
 
-    /// Has these faults and no others, each so often per second.
+    /// Has these faults and no others, each at this rate per second.
     mutating func setFaults(_ emphasis: [(fault: Fault, perSecond: Double)]) {
         faults = emphasis.map(\.fault)
         self.emphasis = Dictionary(uniqueKeysWithValues: emphasis.map { ($0.fault, $0.perSecond) })

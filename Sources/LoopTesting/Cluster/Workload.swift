@@ -71,9 +71,9 @@ package struct WorkloadLimits: Sendable {
     package var localCapacity = 256
     /// Whether an effect never asks for the same thing twice in a row.
     package var requestsDiffer = false
-    /// After so many turns the reducer's state is compared with the journal's, roughly; after eight times as many, wholly.
+    /// The number of turns between two rough comparisons of the reducer's state with the journal's. Every eighth is complete.
     package var restInterval = 1
-    /// After so many records the journal's state goes on from its snapshot.
+    /// The number of records after which the journal's state is replaced by one from its snapshot.
     package var shadowRecordsMax = 32
     /// How long a loop is given to come to rest after the faults; then its bodies and clients stand still, so that everything
     /// that was sent is settled. Nil: it is to come to rest by itself.

@@ -3,7 +3,7 @@ package import LoopCore
 /// The loop that the simulator runs: a few slots that are switched on and off, each wanting one effect while it is on.
 ///
 /// Slots 0 and 1 keep their effect when their version changes and get an update; slots 2 and 3 restart it; slots 4 to 7
-/// are jobs with limits on how many run at once and for how long. It ends when somebody says so.
+/// are jobs with limits on how many run at once and for how long. It ends on request.
 package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8

@@ -15,7 +15,7 @@ package struct SlotWorkload: Workload {
     }
 
     private let plan: SimulationPlan
-    /// Every event is told apart from all others.
+    /// Every event differs from all others.
     private var ids: UInt64 = 0
 
     /// What one body has still to do.
@@ -26,7 +26,7 @@ package struct SlotWorkload: Workload {
         fileprivate let finishes: Bool
         /// Goes on until it is cancelled.
         fileprivate let isEndless: Bool
-        /// Does nothing, until it is told to stop.
+        /// Does nothing until it is cancelled.
         fileprivate let hangs: Bool
         fileprivate var pauses = false
     }
@@ -95,7 +95,7 @@ package struct SlotWorkload: Workload {
         for _ in 0..<count {
             burst.events.append(try payload(Self.wishes[draw.pick(4)], draw.pick(SlotLoop.slotCount), &draw))
         }
-        // Again and again, for as long as it has not learned that the loop has ended; others come behind it.
+        // Repeatedly, until it learns that the loop has ended. Others follow it.
         if isEnding { burst.events.insert(try payload(.end, 0, &draw), at: draw.pick(count)) }
         let mean = Double(count * plan.clientCount) / plan.eventsPerSecond
         burst.pause = draw.between(0, UInt64(2e9 * mean))

@@ -3,7 +3,7 @@ import LoopWire
 
 /// A client's outbox file: what is on disk when its process dies, and with what the next one goes on.
 struct SimulatedOutbox {
-    /// How long the file may lag behind what is settled: as long as a node's.
+    /// How long the file may lag what is settled: the same time as in a node.
     private static var settlingLag: UInt64 { 250_000_000 }
 
     private(set) var stream: PeerStream

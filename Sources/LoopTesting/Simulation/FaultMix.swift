@@ -3,25 +3,25 @@ import LoopCore
 /// Which faults the simulator's own loop meets. Where several rare faults have to meet for a rule to matter, a mix has those
 /// and no others, more often.
 package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
-    /// Everything; each seed draws its own kinds, and how often they come.
+    /// All faults. Each seed draws the kinds and how often each occurs.
     case all
-    /// Sessions that are given up and opened anew, and words of the earlier ones.
+    /// Sessions that are given up and opened again, and late messages of the earlier ones.
     case sessions
-    /// Ends of journals that are lost where nobody misses them, and workers that are away meanwhile.
+    /// Losses of a journal's end that no peer notices, and workers that are away meanwhile.
     case losses
-    /// Workers that do not claim what they have, and do later.
+    /// Workers that do not claim their attempts at first.
     case claims
-    /// Journals that are put back from a copy.
+    /// Journals that are restored from a copy.
     case copies
-    /// Sessions whose numbers somebody else uses: forged batches, outbox files that are put back from a copy.
+    /// Sessions whose numbers another process uses: forged batches, and outbox files that are restored from a copy.
     case impostors
     /// Clients that keep outbox files, and leave or die all the time; others go on with the files.
     case outboxes
-    /// Slow disks and more events than they take; nothing is lost.
+    /// Slow disks, and more events than they can take. Nothing is lost.
     case slowness
-    /// Peers that do not read for a while, and many commands for them; many who fetch the state.
+    /// Peers that do not read for a while, many commands for them, and many peers that fetch the state.
     case floods
-    /// Events that end the process, in turns that hold others.
+    /// Events that end the process, in turns with other events.
     case poison
 
     package var description: String { rawValue }

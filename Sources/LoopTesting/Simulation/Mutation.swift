@@ -1,15 +1,15 @@
 package import LoopCluster
 
-/// A deliberately broken machine that the checkers must catch.
+/// A machine with broken rules, which the checkers must catch.
 package struct Mutation: Sendable, CustomStringConvertible {
     /// The rules that are broken together.
     package let rules: [Rule]
-    /// Within so many seeds.
+    /// The number of seeds within which a checker must catch it.
     package let budget: UInt64
 
     package var description: String { rules.map { "\($0)" }.joined(separator: " + ") }
 
-    /// Under these faults.
+    /// The faults under which it must be caught.
     package let mix: FaultMix
 
     /// Every rule, broken alone.
@@ -43,8 +43,8 @@ package struct Mutation: Sendable, CustomStringConvertible {
 }
 
 extension Simulation {
-    /// Runs every mutation until it is caught, and prints a line for each. What a mix of faults of its own shows says
-    /// something only if it shows nothing where no rule is broken: for at least as many seeds that is looked at too.
+    /// Runs every mutation until it is caught, and prints a line for each. A mutation with a fault mix of its own proves
+    /// something only if the mix finds nothing in unbroken machines. At least as many seeds are run to check that.
     /// - Parameters:
     ///   - only: the one mutation to run; nil: all.
     ///   - seconds: how long faults come in each seed.

@@ -5,7 +5,7 @@ package struct Scenario: Equatable, Sendable {
     package var seed: UInt64
     /// How long faults come, in virtual seconds.
     package var seconds: Int
-    /// And how many milliseconds beside.
+    /// The milliseconds in addition to the seconds.
     package var milliseconds = 0
     /// The faults that are left out, by their number in the order in which they are drawn.
     package var withoutFaults: Set<Int> = []
@@ -13,7 +13,7 @@ package struct Scenario: Equatable, Sendable {
     package var simpler: Set<Simplification> = []
     /// Which faults there are.
     package var mix = FaultMix.all
-    /// How many messages a failure shows. Decides nothing.
+    /// How many messages a failure shows. It does not affect the run.
     package var transcriptLines = 40
 
     /// A simpler plan that a failure may survive.

@@ -13,6 +13,6 @@ extension SeededRandom {
         between(UInt64(least.wholeNanoseconds), UInt64(most.wholeNanoseconds))
     }
 
-    /// One of so many, from 0. Where there is one, nothing is drawn.
+    /// A number from 0 up to, but not including, the count. A count of one draws nothing.
     mutating func pick(_ count: Int) -> Int { count == 1 ? 0 : Int.random(in: 0..<count, using: &self) }
 }

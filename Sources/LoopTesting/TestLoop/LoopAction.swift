@@ -19,7 +19,7 @@ struct LoopAction<State: Sendable, Event: Sendable> {
     }
 
     var what: What
-    /// Whether a test that is exhaustive has to assert it. What nobody could notice may be asserted all the same.
+    /// Whether an exhaustive test must assert it. A test may also assert what has no visible consequence.
     var isRequired: Bool
     /// Counts what happens.
     var number: Int

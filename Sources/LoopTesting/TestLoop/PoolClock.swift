@@ -16,13 +16,13 @@ package final class PoolClock: Clock {
         try await clock.sleep(until: deadline, tolerance: tolerance)
     }
 
-    /// Returns once somebody sleeps until exactly this time.
+    /// Returns once a task sleeps until exactly this time.
     package func sleeper(until offset: Duration) async { await clock.sleeper(until: Instant(offset: offset)) }
 
-    /// Makes it this time, and wakes those who sleep until then.
+    /// Advances to this time, and wakes the tasks that sleep until then.
     package func advance(to offset: Duration) { clock.advance(by: max(.zero, offset - now.offset)) }
 
-    /// Waits until somebody sleeps until exactly this time, and makes it this time.
+    /// Waits until a task sleeps until exactly this time, and advances to it.
     package func advance(toSleeperAt offset: Duration) async {
         await sleeper(until: offset)
         advance(to: offset)

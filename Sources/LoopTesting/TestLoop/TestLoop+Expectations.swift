@@ -66,7 +66,7 @@ extension TestLoop {
             "it is another outcome (- expected, + happened)", Difference(from: outcome, to: other).lines)
     }
 
-    /// Nothing has happened beside what was asserted already.
+    /// Nothing has happened that was not asserted.
     /// - Throws: ``TestLoopFailure``, with everything that was not asserted.
     public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
         let pending = pendingLines()

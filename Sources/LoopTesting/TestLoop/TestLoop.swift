@@ -119,7 +119,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
 
     // MARK: What can be done
 
-    /// Sends an event as whoever has the loop would.
+    /// Sends an event as the owner of the loop would.
     /// - Parameters:
     ///   - event: the event to send.
     ///   - file: the file of a failure.

@@ -1,14 +1,14 @@
 internal import LoopCore
 
-/// A loop without tasks, threads or clocks: the queue, the turns and the effect table of `Loop`, whose bodies nobody runs, and
-/// a log of what happens.
+/// A loop without tasks, threads or clocks: the queue, the turns and the effect table of `Loop`, with a log of what
+/// happens. It does not run the bodies of effects.
 ///
 /// It stands where `Loop` has its shell: it decides nothing, but takes steps one after the other, in the same order.
 struct TestMachine<State: Sendable, Event: Sendable> {
     typealias Shared = LoopShared<State, Event>
     typealias Action = LoopAction<State, Event>
 
-    /// So many transitions in answer to one call are taken for a loop that never comes to rest.
+    /// A loop with this many transitions in answer to one call is assumed never to come to rest.
     private static var transitionsMax: Int { 20_000 }
 
     let feedbacks: [Feedback<State, Event>]
@@ -16,16 +16,16 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     /// What has happened and was not asserted yet.
     var log: [Action] = []
     private(set) var effects: [EffectID: EffectFacts] = [:]
-    /// The effect that ends by what it sends, so that its cancellation by that is no news.
+    /// The effect that ends with the event that it sends. A cancellation by that event needs no assertion.
     var ending: EffectID?
     private var shared: Shared
     private var turn: LoopTurn<State, Event>
     private let outcomeOf: @Sendable (State) -> Outcome?
     private let run: String
     private let wallTime: WallTime
-    /// The custom feedbacks that are attached, by name.
+    /// The attached custom feedbacks, by name.
     private var customs: [String: CustomRun<State, Event>] = [:]
-    /// The numbers of what says that an effect waits.
+    /// The numbers of the actions that say that an effect waits.
     private var waiting: [EffectID: Int] = [:]
     private var nextNumber = 0
     private var timer: (deadline: MonotonicTime, generation: UInt64)?
@@ -76,7 +76,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         try takeSteps()
     }
 
-    /// Nil: it was applied, and so was what followed from it.
+    /// Nil if it was applied with everything that followed from it.
     mutating func send(_ input: LoopInput<State, Event>, from source: EffectID? = nil) throws(RestlessLoop)
         -> SendRefusal?
     {
@@ -159,7 +159,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         apply(wishes)
     }
 
-    /// Nobody runs the bodies of custom feedbacks; but they come and go with their parts of the state.
+    /// The bodies of custom feedbacks are not run, but the feedbacks attach and detach with their parts of the state.
     private mutating func tellCustoms(_ state: State, _ event: Event?) {
         for feedback in feedbacks {
             guard let custom = feedback.custom else { continue }
@@ -173,7 +173,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// What the run of a custom feedback is given, which nobody runs.
+    /// The argument of a custom feedback's body, which is not run.
     private static var port: CustomPort<Event> {
         CustomPort(send: Send { _, _ throws(SendRefusal) in .initial }, post: { _ in })
     }
@@ -326,7 +326,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     }
 }
 
-/// The loop's own effects go on sending events without an end.
+/// The loop's own effects send events without end.
 struct RestlessLoop: Error {
     let transitionsMax: Int
     let last: String

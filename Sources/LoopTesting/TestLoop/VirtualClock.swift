@@ -44,18 +44,18 @@ public final class VirtualClock: Clock, TaskExecutor {
 
     private struct Content: Sendable {
         var now = Instant(offset: .zero)
-        /// By their deadlines; those of the same one in the order in which they fell asleep.
+        /// By deadline; those with the same deadline in the order in which they began to sleep.
         var sleepers: [Sleeper] = []
-        /// Those whose tasks were cancelled before they fell asleep.
+        /// The sleepers whose tasks were cancelled before they began to sleep.
         var cancelled: Set<UInt64> = []
         var nextToken: UInt64 = 0
-        /// Those who wait for somebody to sleep until a time.
+        /// The tasks that wait until another task sleeps until a time.
         var watchers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
         /// What is ready to run.
         var jobs: [UnownedJob] = []
         var nextJob = 0
         var isRunning = false
-        /// Whoever waits for something to become ready.
+        /// The task that waits for a job to become ready.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -116,7 +116,7 @@ public final class VirtualClock: Clock, TaskExecutor {
         for watcher in seen { watcher.resume() }
     }
 
-    /// Returns once somebody sleeps until this time.
+    /// Returns once a task sleeps until this time.
     func sleeper(until deadline: Instant) async {
         await withCheckedContinuation { continuation in
             let isThere = content.withLock { content in
@@ -139,8 +139,8 @@ public final class VirtualClock: Clock, TaskExecutor {
         content.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Lets time pass until nobody sleeps any more.
-    /// - Parameter wakesMax: after so many awakenings it gives up.
+    /// Lets time pass until no task sleeps.
+    /// - Parameter wakesMax: the number of awakenings after which it gives up.
     /// - Returns: false when it gave up, as it has to on a loop that goes on for ever.
     @discardableResult
     public func run(wakesMax: Int = 100_000) -> Bool {
@@ -186,7 +186,7 @@ public final class VirtualClock: Clock, TaskExecutor {
         }
     }
 
-    /// False: nobody sleeps, or not until this time.
+    /// False if no task sleeps until this time.
     private func wakeNext(until end: Instant?) -> Bool {
         let sleeper = content.withLock { content -> Sleeper? in
             guard let first = content.sleepers.first, end.map({ first.deadline <= $0 }) ?? true else { return nil }
@@ -208,7 +208,7 @@ public final class VirtualClock: Clock, TaskExecutor {
         }?.resume()
     }
 
-    /// The next job; nil: there is none, and whoever makes one ready has to see to it.
+    /// The next job; nil if there is none. The caller that makes the next one ready must then run it.
     private func takeJob() -> UnownedJob? {
         content.withLock { content in
             guard content.nextJob < content.jobs.count else {

@@ -1,7 +1,7 @@
 public import LoopCore
 
-/// Decides when to draw: at once where nothing was drawn for a while, else when the time of a frame is over. However
-/// many changes there are, the last of them is followed by a frame.
+/// Decides when to draw: at once if the last frame is long enough ago, else when its interval is over. A frame always
+/// follows the last change.
 ///
 ///     resting ──changed──▶ due at the later of now and the last frame + interval
 ///        ▲                   │
@@ -10,7 +10,7 @@ public struct FrameClock: Equatable, Sendable {
     private enum Phase: Equatable {
         /// What was drawn last is the latest.
         case resting
-        /// Something has changed that no frame shows; the next one is drawn at this time.
+        /// A change is not drawn yet; the next frame is drawn at this time.
         case due(MonotonicTime)
     }
 
@@ -27,13 +27,13 @@ public struct FrameClock: Equatable, Sendable {
         self.init(interval: .nanoseconds(1_000_000_000 / min(max(framesPerSecond, 1), 1000)))
     }
 
-    /// Something that is shown has changed, or nothing was ever shown.
+    /// What is shown has changed, or nothing was shown yet.
     public mutating func changed(at now: MonotonicTime) {
         guard case .resting = phase else { return }
         phase = .due(max(now, last.map { $0 + interval } ?? now))
     }
 
-    /// True: draw now what is the latest now.
+    /// Returns whether to draw the latest state now.
     public mutating func advance(to now: MonotonicTime) -> Bool {
         guard case .due(let time) = phase, now >= time else { return false }
         phase = .resting

@@ -1,9 +1,9 @@
 internal import LoopCore
 
-/// What a view shows: first what it shows now, then, whenever something that it has read has changed, the latest.
+/// The trees of a view: the present one first, then the latest one after each change of what the view has read.
 ///
-/// However often the state changes, there are no more trees than the frame rate allows, nor than the reader takes; after
-/// the last change there is always one more. The sequence goes on until its task is cancelled.
+/// However often the state changes, there are at most as many trees as the frame rate allows and the reader takes. A tree
+/// always follows the last change. The sequence continues until its task is cancelled.
 ///
 /// ```swift
 /// for await tree in Frames(of: page, perSecond: 10) { print(tree.plainText()) }

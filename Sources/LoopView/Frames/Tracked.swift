@@ -1,8 +1,8 @@
 internal import Observation
 
-/// What an expression gives, again whenever something observable that it has read has changed. For one task.
+/// The values of an expression: one now, then one after each change of an observable value that it has read. For one task.
 ///
-/// Changes between two readings add up to one; the last reading sees the latest of everything.
+/// Several changes between two readings count as one; the last reading sees the latest values.
 struct Tracked<Value: Sendable> {
     private let expression: @Sendable () -> Value
     private var changes: AsyncStream<Void>.Iterator
@@ -15,7 +15,7 @@ struct Tracked<Value: Sendable> {
         self.wake = wake
     }
 
-    /// What it gives now.
+    /// The present value.
     func read() -> Value {
         let log = ReadingLog()
         let value = ReadingLog.$current.withValue(log) {

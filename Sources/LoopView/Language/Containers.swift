@@ -9,7 +9,7 @@ public struct Column: View {
     public var body: [Element] { [Element(.column, children: content())] }
 }
 
-/// Views beside each other, where there is room.
+/// Views side by side, where there is room.
 public struct Row: View {
     private let content: @Sendable () -> [Element]
 

@@ -1,4 +1,4 @@
-/// Something to press.
+/// A button that a user can press.
 public struct Button: View {
     private let label: String
     private let action: @Sendable () -> Void

@@ -1,4 +1,4 @@
-/// One piece of what is shown, as a value: what it is, how it looks, what is in it, and what its actions do.
+/// One part of what a view shows, as a value: its kind, style, children and actions.
 ///
 /// Elements are equal when they show the same; actions are not compared.
 public struct Element: Sendable {
@@ -14,15 +14,15 @@ public struct Element: Sendable {
         case field(TextEntry)
         /// On or off.
         case toggle(String, isOn: Bool)
-        /// A way to another page. Only `http`, `https` and `mailto` addresses and relative ones lead anywhere.
+        /// A link to another page. Only `http`, `https`, `mailto` and relative addresses are allowed.
         case link(String, address: String)
-        /// How far something has come, 0 to 1; nil: it goes on, and nobody knows how long.
+        /// The progress of some work, 0 to 1; nil if it runs for an unknown time.
         case progress(String, fraction: Double?)
         /// A line across.
         case divider
         /// Children below each other.
         case column
-        /// Children beside each other, where there is room.
+        /// Children side by side, where there is room.
         case row
         /// Children below each other, each an entry of a list.
         case list
@@ -34,20 +34,20 @@ public struct Element: Sendable {
     public var kind: Kind
     /// How the element looks; plain unless said otherwise.
     public var style = Style()
-    /// Whether its actions are out of reach.
+    /// Whether its actions are disabled.
     public var isDisabled = false
-    /// Whether a button presses itself as soon as somebody sees it.
+    /// Whether a button presses itself as soon as it is visible.
     public var pressesWhenSeen = false
     /// The elements in a container, in order; empty for every other kind.
     public var children: [Element] = []
-    /// Its name among its siblings: by its place in the code, or the one it was given.
+    /// Its name among its siblings: its place in the code, or a given name.
     package var key = ""
     /// Whether `key` was given by the user.
     var hasID = false
     var press: (@Sendable () -> Void)?
     var write: (@Sendable (String) -> Void)?
     package var submit: (@Sendable () -> Void)?
-    /// What must live as long as this is shown.
+    /// An object that must live as long as this is shown.
     var owned: (any AnyObject & Sendable)?
 
     /// Creates an element without actions, with a plain style.
@@ -56,7 +56,7 @@ public struct Element: Sendable {
         self.children = children
     }
 
-    /// Whether somebody can act on it.
+    /// Whether a user can act on it.
     public var isInteractive: Bool {
         switch kind {
         case .button, .field, .toggle, .link: !isDisabled
@@ -123,9 +123,9 @@ public struct Style: Equatable, Sendable {
 public enum Tone: String, CaseIterable, Sendable {
     /// No meaning: the usual colour.
     case plain
-    /// Beside the point.
+    /// Of minor importance.
     case secondary
-    /// What to look at, or the action that is meant to be taken.
+    /// Important text, or the main action.
     case accent
     /// Green.
     case good

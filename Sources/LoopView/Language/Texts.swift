@@ -30,7 +30,7 @@ public struct Heading: View {
     public var body: [Element] { [Element(.heading(text, level: level))] }
 }
 
-/// A way to another page.
+/// A link to another page.
 public struct Link: View {
     private let text: String
     private let address: String
@@ -59,14 +59,14 @@ public struct Link: View {
     }
 }
 
-/// How far something has come.
+/// The progress of some work.
 public struct ProgressBar: View {
     private let label: String
     private let fraction: Double?
 
     /// - Parameters:
     ///   - label: what is going on.
-    ///   - fraction: 0 to 1; nil: it goes on, and nobody knows how long.
+    ///   - fraction: 0 to 1; nil if the work takes an unknown time.
     public init(_ label: String = "", fraction: Double? = nil) {
         self.label = label
         self.fraction = fraction.map { $0.isNaN ? 0 : min(max($0, 0), 1) }

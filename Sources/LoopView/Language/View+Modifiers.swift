@@ -5,11 +5,11 @@ extension View {
     /// Makes it stand out.
     public func strong(_ isStrong: Bool = true) -> some View { changed { $0.style.isStrong = isStrong } }
 
-    /// Puts its actions out of reach, and those of all that is in it.
+    /// Disables its actions and those of everything in it.
     public func disabled(_ isDisabled: Bool = true) -> some View { changed { if isDisabled { $0.disable() } } }
 
-    /// Names it among its siblings, so that it stays the same element wherever it moves: the focus stays on it, and a
-    /// press meets the one that was meant.
+    /// Names it among its siblings, so that it remains the same element wherever it moves. It keeps the focus, and a press
+    /// reaches the element that was meant.
     public func id(_ id: some CustomStringConvertible & Sendable) -> some View {
         let name = id.description
         return Changed(base: self) { elements in
@@ -23,8 +23,8 @@ extension View {
         }
     }
 
-    /// A button presses itself as soon as somebody sees it: "more" at the end of a list. Once for each element that
-    /// appears; give it an `id` that says what is to come, so that the next one is another.
+    /// A button presses itself as soon as it is visible, such as "more" at the end of a list. It does so once for each
+    /// element that appears. Give it an `id` that names what it loads, so that the next one is another element.
     public func pressedWhenSeen(_ presses: Bool = true) -> some View { changed { $0.pressesWhenSeen = presses } }
 
     private func changed(_ change: @escaping @Sendable (inout Element) -> Void) -> some View {

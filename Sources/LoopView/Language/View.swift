@@ -1,4 +1,4 @@
-/// Something to show: a function of what it is given, which says what it consists of.
+/// A function of its properties that says which elements to show.
 ///
 /// ```swift
 /// struct FilmRow: View {
@@ -11,7 +11,7 @@
 /// }
 /// ```
 public protocol View: Sendable {
-    /// What it consists of, now. Renderers ask again whenever something observable that was read has changed.
+    /// The elements at this moment. Renderers ask again whenever an observable value that was read has changed.
     @ViewBuilder var body: [Element] { get }
 }
 
@@ -31,10 +31,10 @@ public struct Group: View {
     public var body: [Element] { content() }
 }
 
-/// Makes elements of a list of views, with `if`, `switch` and `for`.
+/// Makes elements from a list of views, with `if`, `switch` and `for`.
 ///
-/// Each view is known by its place in the code, so that what follows an `if` stays the same element whether or not the
-/// condition holds. What is made in a `for` is known by its number, unless it is given a name by `id`.
+/// Each view is identified by its place in the code, so that what follows an `if` remains the same element whether or not
+/// the condition holds. A view in a `for` is identified by its number, unless `id` gives it a name.
 @resultBuilder
 public enum ViewBuilder {
     /// Takes a view: its elements.

@@ -1,4 +1,4 @@
-/// What somebody did to an element.
+/// A user's action on an element.
 public enum ViewAction: Hashable, Sendable {
     /// Pressed a button or a toggle.
     case press(ElementID)

@@ -1,7 +1,7 @@
-/// All that a view shows at one moment, as a value.
+/// Everything that a view shows at one moment, as a value.
 ///
-/// Trees are equal when they show the same. A renderer shows a tree, says what people do as `ViewAction`s, and the
-/// newest tree performs them.
+/// Trees are equal if they show the same. A renderer shows a tree and reports the user's actions as `ViewAction`s, which
+/// the newest tree performs.
 ///
 /// ```swift
 /// let tree = ViewTree(CounterView(context: Context(state: Counter(count: 3)) { events.append($0) }))

@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// Shows a store: its content is made anew from each context.
+/// Shows a store: its content is made again from each context.
 ///
 /// ```swift
 /// Widget(viewModel: store) { context in
@@ -56,7 +56,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
     }
 }
 
-/// Shows what an optional state holds, or something else where it holds nothing.
+/// Shows the value of an optional state, or other content if it is nil.
 public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     private let store: Store<State?, Event>
     private let content: @Sendable (Context<State, Event>) -> [Element]
@@ -87,7 +87,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     }
 }
 
-/// Shows the first of its cases that the state is in; nothing where it is in none.
+/// Shows the first of its cases that the state is in; nothing if it is in none.
 ///
 /// ```swift
 /// SwitchWidget(viewModel: store) {

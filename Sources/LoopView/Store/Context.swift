@@ -1,7 +1,7 @@
-/// What a view is made from: an immutable snapshot of a state, and a way to send events.
+/// The input of a view: an immutable snapshot of a state, and a way to send events.
 ///
-/// Members of the state are members of the context. Whatever is sent, a context does not change: the next one shows
-/// what became of it. A context does not keep its loop alive; after the loop's end, sending does nothing.
+/// Members of the state are members of the context. Sending does not change a context; the next context shows the result.
+/// A context does not keep its loop alive. After the loop's end, sending does nothing.
 ///
 /// ```swift
 /// Widget(store) { context in

@@ -26,7 +26,7 @@ public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendabl
     /// Begins an iteration, as one over the loop's `states`.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), sender: sender) }
 
-    /// The same contexts for a reader who needs the latest only: of those that it has not taken, the newest waits.
+    /// The same contexts for a reader that needs only the latest: of those that it has not taken, only the newest is kept.
     public var latest: Contexts { Contexts(states: states.latest, sender: sender) }
 
     /// Iterates over contexts.

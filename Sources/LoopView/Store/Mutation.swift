@@ -1,6 +1,6 @@
 internal import LoopCore
 
-/// A change of one field of a state, on its way to the loop.
+/// A change of one field of a state, to be sent to the loop.
 struct Mutation<State> {
     /// The field, by which a remote loop finds its registered name; nil where no key path leads to it.
     let keyPath: PartialKeyPath<State>?
@@ -18,7 +18,7 @@ struct Mutation<State> {
     }
 }
 
-/// The way from a view to its loop: events, and changes of fields. Does not keep the loop alive.
+/// Sends events and changes of fields from a view to its loop. It does not keep the loop alive.
 struct Sender<State: Sendable, Event: Sendable>: Sendable {
     /// The state that what is sent meets; nil: the loop or the part has gone.
     let read: @Sendable () -> State?

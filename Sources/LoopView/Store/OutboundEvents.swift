@@ -1,11 +1,11 @@
 internal import LoopCore
 internal import LoopLock
 
-/// The events of a remote store on their way out, one after the other in the order of sending.
+/// The outgoing events of a remote store, in the order of sending.
 ///
-/// What was accepted goes on its way also when the store is released; `eventsMax` may wait.
+/// Accepted events are sent even if the store is released. At most `eventsMax` may wait.
 final class OutboundEvents<Event: Sendable>: Sendable {
-    /// A person does not type that fast: more events waiting than this mean that the loop is out of reach.
+    /// A person does not type that fast: if more events wait, the loop is out of reach.
     private static var eventsMax: Int { 1024 }
 
     let problem = Locked<StoreProblem?>(nil)

@@ -1,12 +1,12 @@
 public import LoopCore
 
-/// A loop that runs elsewhere, as a store needs it.
+/// The access that a store needs to a loop that runs elsewhere.
 public struct RemoteSource<State: Sendable, Event: Sendable>: Sendable {
     /// What is known of the loop.
     public struct Update: Sendable {
         /// The newest state that has come; nil before the first.
         public var state: State?
-        /// How well the loop is known now.
+        /// How up to date it is.
         public var connection: StoreConnection
 
         /// Creates an update from its parts.

@@ -1,7 +1,7 @@
 internal import LoopCore
 internal import LoopLock
 
-/// What a remote store knows, and who follows its states.
+/// What a remote store knows, and the readers of its states.
 struct RemoteStanding<State: Sendable>: Sendable {
     typealias Reader = AsyncStream<State>.Continuation
 
@@ -9,7 +9,7 @@ struct RemoteStanding<State: Sendable>: Sendable {
     var connection = StoreConnection.connecting
     private var readers: [UInt64: Reader] = [:]
     private var nextToken: UInt64 = 0
-    /// There will be no more news, and so no more readers.
+    /// The stream of news has ended, so readers are no longer added.
     private var isOver = false
 
     init(state: State) { self.state = state }

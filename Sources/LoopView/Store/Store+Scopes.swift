@@ -27,12 +27,12 @@ extension Store {
                 read: sender.read, send: { [sender] in sender.send(event($0)) }, mutate: sender.mutate), { $0 })
     }
 
-    /// A store that shows this one and cannot send. Changes of fields do nothing either.
+    /// A store with the same state that cannot send events. Changes of fields do nothing either.
     public func ignoringInput() -> Store<State, Never> {
         projected(sender: Sender(read: sender.read, send: { _ in }, mutate: { _ in }), { $0 })
     }
 
-    /// A store of the same state that tells of a change only where `areEqual` finds one.
+    /// A store of the same state that notifies of a change only if `areEqual` is false.
     public func removingDuplicates(by areEqual: @escaping @Sendable (State, State) -> Bool) -> Store {
         let feed = StoreFeed(state)
         let value = feed.value
@@ -60,7 +60,7 @@ extension Store {
     private func projected<Part, PartEvent>(
         sender: Sender<Part, PartEvent>, _ part: @escaping @Sendable (State) -> Part
     ) -> Store<Part, PartEvent> {
-        // Reading goes through this store, so that who reads the part hears of this store's changes.
+        // Reading goes through this store, so that a reader of the part is notified of this store's changes.
         Store<Part, PartEvent>(
             read: { part(self.state) }, subscribe: States<Part>.subscription(subscribe, part),
             connection: { self.connection }, problem: { self.problem },
@@ -69,6 +69,6 @@ extension Store {
 }
 
 extension Store where State: Equatable {
-    /// A store of the same state that does not tell of equal states.
+    /// A store of the same state that does not notify of equal states.
     public func removingDuplicates() -> Store { removingDuplicates(by: ==) }
 }

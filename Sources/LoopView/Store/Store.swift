@@ -2,10 +2,10 @@ public import LoopCore
 internal import LoopLock
 public import Observation
 
-/// The state of a loop for those who show it, wherever the loop runs.
+/// The state of a loop for views, wherever the loop runs.
 ///
-/// Whoever reads `state` within `withObservationTracking` (a renderer does) hears of the next change, on whichever thread
-/// it happens. A change is made first and told then: who asks after he was told gets that state or a later one.
+/// Code that reads `state` within `withObservationTracking`, as renderers do, is notified of the next change, on the thread
+/// on which it happens. The state changes before the notification: a later read returns that state or a newer one.
 ///
 /// ```swift
 /// let store = Store(Loop(Movies()))                             // in this process
@@ -21,7 +21,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     private let forget: @Sendable () -> Void
     let sender: Sender<State, Event>
     private let changes = ChangeCounter()
-    /// What must live as long as this store does: its loop, its follower, the store of which it is a part.
+    /// Objects that must live as long as this store: its loop, its follower, or the store that it is a part of.
     private let owned: [any AnyObject & Sendable]
 
     // MARK: Over a loop
@@ -136,7 +136,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         return readConnection()
     }
 
-    /// The last wish that the loop did not fulfil, until `forgetProblem()`. A loop in this process has none.
+    /// The last event or change that the loop did not apply, until `forgetProblem()`. A loop in this process has none.
     public var problem: StoreProblem? {
         ReadingLog.current?.look(at: changes)
         access(keyPath: \.problem)
@@ -146,13 +146,13 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
     /// The present state with the way to send events. It does not keep the store alive.
     public var context: Context<State, Event> { Context(state: state, sender: sender) }
 
-    // MARK: Wishes
+    // MARK: Sending
 
     /// Sends one event. In this process it has been reduced when this returns, without contention; over a remote loop it
-    /// is under way, behind the ones before it. After the loop's end it does nothing.
+    /// is sent after the ones before it. After the loop's end it does nothing.
     public func send(event: Event) { sender.send(event) }
 
-    /// Changes one field through the loop's queue: publishes a state, passes the reducer by, shows feedbacks no event.
+    /// Changes one field through the loop's queue. It publishes a state; the reducer and the feedbacks see no event.
     /// Over a remote loop the change is an event of the definition, for registered fields (`RegisteredFields`) only;
     /// another field does not change, and `problem` says so.
     public func mutate<Value: Sendable>(
@@ -161,13 +161,13 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         sender.mutate(Mutation(keyPath, value))
     }
 
-    /// Forgets the last problem, when it has been shown.
+    /// Forgets the last problem, once it has been shown.
     public func forgetProblem() {
         forget()
         tellProblem()
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
     func tellState() { tell(\.state) }
     private func tellConnection() { tell(\.connection) }

@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// How well a store knows its loop.
+/// How up to date a store is.
 public enum StoreConnection: Equatable, Sendable {
     /// The loop is in this process.
     case local
@@ -8,7 +8,7 @@ public enum StoreConnection: Equatable, Sendable {
     case connecting
     /// The state at this seq is the newest that is known to exist.
     case live(Seq)
-    /// The state at this seq is not the newest, or it is not known whether it is: the reducer is not heard.
+    /// The state at this seq is not the newest, or may not be, because the reducer is not heard.
     case behind(Seq)
     /// The loop has ended; `text` is its outcome or why it is out of reach.
     case ended(text: String)
@@ -35,7 +35,7 @@ extension StoreConnection: CustomStringConvertible {
     }
 }
 
-/// What became of something that a view wished and the loop did not do.
+/// Why the loop did not apply an event or a change of a view.
 public enum StoreProblem: Equatable, Sendable, CustomStringConvertible {
     /// The loop refused an event.
     case refused(SendRefusal)

@@ -1,9 +1,9 @@
-/// What somebody is typing into a field, while the loop hears of it.
+/// The text that a user types into a field, while the loop receives it.
 ///
-/// What was typed shows at once. The loop's word follows later: where it repeats what was typed, nothing changes; where
-/// it says something else (it has corrected the text, or cleared it), that is shown.
+/// Typed text is shown at once. The loop's state follows later. If it agrees with what was typed, nothing changes; if it
+/// differs because the loop has corrected or cleared the text, the loop's text is shown.
 struct FieldDraft: Equatable, Sendable {
-    /// What the loop may not have answered yet, oldest first.
+    /// Texts that the loop may not have answered yet, oldest first.
     private var written: [String] = []
     /// What the loop said last.
     private var known: String
@@ -19,7 +19,7 @@ struct FieldDraft: Equatable, Sendable {
         cursor = text.count
     }
 
-    /// The text behind the cursor.
+    /// The text after the cursor.
     var afterCursor: Substring { text.dropFirst(cursor) }
 
     mutating func loopShows(_ new: String) {
@@ -35,7 +35,7 @@ struct FieldDraft: Equatable, Sendable {
         cursor = isAtEnd ? new.count : min(cursor, new.count)
     }
 
-    /// Takes a key; true: the text has changed. Nil: it is none for a field.
+    /// Takes a key. Returns whether the text has changed; nil if a field does not use the key.
     mutating func press(_ key: Key) -> Bool? {
         switch key {
         case .character(let character):

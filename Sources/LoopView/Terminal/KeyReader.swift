@@ -1,5 +1,5 @@
-/// Makes keys of the bytes that a terminal sends: UTF-8, control characters, and the sequences of ECMA-48 for the other
-/// keys. What it does not know it leaves out. Pasted text comes as characters, line ends as blanks.
+/// Makes keys from the bytes that a terminal sends: UTF-8, control characters, and the sequences of ECMA-48 for the other
+/// keys. It ignores unknown sequences. Pasted text becomes characters, and its line ends become blanks.
 ///
 ///     text ──ESC──▶ escape ──[──▶ sequence ──final byte──▶ text
 ///      ▲              └──O, other──▶ one more byte ─────────┘
@@ -27,7 +27,7 @@ public struct KeyReader: Equatable, Sendable {
     /// Whether an escape has come that nothing has followed yet: after a moment without input, call `pause`.
     public var awaitsMore: Bool { state == .escape }
 
-    /// Nothing more has come for a moment: a lone escape is the key.
+    /// No more input has come for a moment: a lone escape is a key.
     public mutating func pause() -> [Key] {
         guard state == .escape else { return [] }
         state = .text

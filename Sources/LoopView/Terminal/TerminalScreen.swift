@@ -1,7 +1,7 @@
 /// A view in a terminal, as a machine: trees and keys go in; bytes for the terminal and actions for the tree come out.
 ///
 /// Only lines that have changed are written. Keys move the focus and scroll; Enter presses; typing edits the field that
-/// has the focus, and every change is an action. What is typed shows at once, whatever the loop takes to answer.
+/// has the focus, and every change is an action. Typed text is shown at once, however long the loop takes to answer.
 ///
 ///     begin ──▶ show, press, resize … ──▶ end
 public struct TerminalScreen: Sendable {
@@ -23,31 +23,31 @@ public struct TerminalScreen: Sendable {
     public struct Reaction: Equatable, Sendable {
         /// To be written to the terminal.
         public var text = ""
-        /// To be performed by the tree that was shown last.
+        /// To be performed by the newest tree.
         public var actions: [ViewAction] = []
-        /// Somebody wants to leave.
+        /// The user wants to leave.
         public var isEnd = false
     }
 
     /// What was shown last.
     public private(set) var tree = ViewTree.empty
-    /// The element that keys meet.
+    /// The element with the focus.
     public private(set) var focus: ElementID?
     private var size: Size
     private let style: TerminalStyle
     private var draft: FieldDraft?
-    /// The rows as they stand on the terminal; nil: unknown.
+    /// The rows as the terminal shows them; nil if unknown.
     private var rows: [String?] = []
     private var cursor: Cursor?
     /// The first line that is shown.
     private var scroll = 0
     /// Whether the focus is to be kept in sight; not after paging away from it.
     private var followsFocus = true
-    /// The elements that keys can meet, from top to bottom.
+    /// The elements that can have the focus, from top to bottom.
     private var focusable: [ElementID] = []
     /// The buttons that press themselves when they are seen.
     private var waiting: Set<ElementID> = []
-    /// Those of them that have.
+    /// Those of them that have pressed themselves.
     private var pressed: Set<ElementID> = []
 
     private struct Cursor: Equatable {
@@ -65,13 +65,13 @@ public struct TerminalScreen: Sendable {
 
     // MARK: Life
 
-    /// Takes the whole terminal: another screen, without wrapping, without a cursor, with pastes marked.
+    /// Takes the whole terminal: the alternate screen, without wrapping or cursor, with bracketed paste.
     public func begin() -> String { "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?2004h\u{1B}[2J" }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     public func end() -> String { Self.restoring }
 
-    /// What gives a terminal back, whatever was shown.
+    /// The bytes that restore a terminal, whatever was shown.
     public static var restoring: String { "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l" }
 
     /// Shows a newer tree.
@@ -196,7 +196,7 @@ public struct TerminalScreen: Sendable {
 
     // MARK: Drawing
 
-    /// The last row tells which keys there are.
+    /// The last row lists the keys.
     private var contentRows: Int { size.rows - 1 }
 
     private mutating func draw() -> Reaction {

@@ -1,8 +1,8 @@
-/// How a terminal shows the looks of text: the "select graphic rendition" codes of ECMA-48.
+/// How a terminal shows styles: the "select graphic rendition" codes of ECMA-48.
 struct TerminalStyle: Equatable, Sendable {
     var hasColours: Bool
 
-    /// A line for the terminal, up to so many columns; what stood behind it is erased.
+    /// A line for the terminal, cut to a number of columns. It erases the rest of the old line.
     func row(_ line: TextLine, columns: Int, focus: ElementID?) -> String {
         var text = ""
         var used = 0

@@ -1,4 +1,4 @@
-/// Text as a terminal may get it: without anything that would steer the terminal, and measured in columns.
+/// Text that is safe for a terminal: without control sequences, and measured in columns.
 enum DisplayText {
     /// One line: control characters and marks that turn the direction of text are replaced or left out, line ends and
     /// tabs become blanks.
@@ -55,7 +55,7 @@ enum DisplayText {
         }
     }
 
-    /// The beginning of sanitized text that fits into so many columns.
+    /// The longest beginning of sanitized text that fits into a number of columns.
     static func prefix(_ text: String, columns: Int) -> String {
         var used = 0
         var end = text.startIndex
@@ -67,7 +67,7 @@ enum DisplayText {
         return text
     }
 
-    /// The end of sanitized text that fits into so many columns.
+    /// The longest end of sanitized text that fits into a number of columns.
     static func suffix(_ text: String, columns: Int) -> String {
         var used = 0
         var start = text.endIndex

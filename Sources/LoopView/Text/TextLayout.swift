@@ -4,7 +4,7 @@ struct TextLayout {
     var columns: Int
     /// Whether it is read without colours and bold letters, so that headings need a mark.
     var isPlain: Bool
-    /// What is being typed into a field, in place of what the loop holds.
+    /// The text that the user is typing into a field, shown in place of the loop's.
     var draft: (ElementID) -> String? = { _ in nil }
 
     /// Between neighbours of a row.
@@ -111,7 +111,7 @@ struct TextLayout {
         if entry.isSecret { text = String(repeating: "•", count: text.count) }
         let isPrompt = text.isEmpty
         if isPrompt { text = DisplayText.sanitized(entry.prompt) }
-        // The end of a long text is what is being typed.
+        // The user types at the end of a long text.
         text = DisplayText.suffix(text, columns: room)
         line.append(span("[", .control, true))
         line.append(span(text, isPrompt ? .prompt : .entry, true))

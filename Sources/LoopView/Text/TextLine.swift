@@ -1,6 +1,6 @@
 /// A piece of a line that looks the same throughout.
 struct TextSpan: Equatable, Sendable {
-    /// What it is, for renderers that show more than letters.
+    /// Its kind, for renderers that show more than text.
     enum Role: Equatable, Sendable {
         case plain
         case heading
@@ -8,7 +8,7 @@ struct TextSpan: Equatable, Sendable {
         case control
         /// The editable part of a field.
         case entry
-        /// What stands in the place of a text that is not there.
+        /// A placeholder for a text that is empty.
         case prompt
         case link
         case bar
@@ -44,7 +44,7 @@ struct TextLine: Equatable, Sendable {
         width += line.width
     }
 
-    /// Blanks, up to so many columns.
+    /// Adds blanks up to a number of columns.
     mutating func pad(to columns: Int) {
         if width < columns { append(TextSpan(text: String(repeating: " ", count: columns - width))) }
     }

@@ -34,7 +34,7 @@ extension Check {
         return found
     }
 
-    /// The holder is never frozen or cut off, and nobody else may run what it holds: it starts each effect once in a life of
+    /// The holder is never frozen or cut off, and no other worker may run its effects: it starts each effect once in a life of
     /// its process, however often the reducer starts again.
     static let heldEffectsStay = Check(name: "held effects stay") { evidence in
         guard let holding = evidence.holding else { return [] }

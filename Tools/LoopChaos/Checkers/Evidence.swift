@@ -1,7 +1,7 @@
 import LoopExamples
 import LoopNode
 
-/// Everything that a run leaves behind, for the checkers. Plain values: what is planted in them is found, or a test fails.
+/// Everything that a run leaves for the checkers. Plain values: what is planted in them is found, or a test fails.
 struct Evidence: Sendable {
     var schedule: ChaosSchedule
     /// What the clients were told of each of their events.

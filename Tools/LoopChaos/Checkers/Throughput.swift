@@ -75,7 +75,7 @@ extension Throughput {
 extension Check {
     static let eventsPerSecondMin = 50.0
 
-    /// At least so many events a second on the whole, and in every window in which nothing happens to the reducer.
+    /// The least number of events per second overall, and in every window without a fault of the reducer.
     static let throughput = Check(name: "at least 50 events a second") { evidence in
         let throughput = Throughput(
             evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
@@ -93,7 +93,7 @@ extension Check {
 }
 
 extension Double {
-    /// With one digit behind the point.
+    /// With one digit after the point.
     var shown: String {
         guard isFinite, magnitude < 1e15 else { return "\(self)" }
         let tenths = Int((self * 10).rounded())

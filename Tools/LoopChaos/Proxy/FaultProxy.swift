@@ -2,7 +2,7 @@ import Glibc
 import LoopCore
 import LoopNode
 
-/// Carries TCP between peers and the reducer, and delays, stalls or cuts it when it is told to.
+/// Carries TCP between peers and the reducer, and delays, stalls or cuts it on request.
 ///
 /// One thread, one poll. A link is one peer's way to the reducer: it has its own address, the reducer's three ports, and
 /// its own faults. What arrives waits in a queue until it may leave, so that bytes stay in order whatever happens.

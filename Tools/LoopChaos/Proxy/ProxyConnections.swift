@@ -55,7 +55,7 @@ struct ProxyConnections: ~Copyable {
         }
     }
 
-    /// Carries until it is told to stop.
+    /// Carries bytes until it is stopped.
     mutating func run() {
         while true {
             var items = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
@@ -157,7 +157,7 @@ struct ProxyConnections: ~Copyable {
         let relay = relays[index]
         guard !relay.isOver else { return }
         guard (fromPeer ? relay.toReducer : relay.toPeer).hasSpace else {
-            // Nobody is there any more, neither to read from nor to write to.
+            // Both ends are gone.
             if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
             return
         }

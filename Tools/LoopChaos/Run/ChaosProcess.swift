@@ -12,12 +12,12 @@ final class ChaosProcess: Sendable {
         var starts = 0
         var startedAt = MonotonicTime.zero
         var unexpected: [String] = []
-        /// Somebody has asked it to end.
+        /// It was asked to end.
         var isMeantToEnd = false
     }
 
     let name: String
-    /// What it exits with when it is told to end.
+    /// Its exit code when it is asked to end.
     private let codeWhenTold: Int32
     private let program: String
     private let arguments: [String]
@@ -47,7 +47,7 @@ final class ChaosProcess: Sendable {
         state.withLock { state in state.child.flatMap { $0.status == nil ? $0.processID : nil } }
     }
 
-    /// The ends that nobody had asked for.
+    /// The unexpected ends.
     var unexpected: [String] {
         noticeEnd()
         return state.withLock { $0.unexpected }
@@ -110,7 +110,7 @@ final class ChaosProcess: Sendable {
         state.withLock { $0.child }?.send(number)
     }
 
-    /// An end that nobody had asked for is kept.
+    /// An unexpected end is kept.
     private func noticeEnd() {
         state.withLock { state in
             guard !state.isMeantToEnd, let exit = state.child?.status else { return }

@@ -99,7 +99,7 @@ public struct ChaosRun: Sendable {
                     stage.visitors.finish()
                     try await wait(for: &group, stage)
                 } catch {
-                    // Who waits for an outcome is told that it will not come.
+                    // A task that waits for an outcome learns that it will not come.
                     group.cancelAll()
                     await stage.closeClients()
                     throw error

@@ -23,7 +23,7 @@ final class ChaosStage: Sendable {
     private let loops: [RemoteLoop<Ledger>]
     private let processes: [Target: ChaosProcess]
 
-    /// How long a process that is told to end may take.
+    /// How long a process may take to end once it was asked to.
     static let stopLimit = Duration.seconds(10)
 
     /// Builds the stage and starts the processes.
@@ -125,7 +125,7 @@ final class ChaosStage: Sendable {
             if let end = processes[.reducer]?.unexpected.first {
                 throw ChaosFailure("\(end): \(folder.tail(of: "reducer", lines: 3).joined(separator: "; "))")
             }
-            // Asked again: a reducer tells nobody by itself that it is ready, and before it listens there is nobody to ask.
+            // Asked again: a reducer does not publish that it is ready, and does not answer before it listens.
             try await Task.sleep(for: .milliseconds(100))
         }
         throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: "reducer", lines: 3))")
@@ -167,7 +167,7 @@ final class ChaosStage: Sendable {
 
     // MARK: The end
 
-    /// Closes the clients' handles: whoever still waits for an outcome learns that it will not come.
+    /// Closes the clients' handles: tasks that still wait for an outcome learn that it will not come.
     func closeClients() async {
         await visitors.close()
         for loop in loops { await loop.close() }

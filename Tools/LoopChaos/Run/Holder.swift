@@ -40,14 +40,14 @@ struct Holder: Sendable {
                 held = Self.held(report)
                 if isRight(held) { break }
             }
-            // Asked again: a reducer tells nobody by itself what it has given to whom.
+            // Asked again: a reducer does not publish which worker holds which effect.
             try await Task.sleep(for: .milliseconds(100))
         }
         return held
     }
 
     private static func held(_ report: StatusReport) -> Held {
-        // A life that was killed may be listed for a while, beside the present one.
+        // A killed process may be listed for a while, next to the present one.
         let leases = report.peers.filter { $0.name == Target.holder.description }.map(\.leases)
         let counts = report.feedbacks.first { $0.name == "hold" }
         return (leases.max() ?? 0, (counts?.running ?? 0) + (counts?.waiting ?? 0) + (counts?.parked ?? 0))

@@ -44,7 +44,7 @@ final class StatusSampler: Sendable {
                         heard.last["\(report.history) \(report.epoch)"] = report
                     }
                 }
-                // Ten samples a second: a reducer tells nobody its status by itself.
+                // Ten samples a second: a reducer does not publish its status.
             } while !isOver.wait(until: { $0 }, timeout: .milliseconds(100))
         }
     }

@@ -25,7 +25,7 @@ final class Visitors: Sendable {
     /// So many are there at a time.
     static let lanes = 4
 
-    /// - Parameter client: their numbers are of the range of this client, which is nobody else.
+    /// - Parameter client: the client whose range their numbers are of; no other process uses it.
     init(client: Int, seed: UInt64, book: ClientBook, connect: @escaping Connect) {
         self.connect = connect
         self.book = book
@@ -37,7 +37,7 @@ final class Visitors: Sendable {
     /// What kept some of them away, other than the reducer's word.
     var problems: [String] { progress.withLock { $0.problems } }
 
-    /// Nobody comes from now on.
+    /// No visitor comes from now on.
     func finish() { progress.withLock { $0.isOver = true } }
 
     /// Those that are there leave, and learn that they will hear of no outcome.

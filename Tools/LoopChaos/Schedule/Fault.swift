@@ -39,7 +39,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         case loss(percent: Int)
         /// All packets are dropped.
         case partition(Direction)
-        /// Every byte is so much later.
+        /// Every byte is delayed by this time.
         case delay(Duration)
         /// Connections stand, and nothing moves on them.
         case stall(Direction)

@@ -50,7 +50,7 @@ enum LinkLines {
             return .fragment(start..<(isInLine ? index - 1 : index))
         }
 
-        /// Goes behind the next `#`, with a fragment to follow, or to the end of the line.
+        /// Goes past the next `#` if a fragment follows, or to the end of the line.
         private mutating func skipPiece(in bytes: Span<UInt8>) {
             while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
                 index += 1

@@ -2,7 +2,7 @@
 
 /// Gives every distinct name a number: 0, 1, 2, … in the order in which they came.
 ///
-/// The names lie end to end in blocks, found by open addressing, which takes about 20 bytes a name beside its own.
+/// The names lie end to end in blocks, found by open addressing, which takes about 20 bytes per name in addition to its own.
 /// Which slot a name has differs from process to process and decides nothing.
 struct NameTable: Sendable {
     private static let blockBytes = 1 << 14

@@ -1,7 +1,7 @@
 extension LinkCheck {
     /// What has happened to one target.
     public enum Event: Codable, Equatable, Sendable {
-        /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 begins anew.
+        /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 starts again.
         case part(target: UInt32, number: Int, content: PageContent)
         /// The target has answered.
         case fetched(target: UInt32, answer: Answer)

@@ -1,4 +1,4 @@
-/// What is known about one target, in eight bytes. Its name and the links to it are kept beside it.
+/// What is known about one target, in eight bytes. Its name and the links to it are kept elsewhere.
 ///
 ///     unvisited ──▶ queued ──▶ page | file | broken | redirect
 ///                              unchecked
