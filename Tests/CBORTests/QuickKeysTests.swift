@@ -113,7 +113,7 @@ private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(
         for _ in 0..<3 { #expect(try text([Two(), Two()]) == "[\(one), \(one)]") }
     }
 
-    @Test func `a value that throws leaves nothing behind`() throws {
+    @Test func `a value that throws leaves nothing in the encoding`() throws {
         struct Refused: Error {}
         struct Half: Encodable {
             func encode(to encoder: any Encoder) throws {
@@ -135,7 +135,7 @@ private func text(_ value: some Encodable) throws -> String { try CBOR.diagnose(
         for _ in 0..<3 { #expect(try text(Whole()) == #"{"flag": true, "number": 1}"#) }
     }
 
-    @Test func `who writes around a value that is being written is refused`() throws {
+    @Test func `a write outside of the value that is being written is refused`() throws {
         final class Outer: @unchecked Sendable {
             var container: KeyedEncodingContainer<Keys>?
             var refusals = 0

@@ -99,7 +99,7 @@ import Testing
         expect(.everySenderWasTold, "event 9 was told that the history is another one", changed)
     }
 
-    @Test func `find an event that was refused and applied, or that nobody sent`() {
+    @Test func `find an event that was refused and applied, or that was never sent`() {
         var both = evidence()
         both.clients[1] = .refused(.overloaded)
         expect(.everySenderWasTold, "event 1 was refused (overloaded), and is in the state", both)

@@ -79,7 +79,7 @@ import Testing
             #expect(send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
         }
 
-        /// Reads until so many bytes are there, or the end or a broken connection.
+        /// Reads until a number of bytes are there, or the end or a broken connection.
         static func read(_ count: Int, from descriptor: Int32) -> (bytes: [UInt8], isAtEnd: Bool) {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -110,7 +110,7 @@ import Testing
     @Test func `delays, and keeps the order`() async throws {
         let line = try await Line()
         line.begin(.delay(.milliseconds(150)))
-        // What is sent behind an answer is sent after the order was taken.
+        // What is sent after an answer is sent after the order was taken.
         let begin = SystemClock.monotonic
         Line.write([1, 2], to: line.peer)
         #expect(Line.read(2, from: line.reducer).bytes == [1, 2])
@@ -158,7 +158,7 @@ import Testing
         await line.proxy.stop()
     }
 
-    @Test func `ends a peer's connection where nobody listens`() async throws {
+    @Test func `ends a peer's connection if the port has no listener`() async throws {
         let listener = try SocketAddress(host: "127.0.0.1", port: 0).listen()
         let port = SocketAddress.port(of: listener)
         close(listener)

@@ -5,7 +5,7 @@ import Testing
 
 /// Real processes over TCP, killed, frozen, cut off: half a minute of it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `make chaos` {
-    /// The executables that were built beside this test bundle.
+    /// The executables that were built next to this test bundle.
     private static let executables: String = {
         let path = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
         var folders = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `can spare the reducer and nobody else`() {
+    @Test func `can spare the reducer only`() {
         let schedule = ChaosSchedule(seed: 3, duration: .seconds(30), sparesReducer: true)
         let whole = ChaosSchedule(seed: 3, duration: .seconds(30))
         #expect(schedule.faults == whole.faults.filter { !$0.kind.isOfReducer })

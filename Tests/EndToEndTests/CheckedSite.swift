@@ -4,7 +4,7 @@ import LoopWeb
 import LoopWire
 import TestFolders
 
-/// A site of so many pages with known faults, behind a server with some latency, so that a check takes a while.
+/// A site with a number of pages and known faults, on a server with some latency, so that a check takes a while.
 final class CheckedSite: Sendable {
     let server: SiteServer
     private let folder = TestFolder()

@@ -1,7 +1,7 @@
 import Glibc
 import LoopNode
 
-/// The executables that were built beside this test bundle.
+/// The executables that were built next to this test bundle.
 enum Executables {
     static let folder: String = {
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") || $0.contains(".xctest/") }

@@ -7,7 +7,7 @@ import Testing
 import ZMQ
 
 /// A reducer's log is for people, who may go away or stop reading: the loop goes on.
-@Suite(.timeLimit(.minutes(2))) struct `A reducer whose log nobody reads` {
+@Suite(.timeLimit(.minutes(2))) struct `A reducer whose log has no reader` {
     private let folder = TestFolder()
     private let address = ipcAddress()
 

@@ -4,7 +4,7 @@ import LoopNode
 import LoopWire
 import TestFolders
 
-/// A named pipe that a process has as its standard error, and that nobody reads unless the test does.
+/// A named pipe as a process's standard error, which only the test reads.
 final class ErrorPipe: Sendable {
     let path: String
     private let readEnd: Int32

@@ -36,7 +36,7 @@ import Testing
         for (place, word) in words { page.storeBytes(of: word, toByteOffset: 8 * place, as: UInt64.self) }
         let note = CrashNote(page)
         guard case .suspect(let suspect) = note.begin(history: History(1), executable: 1, thread: 1) else {
-            Issue.record("nobody is blamed")
+            Issue.record("no event is blamed")
             return
         }
         #expect(suspect.number == 5 && suspect.crashes == .max)

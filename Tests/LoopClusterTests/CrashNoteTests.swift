@@ -44,7 +44,7 @@ import Testing
         #expect(NoteMemory(image).note.begin(history: ReducerBench.history, executable: 1, thread: 77) != .nothing)
     }
 
-    @Test func `has room for so many suspects, and forgets the oldest`() throws {
+    @Test func `has room for a number of suspects, and forgets the oldest`() throws {
         var reducer = try MinedReducer()
         let sessions = (1...UInt64(CrashNote.suspectsMax + 2)).map {
             reducer.bench.join(PeerID(high: 1, low: $0), capacity: 0)

@@ -15,7 +15,7 @@ import Testing
         return (bench, session)
     }
 
-    @Test func `a peer of another history that asks for the outcomes of its session makes nobody's forgotten`() throws {
+    @Test func `a peer of another history that asks for the outcomes of its session lets none be forgotten`() throws {
         var (bench, session) = try bench()
         // Its own session had the same number, in a history that is gone.
         _ = bench.say(.outcomesRequest(session, after: 40), from: stranger)
@@ -44,7 +44,7 @@ import Testing
         #expect(restarted.machine.core.sessionByPeer[client] == next)
     }
 
-    @Test func `a goodbye of another history's session ends nobody's`() throws {
+    @Test func `a goodbye of another history's session ends no session`() throws {
         var (bench, session) = try bench()
         _ = bench.say(.goodbye(session, stranger, bench.machine.history), from: stranger)
         #expect(bench.machine.core.sessions[session] != nil)
@@ -87,8 +87,7 @@ import Testing
         #expect(granted.grants.map(\.effect) == [grant.effect])
     }
 
-    @Test func `an attempt does not go on behind a later one, also where the record that took it away is lost`() throws
-    {
+    @Test func `an attempt does not continue after a later one, even if the record that voided it is lost`() throws {
         var first = try ReducerBench()
         let early = first.join(alice)
         let sender = first.join(client, capacity: 0)
@@ -107,7 +106,7 @@ import Testing
         #expect(kept.count < first.records.count)
         var second = try ReducerBench(replaying: kept)
         #expect(claim(one, of: alice, early, at: &second) == [])
-        // Who held the later one goes on.
+        // The worker that held the later one continues.
         #expect(claim(two, of: bob, late, at: &second) == [two.attempt])
     }
 
@@ -131,7 +130,7 @@ import Testing
         #expect(granted.first?.request != lost.request)
     }
 
-    /// The machine lost power behind the turn that told of it, and nobody missed the turn.
+    /// The machine lost power after the turn that told of it, and no peer noticed that the turn was missing.
     @Test func `a request of a part of the journal that is lost gives way to the journal's`() {
         var bench = PeerBench()
         bench.join()
@@ -150,15 +149,15 @@ import Testing
         #expect(bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [grant]))) == [])
     }
 
-    @Test func `a lease that begins behind a standstill of the reducer is no longer than others`() throws {
+    @Test func `a lease that begins after a standstill of the reducer is no longer than others`() throws {
         var bench = try ReducerBench()
         bench.turn()
-        // Nobody was served for ten seconds; then the first join request comes.
+        // No peer was served for ten seconds; then the first join request comes.
         _ = bench.say(.join(ReducerBench.joinRequest(alice)), from: alice, after: 10_000)
         #expect(bench.machine.status().peers.map(\.leaseMilliseconds) == [3000])
     }
 
-    @Test func `a worker that claims in an epoch behind the end is assigned nothing`() throws {
+    @Test func `a worker that claims in an epoch after the end is assigned nothing`() throws {
         var (bench, worker, grant) = try ended()
         #expect(claim(grant, of: alice, worker, at: &bench) == [])
         var again = try ReducerBench(replaying: bench.records)
@@ -205,7 +204,7 @@ import Testing
         #expect(machine.turn(at: now).deadline > now.monotonic)
     }
 
-    /// The journal has lost what was acknowledged, and the acknowledgement came behind the join request.
+    /// The journal has lost what was acknowledged, and the acknowledgement came after the join request.
     @Test func `a peer asks to join again when what it is assigned knows less than it does`() {
         var bench = PeerBench()
         bench.join()

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["epoch", "copy", "session", "other", "entries"])
-    func `is found by what a peer was told, and serves nobody`(known: String) throws {
+    func `is found by what a peer knows, and serves no peer`(known: String) throws {
         var (bench, joinRequest) = try served()
         let expected: HistoryLost.Missing
         let epoch = bench.machine.epoch
@@ -81,7 +81,7 @@ import Testing
         #expect(bench.ask(.retryParked(effect: "0.2.0", who: "")).refusal?.hasPrefix("acknowledged records") == true)
     }
 
-    @Test func `goes on under another history, with its state, and grants everything anew`() throws {
+    @Test func `goes on under another history, with its state, and grants everything again`() throws {
         var (bench, joinRequest) = try served()
         joinRequest.watermark = 3
         _ = bench.say(.join(joinRequest), from: client)
@@ -94,7 +94,7 @@ import Testing
                 .historyBegun(History(0x99), WallTime(milliseconds: bench.time)),
                 .epochBegun(Epoch(number: 2, nonce: 0x99), WallTime(milliseconds: bench.time)),
             ])
-        // Who listened learns that it is another history.
+        // A listening peer learns that it is another history.
         #expect(
             out.contains { if case .inbox(alice, let frame) = $0 { frame.history == History(0x99) } else { false } })
         #expect(bench.machine.status().peers == [])

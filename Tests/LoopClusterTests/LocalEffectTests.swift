@@ -117,7 +117,7 @@ private struct ChoresProcess {
 }
 
 @Suite struct `Effects of the reducer's own process` {
-    @Test func `run again as soon as it is restarted, whoever else is awaited`() throws {
+    @Test func `run again as soon as it is restarted, while other workers are awaited`() throws {
         var first = try ChoresProcess(at: 10_000)
         for _ in 0..<4 { first.turn() }
         // A sender that never comes back.

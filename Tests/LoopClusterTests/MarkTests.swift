@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `are made by a background job while events go on, and come behind them`() throws {
+    @Test func `are made by a background job while events go on, and come after them`() throws {
         var bench = try Self.bench()
         let (sender, next, job) = try Self.marked(&bench)
         let seq = bench.machine.seq
@@ -64,7 +64,7 @@ import Testing
         #expect(found?.difference?.seq == seq)
     }
 
-    @Test func `are passed over by a replay that began behind the mark`() throws {
+    @Test func `are passed over by a replay that began after the mark`() throws {
         var bench = try Self.bench()
         let (sender, next, job) = try Self.marked(&bench)
         _ = try bench.send(sender, from: next, .note)

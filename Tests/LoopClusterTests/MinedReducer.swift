@@ -56,7 +56,7 @@ struct MinedReducer {
         return try MinedReducer(policy: policy, replaying: bench.records, image: try #require(memory.image))
     }
 
-    /// What was journaled behind a number of records, but for hashes.
+    /// What was journaled after a number of records, except hashes.
     func records(after count: Int) -> [Record] {
         bench.records[count...].filter { if case .stateHash = $0 { false } else { true } }
     }

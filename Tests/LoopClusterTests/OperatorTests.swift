@@ -70,7 +70,7 @@ import Testing
         #expect(bench.ask(asked) == .refused("the effect 0.1.0 is not parked; see: loopctl parked"))
     }
 
-    @Test func `is told why an effect cannot be run again`() throws {
+    @Test func `learns why an effect cannot be run again`() throws {
         var (bench, _, _) = try parked()
         #expect(bench.ask(.retryParked(effect: "all", who: "")).refusal?.contains("names no effect") == true)
         #expect(bench.ask(.retryParked(effect: "0.9.0", who: "")).refusal?.contains("not wanted") == true)
@@ -116,7 +116,7 @@ import Testing
         let before = reducer.bench.records.count
         let asked = reducer.bench.document(.retryQuarantined(id: 1, who: "eve"))
         #expect(reducer.bench.say(.administration(request: 4, asked), from: Self.tool).answer(4) == nil)
-        // Somebody else's event comes in the same turn, and waits for the next.
+        // Another sender's event comes in the same turn, and waits for the next.
         let other = reducer.bench.batch(SessionID(isOfEffect ? 2 : 1), from: 2, [try reducer.bench.event(.note)])
         let out = reducer.bench.turn { $0.receive(other) }
         #expect(out.answer(4) == .done("event 1 is applied as seq \(seq)"))
@@ -136,8 +136,7 @@ import Testing
         #expect(reducer.bench.machine.status().warnings == [])
     }
 
-    @Test func `is told when the effect of a quarantined event is not wanted any more, and may drop the event`() throws
-    {
+    @Test func `learns when the effect of a quarantined event is not wanted any more, and may drop the event`() throws {
         var reducer = try quarantined(isOfEffect: true)
         reducer.bench.join(client, capacity: 0)
         _ = try reducer.bench.send(SessionID(2), from: 2, .darken("a"))
@@ -152,7 +151,7 @@ import Testing
         #expect(reducer.notes == 0)
     }
 
-    @Test func `whose retry ends the process is told so when asking again`() throws {
+    @Test func `whose retry ends the process learns so when asking again`() throws {
         var reducer = try quarantined()
         let durable = reducer.bench.records
         _ = reducer.bench.ask(.retryQuarantined(id: 1, who: "eve"))
@@ -166,13 +165,13 @@ import Testing
         #expect(next.notes == 1)
     }
 
-    @Test func `who asks for what only the journal knows is answered by the shell`() throws {
+    @Test func `with a question that only the journal can answer is answered by the shell`() throws {
         var bench = try ReducerBench()
         _ = bench.say(.administration(request: 8, bench.document(.verify)), from: Self.tool)
         #expect(bench.journalRequests.map(\.number) == [8])
     }
 
-    @Test func `who sends what is no request is told`() throws {
+    @Test func `that sends no valid request is refused`() throws {
         var bench = try ReducerBench()
         let out = bench.say(.administration(request: 8, [0xff]), from: Self.tool)
         #expect(out.answer(8)?.refusal?.contains("does not know the request") == true)

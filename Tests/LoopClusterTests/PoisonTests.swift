@@ -24,7 +24,7 @@ import Testing
         #expect(second.memory.note.suspects == [suspect])
         second.bench.join(client, capacity: 0)
         let before = second.bench.records.count
-        // What comes before it is committed first, and what comes behind it in another turn.
+        // What comes before it is committed first, and what comes after it in another turn.
         #expect(second.bench.push(batch).messages(to: client) == [acknowledged(0, 1)])
         #expect(second.records(after: before).events == [1])
         #expect(second.bench.machine.hasDeferred)
@@ -169,7 +169,7 @@ import Testing
         #expect(neither.memory.note.suspects.count == 1)
     }
 
-    /// Found by simulation: seed 6737, which lost power behind a new history.
+    /// Found by simulation: seed 6737, which lost power after a new history.
     @Test func `is forgotten by a new history only when that is durable, and with its effect not even then`() throws {
         var first = try MinedReducer()
         let sender = first.bench.join(client, capacity: 0)
@@ -238,7 +238,7 @@ import Testing
         #expect(second.bench.machine.counters[.gapInStream] == nil)
     }
 
-    @Test func `cannot make what waits behind it grow without end`() throws {
+    @Test func `cannot make what waits after it grow without end`() throws {
         let (first, batch) = try mined()
         var second = try first.dying(of: batch)
         second.bench.join(client, capacity: 0)

@@ -10,7 +10,7 @@ struct ReducerBench {
     var records: [Record] = []
     /// What the newest turn said of records that are missing.
     var lost: HistoryLost?
-    /// Who listens besides the workers.
+    /// The listeners other than workers.
     var subscriptions = Subscriptions()
     /// What turns have released besides messages.
     var backgroundJobs: [BackgroundJob] = []
@@ -158,7 +158,7 @@ extension [Outbound] {
         }
     }
 
-    /// The grants in it, whoever they are for.
+    /// The grants in it, for any worker.
     var grants: [Grant] {
         flatMap { outbound -> [Grant] in
             guard case .inbox(_, let frame) = outbound, case .commands(_, let commands) = frame.message else {

@@ -7,7 +7,7 @@ import Testing
     private static let policy = EffectPolicy(
         retry: Retry(attemptsMax: 3, firstDelay: .seconds(60), delayMax: .seconds(600), jitter: 0))
 
-    /// A worker whose effect has failed so many times, each try after its delay.
+    /// A worker whose effect has failed a number of times, each try after its delay.
     private func failed(_ times: Int) throws -> (bench: ReducerBench, effect: EffectID) {
         var bench = try ReducerBench(policy: Self.policy)
         let worker = bench.join(alice)
@@ -25,7 +25,7 @@ import Testing
         let (bench, effect) = try failed(1)
         let retryAt = try #require(bench.machine.core.effects[effect]?.retryAt)
         #expect(retryAt.milliseconds == bench.time + 60_000)
-        // Twenty of the sixty seconds pass while nobody runs.
+        // Twenty of the sixty seconds pass while no reducer runs.
         var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 20_000)
         let worker = again.join(alice)
         again.join(client, capacity: 0)
@@ -50,14 +50,14 @@ import Testing
         #expect(again.wait(for: 700_000, worker, alice).grants == [])
         #expect(again.machine.status().parked.map(\.failures) == [3])
         #expect(again.ask(.retryParked(effect: "\(effect)", who: "eve")).refusal == nil)
-        // That somebody tried it again is not forgotten either.
+        // The operator's retry is not forgotten either.
         var third = try ReducerBench(policy: Self.policy, replaying: again.records, at: again.time + 1000)
         #expect(third.machine.status().parked == [])
         let last = third.join(alice)
         #expect(third.wait(for: 4000, last, alice).grants.map(\.failures) == [0])
     }
 
-    @Test func `tells the peers it knew, as soon as they listen again, and nobody else`() throws {
+    @Test func `tells the peers it knew, as soon as they listen again, and no others`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         var again = try ReducerBench(replaying: bench.records, at: bench.time + 1000)
@@ -72,7 +72,7 @@ import Testing
             history: ReducerBench.history, epoch: epoch, session: worker, message: .serverHeartbeat(again.machine.seq))
         #expect(listened(alice) == [.inbox(alice, word)])
         #expect(listened(bob) == [])
-        // Who has been admitted in this epoch knows it.
+        // A peer that was admitted in this epoch knows it.
         again.join(alice)
         #expect(
             listened(alice).allSatisfy {
@@ -93,7 +93,7 @@ import Testing
                 for case .start(let grant) in commands { keys.insert("\(frame.history)/\(grant.effect)") }
             }
         }
-        // What an effect is told to be its key is made of these two.
+        // The idempotency key of an effect is made of these two.
         #expect(keys == ["\(ReducerBench.history)/\(effect)"])
     }
 

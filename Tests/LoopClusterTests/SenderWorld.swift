@@ -221,11 +221,11 @@ struct SenderWorld {
         told.insert(id)
         switch outcome {
         case .applied:
-            if applied[id] != 1 { throw Violation(description: "event \(id) is told as applied, and is not") }
+            if applied[id] != 1 { throw Violation(description: "event \(id) is reported as applied, and is not") }
         case .refused(.undecodable):
-            if !garbage.contains(id) { throw Violation(description: "event \(id) is told as garbage, and is none") }
+            if !garbage.contains(id) { throw Violation(description: "event \(id) is reported as garbage, and is none") }
         case .refused(.historyChanged):
-            if !streamsEnd { throw Violation(description: "event \(id) is told as lost, and no stream has ended") }
+            if !streamsEnd { throw Violation(description: "event \(id) is reported as lost, and no stream has ended") }
             lostStreams.insert(id)
         case .refused(let reason): throw Violation(description: "event \(id) is refused for \(reason)")
         }

@@ -31,7 +31,7 @@ import Testing
         #expect(third != .none)
         #expect(bench.machine.core.sessions.keys.sorted() == [second, third])
         #expect(bench.machine.counters[.sessionEvicted] == 1)
-        // It is told apart from one that was never granted, and gets another.
+        // It is distinguished from one that was never granted, and gets another.
         var joinRequest = ReducerBench.joinRequest(alice)
         (joinRequest.session, joinRequest.history) = (first, bench.machine.history)
         joinRequest.epoch = bench.machine.epoch
@@ -50,7 +50,7 @@ import Testing
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
         _ = try bench.send(sender, from: 1, .light("a", 1))
-        // The worker has an effect; nobody knows whether the sender has heard what became of its event.
+        // The worker has an effect; it is unknown whether the sender has learned the outcome of its event.
         wait(&bench, for: 10_000, hearing: [])
         let refused = bench.say(.join(ReducerBench.joinRequest(bob)), from: bob).messages(to: bob)
         #expect(
@@ -98,7 +98,7 @@ import Testing
         var bench = try ReducerBench(configuration: configuration())
         let first = bench.join(alice, capacity: 0)
         let second = bench.join(bob, capacity: 0)
-        // Nobody was heard, for nobody listened; the newcomer's join request is the first to be read.
+        // No peer was heard, since the reducer did not listen; the newcomer's join request is the first to be read.
         #expect(bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 60_000).count > 0)
         #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
         _ = bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 1000)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test
-    func `that nobody uses end a day after the epoch of their last record, however often the reducer is restarted`()
+    func `that no peer uses end a day after the epoch of their last record, however often the reducer is restarted`()
         throws
     {
         var records: [Record] = []

@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    /// A tick that is made and heard so much later.
+    /// A tick that is made, and heard, after this time.
     private func tick(_ bench: inout PeerBench, after milliseconds: Int64 = 500, received: UInt64) {
         bench.time += milliseconds
         let stamp = UInt64(bench.time) * 1_000_000
@@ -28,7 +28,7 @@ import Testing
         #expect(bench.machine.nextBatch() == nil)
     }
 
-    @Test func `is not sent again what left behind its first tick`() {
+    @Test func `is not sent again what left after its first tick`() {
         var bench = sender()
         // Made before the entries left, and heard late.
         tick(&bench, after: 1500, received: 0)
@@ -56,7 +56,7 @@ import Testing
         _ = try bench.send(session, from: 1, .note, .note)
         #expect(received(bench.turn(after: 500)) == [2])
         #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = true }) == [.max])
-        // A gap is one, whatever waits behind it.
+        // A gap is one, whatever waits after it.
         #expect(received(try bench.send(session, from: 5, .note)) == [2])
         #expect(received(bench.turn(after: 500) { $0.hasUnreadBatches = false }) == [2])
     }

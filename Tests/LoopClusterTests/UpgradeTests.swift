@@ -59,7 +59,7 @@ private struct Upgrade {
     }
 }
 
-@Suite struct `A worker of an older schema beside a newer reducer` {
+@Suite struct `A worker of an older schema with a newer reducer` {
     private let coder = CBORCoder()
 
     @Test func `is let in, and told the numbers of the feedbacks`() {

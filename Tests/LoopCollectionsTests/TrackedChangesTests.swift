@@ -56,7 +56,7 @@ import Testing
         changes.apply(to: &made)
         #expect(Array(made.keys) == Array(new.keys), "seed \(seed)")
         #expect(made == new, "seed \(seed)")
-        // What was last, was removed and came back is told as such.
+        // A last entry that was removed and came back is reported as such.
         #expect(!changes.isEmpty || old == new, "seed \(seed)")
         #expect(old != new || changes.removed == changes.inserted.map(\.key), "seed \(seed)")
         #expect((old == new) == (old.map { [$0, $1] } == new.map { [$0, $1] }), "seed \(seed)")
@@ -79,7 +79,7 @@ import Testing
             return a == b
         }
         #expect(changes.count == 3)
-        // One leaf has a changed entry; entries beside it are the same bit for bit.
+        // One leaf has a changed entry; its neighbours are the same bit for bit.
         #expect(compared == 1)
     }
 

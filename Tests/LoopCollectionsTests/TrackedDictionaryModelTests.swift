@@ -27,11 +27,11 @@ import Testing
         for seed in 1...2 { run(seed: UInt64(seed), steps: 400, keys: 80, firstOrdinal: firstOrdinal) { $0 } }
     }
 
-    @Test func `after a trillion insertions it begins to count anew`() {
+    @Test func `after a trillion insertions it starts to count again`() {
         for seed in 1...3 { run(seed: UInt64(seed), steps: 300, keys: 80, firstOrdinal: (1 << 40) - 40) { $0 } }
     }
 
-    /// Runs a random history; where it fails, the shortest part of it that fails is told.
+    /// Runs a random history; if it fails, reports the shortest part of it that fails.
     private func run<Key: Hashable & Sendable>(
         seed: UInt64, steps: Int, keys: Int, firstOrdinal: Int = 0, key: @escaping (Int) -> Key
     ) {

@@ -27,7 +27,7 @@ import Testing
         #expect(dictionary.last?.key == 2000)
     }
 
-    @Test func `a value that nobody else holds is changed in place`() {
+    @Test func `a value with one owner is changed in place`() {
         var dictionary = TrackedDictionary((0..<100).map { ($0, [$0]) })
         dictionary[5]?.reserveCapacity(100)
         let before = dictionary[5]?.withUnsafeBufferPointer { $0.baseAddress }

@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import Testing
 
-/// Every program that speaks to a reducer is told where by one option and one variable.
+/// Every program that speaks to a reducer takes its address from one option and one variable.
 @Suite struct `The address of the reducer` {
     private struct Idle: LoopDefinition {
         struct State: Codable, Sendable {}

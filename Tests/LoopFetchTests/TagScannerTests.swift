@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["script", "style"])
-    func `an html element behind a script or a style sheet that is closed at once is not plain`(_ name: String) throws {
+    func `an html element after a script or a style sheet that is closed at once is not plain`(_ name: String) throws {
         #expect(try scanned(Array("<\(name)/><html id=a>".utf8)) == nil)
     }
 

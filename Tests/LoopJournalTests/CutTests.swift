@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ["replacement", "file moved", "log moved"])
-    func `is finished by whoever comes next, wherever the process that cut it ended`(state: String) throws {
+    func `is finished by the next process, wherever the process that cut it ended`(state: String) throws {
         var appender = Appender(try Examples.open(folder.journal))
         try appender.append(events: 5)
         // As the files of a process that was killed: with a log.

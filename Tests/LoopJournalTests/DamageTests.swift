@@ -65,7 +65,7 @@ import Testing
         #expect(records == appended && report == [])
     }
 
-    @Test func `with a bit changed in the file is told, or gives what was appended`() {
+    @Test func `with a bit changed in the file is reported, or gives what was appended`() {
         var random = SeededRandom(seed: 3)
         // The headers of the pages, whose every bit matters to SQLite, and many places between.
         var offsets = Array(0..<100)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `with a bit changed in the log is told, or gives what was appended`() {
+    @Test func `with a bit changed in the log is reported, or gives what was appended`() {
         var random = SeededRandom(seed: 4)
         var offsets = Array(0..<32)
         for frame in 0..<(log.count - 32) / Self.frameBytes {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `that is cut anywhere is told, or gives what was appended`() {
+    @Test func `that is cut anywhere is reported, or gives what was appended`() {
         var random = SeededRandom(seed: 5)
         for _ in 0..<60 {
             let end = Int.random(in: 1..<file.count, using: &random)

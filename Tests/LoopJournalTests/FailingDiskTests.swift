@@ -143,7 +143,7 @@ import Testing
         #expect(try killed().all() == appender.records)
         try appender.append(events: 2, bytes: 1000)
         #expect(try killed().all() == Array(appender.records[..<6]))
-        // Whoever reads sees them all the same.
+        // A reader sees them all the same.
         #expect(appender.journal.position == 8)
         #expect(try appender.journal.all() == appender.records)
         for _ in 0..<300 { try appender.append(events: 1, bytes: 1000) }

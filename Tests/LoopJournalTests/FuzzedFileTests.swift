@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `or whose rows are missing before a position that is asked for is told so`() throws {
+    @Test func `or whose rows are missing before the requested position is reported`() throws {
         // As a snapshot in the middle of the damage asks for it.
         try change("DELETE FROM batches WHERE first_position = 3")
         let journal = try SQLiteJournal.read(folder.journal)

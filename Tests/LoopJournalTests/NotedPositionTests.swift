@@ -23,8 +23,8 @@ import Testing
     }
 
     /// With durability `none` the records wait in memory; the row of a snapshot that came before them would outlive them, and the
-    /// next start would go on from a state that nobody's journal has.
-    @Test func `and adds a snapshot only behind the records that it stands for`() throws {
+    /// next start would continue from a state that no journal has.
+    @Test func `and adds a snapshot only after the records that it stands for`() throws {
         var appender = Appender(try Examples.open(folder.journal, .none))
         try appender.append(events: 5)
         let write = try #require(appender.journal.snapshotWriter)

@@ -67,7 +67,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: link).map([UInt8].init) == content)
     }
 
-    @Test mutating func `that were changed, cut or removed are told from good ones`() throws {
+    @Test mutating func `that were changed, cut or removed are distinguished from good ones`() throws {
         try appender.append(events: 10)
         let entry = try snapshot([1, 2, 3, 4])
         let file = "test.journal.snapshots/" + (try Folder.names(folder.journal + ".snapshots")[0])

@@ -34,7 +34,7 @@ import Testing
         #expect(owned == nil)
     }
 
-    @Test func `a lock that somebody has is not waited for`() {
+    @Test func `a lock that is held is not waited for`() {
         let lock = Locked(1)
         #expect(lock.withLockIfFree { $0 } == 1)
         lock.withLock { _ in #expect(lock.withLockIfFree { $0 } == nil) }

@@ -18,7 +18,7 @@ import Testing
         #expect(try Sample.parse("linkcheck", "given", environment: environment)[Sample.site] == "given")
     }
 
-    @Test func `that nobody knows, or that are empty, are not looked at`() throws {
+    @Test func `that are unknown or empty are ignored`() throws {
         let arguments = try Sample.parse(
             "linkcheck", "s", environment: ["LOOP_UNKNOWN": "x", "LOOP_PER_HOST": "", "LOOP_EXTERNAL": "0"])
         #expect(arguments[Sample.perHost] == 8)

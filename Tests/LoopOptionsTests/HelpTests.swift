@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [40, 60, 80, 120])
     func `fit the width`(width: Int) {
         let lines = Sample.program.helpText(of: ["linkcheck"], width: width).split(separator: "\n")
-        // A title may be longer than the line, and help beside it keeps 20 characters; the usage line is not broken.
+        // A title may be longer than the line, and its help keeps 20 characters; the usage line is not broken.
         let wrapped = lines.filter { !$0.hasPrefix("Usage:") && !$0.hasPrefix("More") }
         #expect(wrapped.allSatisfy { $0.count <= max(width, 56) })
     }

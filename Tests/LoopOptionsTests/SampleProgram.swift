@@ -1,6 +1,6 @@
 import LoopOptions
 
-/// A program like the ones of this project: a loop's own options beside those of its node.
+/// A program like the ones of this project: a loop's own options in addition to those of its node.
 enum Sample {
     static let bind = Option("bind", .endpoint, default: "tcp://127.0.0.1:7710", help: "where to listen")
     static let silence = Option(

@@ -9,7 +9,7 @@ struct Answer {
     var body = ""
 }
 
-/// One connection of a client that sends what it is told to, byte for byte.
+/// One connection of a client that sends given bytes.
 final class Connection {
     private let descriptor: Int32
     private var buffer: [UInt8] = []

@@ -161,7 +161,7 @@ import Testing
         #expect(server.concurrencyMax > 1)
     }
 
-    @Test func `who finds no room is let in when somebody leaves`() throws {
+    @Test func `a client that finds no room is let in when another leaves`() throws {
         let server = try server {
             $0.connectionsMax = 1
             $0.threads = 1

@@ -44,7 +44,7 @@ import Testing
         #expect(throws: ConnectionRefused.self) { try Connection(port: server.port) }
     }
 
-    @Test func `leaves nobody waiting, however long they would have`() throws {
+    @Test func `leaves no client waiting, however long its request would have`() throws {
         let folder = TestFolder()
         var options = SiteServer.Options()
         options.threads = 3

@@ -64,7 +64,7 @@ import Testing
         #expect(changes.inserted.map(\.key) == [50_000])
     }
 
-    /// Keys and values in turn, as a dictionary is encoded, and a key behind them.
+    /// Keys and values in turn, as a dictionary is encoded, and a key after them.
     private struct Pairs: Encodable {
         let entries: [(Int, String)]
         var last: Int?

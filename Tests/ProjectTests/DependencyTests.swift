@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["loop-effect", "loop-reducer", "LoopNode", "LoopExamples", "LoopTesting", "LoopJournal"])
-    func `link no user interface where nobody looks at them`(target: String) {
+    func `link no user interface unless they show one`(target: String) {
         let reached = Self.reached(from: target)
         #expect(reached.contains("LoopCore"))
         #expect(

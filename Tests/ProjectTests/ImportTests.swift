@@ -3,7 +3,7 @@ import Testing
 
 /// The compiler lets any target import Foundation, Glibc and Dispatch, so the border around the pure code is kept here.
 @Suite struct `The pure modules` {
-    /// What each may import beside the language's own modules.
+    /// What each may import in addition to the language's own modules.
     private static let neighbours: [String: Set<String>] = [
         // CMemory is memory: it grows where it is, and is fetched before it is needed.
         "LoopCollections": ["CMemory", "LoopLock"],
@@ -39,7 +39,7 @@ import Testing
         #expect(Set(names).isSubset(of: try #require(Self.neighbours[module])))
     }
 
-    /// The modules that a file imports, whatever stands before and behind `import`.
+    /// The modules that a file imports, whatever stands before and after `import`.
     static func imports(in text: String) -> [String] {
         let kind = /^\s*(?:@\w+(?:\([^)]*\))?\s+|public\s+|package\s+|internal\s+|fileprivate\s+|private\s+)*import\s+/
         let detail = /(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)/

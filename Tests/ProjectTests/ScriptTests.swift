@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The scripts behind `make`, run with programs of their own in the place of the system's.
+/// The scripts of `make`, run with stubs in the place of the system's programs.
 @Suite struct `The scripts` {
     /// Runs shell commands at the root with `PATH` leading to the stubs first.
     private func shell(_ commands: String, stubs: [String: String] = [:], path: String = "/usr/bin:/bin") throws
@@ -98,7 +98,7 @@ import Testing
         #expect(result.code == 0)
     }
 
-    @Test func `install what is missing, and what is asked for beside it`() throws {
+    @Test func `install what is missing, and what is named in addition`() throws {
         let stubs = ["dpkg-query": Self.curlMissing, "apt-get": Self.noted, "id": "echo 0"]
         let result = try shell("scripts/install-packages curl-of-mine; cat $STUBS/calls", stubs: stubs)
         #expect(result.output.contains("installing libcurl4-openssl-dev curl-of-mine"))

@@ -82,7 +82,7 @@ import Testing
         #expect(#expect(throws: SQLiteError.self) { try database.execute("no sql") }?.kind == .other)
     }
 
-    @Test func `leaves the log alone until it is told to bring it into the file`() throws {
+    @Test func `leaves the log alone until it is asked to bring it into the file`() throws {
         defer { remove() }
         do {
             let database = try Database(path, .create)

@@ -54,7 +54,7 @@ final class ForeignPeer {
         }
     }
 
-    /// Reads so many bytes, or fewer where the other side hangs up.
+    /// Reads a number of bytes, or fewer if the other side hangs up.
     @discardableResult
     private func read(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -29,7 +29,7 @@ import ZMQ
         #expect(router.malformedMessages == 1)
     }
 
-    @Test func `an oversized message disconnects its sender and nobody else`() throws {
+    @Test func `an oversized message disconnects its sender and no other peer`() throws {
         var options = SocketOptions()
         options.messageBytesMax = 1000
         var pull = try Socket(.pull, in: context, options: options)

@@ -136,7 +136,7 @@ import ZMQ
             }
         }
         for await thread in threads {
-            // Over and over: when the thread is in its wait, nobody is told.
+            // Repeatedly, since nothing reports that the thread is in its wait.
             for _ in 0..<50 {
                 pthread_kill(thread, SIGUSR1)
                 usleep(1000)

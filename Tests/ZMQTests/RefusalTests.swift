@@ -38,7 +38,7 @@ import ZMQ
         #expect(try next(&dealer) == "still")
     }
 
-    @Test func `an address in use is told in a line that says what to do`() throws {
+    @Test func `an address in use is reported in a line that says what to do`() throws {
         var first = try Socket(.pull, in: context)
         var second = try Socket(.pull, in: context)
         let endpoint = try first.bind("tcp://127.0.0.1:*")
@@ -49,7 +49,7 @@ import ZMQ
                 + "(another process is bound there; stop it or choose another endpoint)")
     }
 
-    @Test func `an ipc path somebody listens at is not taken over, a stale one is`() throws {
+    @Test func `an ipc path with a listener is not taken over, a stale one is`() throws {
         let path = "\(folder.path)/in-use"
         var first = try Socket(.pull, in: context)
         try first.bind("ipc://\(path)")
@@ -57,7 +57,7 @@ import ZMQ
         #expect(throws: ZMQError(.bind, code: EADDRINUSE, endpoint: "ipc://\(path)")) {
             try second.bind("ipc://\(path)")
         }
-        // What a killed process leaves behind: a socket file that nobody listens at.
+        // A killed process leaves a socket file without a listener.
         let stale = "\(folder.path)/stale"
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()

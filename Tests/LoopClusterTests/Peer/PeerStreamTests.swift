@@ -152,7 +152,7 @@ import Testing
         #expect(stream.session == .none)
         #expect(stream.offered == 0)
         bench.join()
-        // Before a batch is made: whoever writes it down does so before it is pushed.
+        // Before a batch is made, so that it can be written to a file before it is pushed.
         stream = bench.machine.stream(after: 2)
         #expect(stream.entries.map { Array($0.payload) } == [[3]])
         #expect(stream.session == bench.session)

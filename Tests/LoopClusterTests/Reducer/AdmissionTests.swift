@@ -35,7 +35,7 @@ import Testing
         #expect(choose() == .inPlace(of: first))
     }
 
-    @Test func `retires sessions that nobody speaks for, but not in grace, when they may have effects`() throws {
+    @Test func `retires sessions without a peer, but not in grace, when they may have effects`() throws {
         var configuration = ReducerConfiguration()
         configuration.sessionRetention = .seconds(60)
         var bench = try PartBench(configuration: configuration)

@@ -62,7 +62,7 @@ import Testing
         #expect(bench.machine.status().peers.map(\.completed) == [2, 0])
     }
 
-    @Test func `until its last event, behind which nobody has to cancel it`() throws {
+    @Test func `until its last event, after which it needs no cancellation`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
     }
 
-    @Test func `until its last event, behind which it stays completed while it is wanted`() throws {
+    @Test func `until its last event, after which it stays completed while it is wanted`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
@@ -124,7 +124,7 @@ import Testing
         #expect(bench.machine.state.notes == 0)
     }
 
-    @Test func `of all silent workers, by worker and effect, once somebody is there to run them`() throws {
+    @Test func `of all silent workers, by worker and effect, once another worker can run them`() throws {
         var bench = try ReducerBench()
         let first = bench.join(alice)
         let second = bench.join(bob)
@@ -133,7 +133,7 @@ import Testing
         let owners = [first: grants(to: alice, in: out), second: grants(to: bob, in: out)]
         #expect(owners.values.map(\.count) == [2, 2])
         for _ in 0..<10 { bench.turn(after: 500) }
-        // Who can run nothing takes nothing.
+        // A worker without capacity takes nothing.
         let carol = PeerID(high: 0, low: 3)
         bench.join(carol, capacity: 0)
         for _ in 0..<3 { bench.turn() }

@@ -65,7 +65,7 @@ import Testing
         #expect(bench.machine.counters[.joinRefused] == 3)
     }
 
-    @Test func `who repeat their join request get one session`() throws {
+    @Test func `that repeat their join request get one session`() throws {
         var bench = try ReducerBench()
         var joinRequest = ReducerBench.joinRequest(alice)
         joinRequest.session = SessionID(40)

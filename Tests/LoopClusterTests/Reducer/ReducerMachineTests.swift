@@ -30,7 +30,7 @@ import Testing
         #expect(again.machine.state.notes == 1)
     }
 
-    @Test func `gives what nobody claims to others, after the silence limit`() throws {
+    @Test func `gives unclaimed effects to others, after the silence limit`() throws {
         let (bench, grant) = try running()
         var again = try ReducerBench(replaying: bench.records, at: 20_000)
         let session = again.join(bob)
@@ -44,7 +44,7 @@ import Testing
     @Test func `retires the sessions of those who never come back`() throws {
         let (bench, _) = try running()
         var again = try ReducerBench(replaying: bench.records, at: 20_000)
-        // What it ran goes to nobody any more. The turns are short, so that the reducer does not seem to stand still.
+        // Its effects go to no worker any more. The turns are short, so that the reducer does not seem to stand still.
         for _ in 0..<(23 * 3600) { again.turn(after: 1000) }
         #expect(!again.records.contains(.sessionRetired(SessionID(2))))
         for _ in 0..<(2 * 3600) { again.turn(after: 1000) }

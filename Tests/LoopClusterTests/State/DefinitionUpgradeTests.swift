@@ -64,7 +64,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         #expect(try site.happen(.alarm(9)) == [.cancelled(effect(1, 3)), .started(effect(1, 4))])
     }
 
-    @Test func `a feedback that comes back has its number, and names its effects anew`() throws {
+    @Test func `a feedback that comes back keeps its number, and gives its effects new names`() throws {
         var site = try site()
         #expect(try site.continueWith(Works(Works.jobs)) == [.cancelled(effect(1, 3))])
         #expect(try site.continueWith(Works(Works.jobs, Works.alarm)) == [.started(effect(1, 3, 1))])
@@ -79,7 +79,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         #expect(changes == [.updated(effect(0, 1)), .updated(effect(0, 2))])
         #expect(try site.request(of: effect(0, 1)) == 10)
         #expect(site.core.effects[effect(0, 1)]?.version == Seq(3))
-        // Who runs them sees a newer version, and goes on.
+        // The worker that runs them sees a newer version, and continues.
         #expect(site.core.effects[effect(0, 1)]?.floor == Attempt(epoch: 1, count: 0))
     }
 
@@ -93,7 +93,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         #expect(site.core.effects[effect(0, 1)]?.floor == Attempt(epoch: 1, count: 0))
     }
 
-    @Test func `a feedback of another form, or with keys of another type, begins anew`() throws {
+    @Test func `a feedback of another form, or with keys of another type, starts again`() throws {
         var site = try site()
         let single = Works.Form.skippingRepeated("jobs", state: { $0.jobs["dig"] }, effect: { (_: Int) in .none })
         #expect(
@@ -164,7 +164,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
                 """)
     }
 
-    @Test func `is told from this one also where only the form of a feedback has changed`() throws {
+    @Test func `differs from this one even if only the form of a feedback has changed`() throws {
         var site = try Site(Works(Works.jobs))
         let snapshot = try site.happenAndSnapshot(.job("dig", 1))
         let count = site.records.count
@@ -198,7 +198,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         #expect(try other.apply(.definition(other.ownDefinition)) == [])
     }
 
-    @Test func `is taken over where no event is left, and its first effects are named anew`() throws {
+    @Test func `is taken over where no event is left, and its first effects get new names`() throws {
         let site = try Site(Works(Works.alarm).beginning(with: Works.State(jobs: ["dig": 1], alarm: 2)))
         var other = JournaledState(
             definition: Works(Works.alarm, Works.jobs).beginning(with: Works.State(jobs: ["dig": 1], alarm: 2)),

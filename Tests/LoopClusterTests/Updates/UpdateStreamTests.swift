@@ -16,7 +16,7 @@ import Testing
         out.compactMap { if case .reply(.router([5]), let frame) = $0 { frame.message } else { nil } }
     }
 
-    @Test func `nothing is published for whom nobody follows`() throws {
+    @Test func `nothing is published without followers`() throws {
         var bench = LibraryBench()
         let out = try bench.send(.visit)
         #expect(!out.contains { if case .publish(.updates, _) = $0 { true } else { false } })
@@ -50,7 +50,7 @@ import Testing
             ])
     }
 
-    @Test func `a stream's interval is kept, and the reducer's own limit beside it`() throws {
+    @Test func `a stream's interval is kept, and so is the reducer's own limit`() throws {
         var bench = LibraryBench(following: [full, UpdateStream(.full, interval: 1000)])
         _ = bench.turn()
         var counts = [0, 0]
@@ -116,7 +116,7 @@ import Testing
         #expect(resting.last == hash)
     }
 
-    @Test func `who joins in the middle of an interval gets the state of an update that is made for it`() throws {
+    @Test func `an observer that joins within an interval gets the state of an update that is made for it`() throws {
         var bench = LibraryBench(following: [slow])
         _ = bench.turn()
         let old = bench.state
@@ -273,7 +273,7 @@ import Testing
         #expect(out.published(on: .transitions(LibraryBench.loop)) == [])
     }
 
-    @Test func `what was missed is told again while it is at hand`() throws {
+    @Test func `missed transitions are sent again while the reducer has them`() throws {
         var bench = following { $0.transitionBytesMax = 500 }
         for _ in 0..<20 { _ = try bench.send(.visit) }
         #expect(seqs(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(17)))) == [18, 19, 20])
@@ -284,7 +284,7 @@ import Testing
         #expect(bench.ask(.transitionsRequest(fingerprint: fingerprint, after: Seq(.max))) == [.transitions([])])
     }
 
-    @Test func `who has another definition is told so`() throws {
+    @Test func `an observer with another definition is refused`() throws {
         var bench = following()
         let answer = bench.ask(.transitionsRequest(fingerprint: 1, after: Seq(0)))
         #expect(

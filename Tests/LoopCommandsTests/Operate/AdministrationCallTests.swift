@@ -58,7 +58,7 @@ import Testing
         #expect(try await ask(reducer) == .done("own"))
     }
 
-    @Test func `that nobody answers says so, and how far the answer came`() async throws {
+    @Test func `without an answer says so, and how far the answer came`() async throws {
         let silent = try FakeReducer { _, _ in [] }
         await #expect(
             throws: AdministrationError.silent(silent.address, .milliseconds(50), parts: 0, of: 0)

@@ -55,7 +55,7 @@ import Testing
         #expect(reading?.workerRates == [10])
     }
 
-    @Test func `begins anew with a new epoch`() {
+    @Test func `starts again with a new epoch`() {
         var meter = ProgressMeter()
         _ = meter.take(report(done: 900, completed: [900], epoch: 2), at: at(0))
         let reading = meter.take(report(done: 3, completed: [1], epoch: 3), at: at(1000))

@@ -28,7 +28,7 @@ import Testing
         #expect(processes.deadline == nil)
     }
 
-    @Test func `are told to leave where they have not heard of the verdict`() {
+    @Test func `are asked to leave if they have not heard of the verdict`() {
         var processes = begun()
         #expect(processes.exited(.reducer, .exited(0), at: at(0)) == [])
         #expect(processes.exited(.worker(1), .exited(0), at: at(10)) == [])
@@ -148,7 +148,7 @@ import Testing
         #expect(processes.exited(.reducer, .exited(0), at: at(3)) == [.finish(64)])
     }
 
-    @Test func `go on without a worker that left, and people are told when none is left`() {
+    @Test func `go on without a worker that left, and a line says when none is left`() {
         var processes = begun()
         #expect(processes.exited(.worker(1), .exited(0), at: at(0)) == [])
         #expect(processes.exited(.worker(2), .exited(0), at: at(1000)) == [])

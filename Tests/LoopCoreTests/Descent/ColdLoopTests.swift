@@ -47,7 +47,7 @@ import Testing
         #expect(log.lines == ["effect 0", "reduce 0", "effect 1", "reduce 1", "effect 2"])
     }
 
-    @Test func `11 a reader that stops ends the loop, whoever reduces`() async {
+    @Test func `11 a reader that stops ends the loop, whichever thread reduces`() async {
         let log = Log()
         let states = system(
             initial: 0, reduce: { (state: Int, event: Int) in state + event },

@@ -105,7 +105,7 @@ import Testing
         #expect(loop.state.value == 6)
     }
 
-    @Test func `36 leaving an optional part cancels its effects, and coming back begins anew`() {
+    @Test func `36 leaving an optional part cancels its effects, and coming back starts them again`() {
         var wishes = Wishes<Part?, Int>(
             Feedback<Part, Int>.each("a", requests: { [0: $0.value] }) { (_: Int) in .none }.optional(),
             Feedback<Part, Int>.lensing("b", state: { $0.value }) { (_: Int) in .none }.optional())

@@ -22,7 +22,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     private let flood = 1_000_000
 #endif
 
-/// What bodies may do that nobody hopes for.
+/// What badly behaved bodies may do.
 @Suite(.timeLimit(.minutes(5))) struct `Effects of every conduct` {
     @Test func `one that ends in the middle has sent what it has sent, and is not started again`() async {
         let loop = counting([
@@ -58,7 +58,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
         #expect(loop.parked == [])
     }
 
-    @Test func `one that does not heed its cancellation holds up nobody, and nothing that it sends is reduced`() async {
+    @Test func `one that ignores its cancellation holds up no other, and nothing that it sends is reduced`() async {
         let log = Log()
         let loop = counting([
             .skippingRepeated("deaf", state: { $0.value }) { value in

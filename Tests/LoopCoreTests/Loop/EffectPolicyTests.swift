@@ -93,7 +93,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         loop.stop()
     }
 
-    @Test func `no more effects run at once than allowed, and a group at its limit holds up nobody`() async {
+    @Test func `no more effects run at once than allowed, and a group at its limit holds up no other`() async {
         let log = Log()
         let loop = counting([
             .each("pages", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { page in
@@ -128,7 +128,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
             log.lines == (0..<3).flatMap { ["start \($0)", "go \($0)", "end \($0)"] })
     }
 
-    @Test func `ten thousand synchronous effects behind a limit of one do not recurse`() {
+    @Test func `ten thousand synchronous effects under a limit of one do not recurse`() {
         struct Many: Sendable {
             var sum = 0
             var wanted: [Int: Int] = [:]

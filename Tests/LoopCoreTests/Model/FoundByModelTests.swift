@@ -9,7 +9,7 @@ import Testing
     }
 
     /// It ran from the loop's start on, and saw the event that brought its part.
-    @Test func `14 36 a custom feedback of an absent part does not run, and begins anew without an event`() async {
+    @Test func `14 36 a custom feedback of an absent part does not run, and starts again without an event`() async {
         await expectNoDifference(
             ModelCase(feedbacks: [.init(.custom, .events([]), modifiers: [.present(2)])], steps: []))
         await expectNoDifference(

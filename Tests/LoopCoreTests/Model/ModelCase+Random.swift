@@ -67,7 +67,7 @@ extension ModelFeedback {
         }
         // Events of an effect that starts at no promised place have no promised place either.
         if concurrency != nil { body = .task }
-        // Nobody can know from outside when an input is attached again.
+        // It cannot be known from outside when an input is attached again.
         if form == .input { modifiers.removeAll { $0 != .part && $0 != .mapped } }
         if body != .task { (attempts, isLimited, failing) = (1, false, nil) }
     }

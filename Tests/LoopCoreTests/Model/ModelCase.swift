@@ -119,7 +119,7 @@ struct Reaction: Hashable, Sendable {
         case send(Put)
         case stop
         case subscribe
-        /// A send on behalf of a running effect: of those that a feedback has started, so many before the last.
+        /// A send on behalf of a running effect: of those that a feedback has started, a number before the last.
         case sendAs(Int, back: Int, Put)
     }
 
@@ -144,7 +144,7 @@ enum Step: Hashable, Sendable {
     case subscribe
     /// A subscriber takes a state and answers it with an event.
     case read(Int, Put)
-    /// An effect does something: of those that a feedback has started, so many before the last.
+    /// An effect does something: of those that a feedback has started, a number before the last.
     case effect(Int, back: Int, Deed)
     case custom(Int, Put)
     case input(Int, Put)

@@ -24,7 +24,7 @@ struct Observation: Equatable, Sendable {
     var entered: Set<Attempt> = []
     /// The attempts that have been cancelled.
     var cancelled: Set<Attempt> = []
-    /// The pairs that custom feedbacks have seen, by feedback, anew each time they were attached.
+    /// The pairs that custom feedbacks have seen, by feedback, one list for each time they were attached.
     var pairs: [Int: [[String]]] = [:]
 
     /// Whether something has been seen that should not have been, whatever may still come.

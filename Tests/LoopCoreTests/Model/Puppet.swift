@@ -1,7 +1,7 @@
 import LoopCore
 import LoopLock
 
-/// The body of an attempt, which does what it is told, and does not heed its cancellation.
+/// The body of an attempt, which follows the test's orders and ignores its cancellation.
 final class Puppet: Sendable {
     struct Failure: Error {}
 

@@ -8,7 +8,7 @@ extension Reference {
         case cancel(EffectID)
     }
 
-    /// 32, 36: a feedback of a part sees the part and its own events; the part's going cancels, its coming begins anew,
+    /// 32, 36: a feedback of a part sees the part and its own events; its absence cancels, its return starts again
     /// without an event (14).
     mutating func ask(_ feedback: Int, _ event: Put?) -> [Wish] {
         let made = made.feedbacks[feedback]
@@ -66,7 +66,7 @@ extension Reference {
 
     private func one(_ request: (some Any)?) -> [String: String] { request.map { ["": "\($0)"] } ?? [:] }
 
-    /// 17, 18, 24: what is not wanted any more is cancelled, then what stays is told its new request, then what is new
+    /// 17, 18, 24: what is not wanted any more is cancelled, then what remains gets its new request, then what is new
     /// starts.
     /// - Parameter renews: what is wanted again is a new effect.
     private mutating func follow(_ feedback: Int, _ wanted: [String: String], renews: Bool) -> [Wish] {

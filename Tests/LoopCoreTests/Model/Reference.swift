@@ -22,7 +22,7 @@ struct Reference {
         var change: Put?
         /// The effect that sent it.
         var source: EffectID?
-        /// Who waits for it to be applied.
+        /// The asker that waits for it to be applied.
         var asker: String?
     }
 
@@ -102,7 +102,7 @@ struct Reference {
         send(event)
     }
 
-    /// The effect that a step or reaction means: of those that a feedback has started, so many before the last.
+    /// The effect that a step or reaction means: of those that a feedback has started, a number before the last.
     func attempt(_ feedback: Int, back: Int) -> Attempt? {
         let all = (started[feedback] ?? []).intersection(settled).sorted()
         return all.isEmpty ? nil : all[all.count - 1 - back % all.count]
@@ -261,7 +261,7 @@ struct Reference {
 
     // MARK: Feedbacks
 
-    /// 8: feedbacks are told in the order of their declaration.
+    /// 8: feedbacks see each event in the order of their declaration.
     private mutating func evaluate(_ event: Put?) {
         var wishes: [Wish] = []
         for feedback in made.feedbacks.indices { wishes += ask(feedback, event) }

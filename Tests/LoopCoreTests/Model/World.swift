@@ -2,7 +2,7 @@ import LoopCore
 import LoopLock
 import LoopTesting
 
-/// A subscriber; whoever runs the case is the only one to read.
+/// A subscriber; only the runner of the case reads it.
 private final class Reader: @unchecked Sendable {
     private var states: AsyncStream<Cells>.Iterator
     private let flaw: Flaw?
@@ -219,7 +219,7 @@ final class World: Sendable {
 
     func wished(_ changes: ArraySlice<EffectChange>) {
         content.withLock { content in
-            // What is found out for a transition that a stop discards is nobody's wish.
+            // What follows from a transition that a stop discards is not wanted.
             if content.isStopped { return }
             for change in changes {
                 switch change {

@@ -185,7 +185,7 @@ import Testing
         #expect(scheduler.next(at: .zero) { _ in true } == nil)
     }
 
-    @Test func `who will start after some others is known, where no groups are in the way`() {
+    @Test func `the effect that starts after a number of others is known without groups`() {
         var scheduler = PlacedScheduler(policies: [:])
         #expect(scheduler.place(after: 0) == nil)
         for place in [7, 3, 9, 0] { scheduler.add(at: place, of: 1, group: nil) }

@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a part that comes and goes begins anew`() {
+    @Test func `a part that comes and goes starts again`() {
         var machine = Evaluator<State?, Int>(
             feedbacks: [Feedback<State, Int>.each("a", requests: \.tracked) { (_: String) in .none }.optional()])
         var state: State? = State(tracked: [2: "b", 1: "a"])

@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite struct `The counter` {
-    @Test func `counts up and down and begins anew`() throws {
+    @Test func `counts up and down and starts again`() throws {
         try TestLoop.run(Counter()) { loop in
             try loop.send(.increment) { $0.count = 1 }
             try loop.send(.increment) { $0.count = 2 }

@@ -119,7 +119,7 @@ import Testing
         #expect(server.concurrencyMax == 2)
     }
 
-    @Test func `a site that nobody serves is broken`() async throws {
+    @Test func `a site without a server is broken`() async throws {
         let server = try server()
         let port = server.port
         server.stop()

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `nobody throws a ball that he does not have`() throws {
+    @Test func `no player throws a ball without having it`() throws {
         try TestLoop.run(PlayCatch()) { loop in
             try loop.send(.throwToPerson)
             try loop.send(.throwToMachine) {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func `the ball always comes back, whoever dies with it`(seed: UInt64) throws {
+    func `the ball always comes back, whichever process dies with it`(seed: UInt64) throws {
         let cluster = SimulatedCluster(PlayCatch(), seed: seed)
         cluster.answer("machine") { (_: PlayCatch.State, effect: inout SimulatedEffect<PlayCatch.Event>) in
             effect.pause(.seconds(1))

@@ -22,7 +22,7 @@ import Testing
         return page
     }
 
-    @Test func `a keystroke begins the rest anew`() throws {
+    @Test func `a keystroke starts the pause again`() throws {
         try TestLoop.run(MovieSearch(server: Films.server)) { loop in
             try loop.send(.typed("m")) { $0.text = "m" }
             let first = try loop.expectStart("rest", "m")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a server that asks for patience gets it, and people are told`() throws {
+    @Test func `a server that asks for patience gets it, and the page says so`() throws {
         try TestLoop.run(MovieSearch(server: Films.server), mode: .withoutStates) { loop in
             let page = try search("film", loop)
             let busy = ServerFailure(status: 429, retryAfterSeconds: 7)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `five tries, each later than the one before, and then it is given up until somebody wants it`() throws {
+    @Test func `five tries, each later than the one before, and then it is given up until the user wants it`() throws {
         try TestLoop.run(MovieSearch(server: Films.server), mode: .withoutStates) { loop in
             let page = try search("film", loop)
             var delays: [Duration] = []

@@ -20,7 +20,7 @@ import Testing
             }
             try loop.send(.more) { $0.status = .loading }
             let second = try loop.expectStart("page", request(2))
-            // Who is at the end of the list says so again and again.
+            // A view at the end of the list says so repeatedly.
             try loop.send(.more)
             try second.complete(sending: .loaded(Films.page(2, of: 2))) {
                 $0.batch.number = 2

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `who goes on typing is not told of the name before`() throws {
+    @Test func `further typing discards the answer about the name before`() throws {
         try TestLoop.run(SignIn()) { loop in
             try loop.send(.typeName("ada")) {
                 $0.userName = "ada"
@@ -205,7 +205,7 @@ import Testing
             }
         }
         let end = try cluster.run()
-        // Whoever stops typing gets his answer.
+        // The answer comes once the user stops typing.
         #expect(end.state.userName.isEmpty ? end.state.check == .none : [.free, .taken].contains(end.state.check))
     }
 }

@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite struct `The switch` {
-    @Test func `cancels what a child has going on when it is left, and begins it anew when it is entered`() throws {
+    @Test func `cancels a child's effects when it is left, and starts them again when it is entered`() throws {
         try TestLoop.run(Switch()) { loop in
             let red = try loop.expectStart("red", TrafficLight.State.red)
             try red.complete(sending: .light(.next)) { $0 = .light(.green) }
@@ -49,7 +49,7 @@ import Testing
         clock.advance(by: .milliseconds(2500))
         #expect(loop.state == .light(.yellow) && clock.sleepersCount == 1)
         loop.send(.flip)
-        // Had the light's timer gone on, it would now be red behind the stopwatch's back.
+        // If the light's timer had continued, it would now be red.
         clock.advance(by: .milliseconds(500))
         #expect(loop.seq == Seq(3))
         clock.advance(by: .milliseconds(2500))
@@ -60,7 +60,7 @@ import Testing
         #expect(loop.state == .light(.green))
     }
 
-    @Test func `a stopwatch that is reset begins its second anew`() {
+    @Test func `a stopwatch that is reset starts its second again`() {
         let clock = VirtualClock()
         let loop = Loop(Switch(clock: clock), clock: clock)
         loop.send(.flip)

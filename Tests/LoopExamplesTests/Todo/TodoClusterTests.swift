@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: 0..<15 as Range<UInt64>)
-    func `every edit that counts is told in the end, whatever fails`(seed: UInt64) throws {
+    func `every edit that counts is sent in the end, whatever fails`(seed: UInt64) throws {
         let cluster = Self.cluster(seed: seed)
         cluster.invariant("at most one item is being told") { $0.toSync.count <= 1 }
         cluster.invariant("it is the one that has waited longest") { state in

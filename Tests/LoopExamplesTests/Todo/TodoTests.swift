@@ -18,7 +18,7 @@ import Testing
         return item
     }
 
-    @Test func `the item that has waited longest is told, one at a time`() throws {
+    @Test func `the item that has waited longest is sent, one at a time`() throws {
         try TestLoop.run(Todo()) { loop in
             let milk = try add("milk", edit: 1, to: loop)
             let syncMilk = try loop.expectStart("sync", milk)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `an item that is edited while it is told is told anew`() throws {
+    @Test func `an item that is edited while it is sent is sent again`() throws {
         try TestLoop.run(Todo()) { loop in
             let milk = try add("milk", edit: 1, to: loop)
             let sync = try loop.expectStart("sync", milk)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `who edits waits behind those that have waited longer`() throws {
+    @Test func `an edited item waits after those that have waited longer`() throws {
         try TestLoop.run(Todo()) { loop in
             let milk = try add("milk", edit: 1, to: loop)
             let syncMilk = try loop.expectStart("sync", milk)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `an edit of another item does not disturb the one that is told`() throws {
+    @Test func `an edit of another item does not disturb the one that is sent`() throws {
         try TestLoop.run(Todo()) { loop in
             let milk = try add("milk", edit: 1, to: loop)
             let sync = try loop.expectStart("sync", milk)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `after three tries an item is set aside, the next one is told, and it can be tried again`() throws {
+    @Test func `after three tries an item is set aside, the next one is sent, and it can be tried again`() throws {
         try TestLoop.run(Todo()) { loop in
             let milk = try add("milk", edit: 1, to: loop)
             let sync = try loop.expectStart("sync", milk)

@@ -22,7 +22,7 @@ import Testing
         cluster.invariant("who waits, waits for a refresh") { state in
             if case .valid = state.session { state.calls.values.allSatisfy { $0.token != nil } } else { true }
         }
-        cluster.invariant("nobody has a token that is newer than the newest") { state in
+        cluster.invariant("no token is newer than the newest") { state in
             let newest: Int
             switch state.session {
             case .none: newest = 0

@@ -47,7 +47,7 @@ import Testing
                 $0.calls[1] = nil
                 $0.log = ["2 /2: b", "1 /1: a"]
             }
-            // Who comes later has the token at once.
+            // Later calls have the token at once.
             try loop.send(.ask("/3")) {
                 $0.callsCount = 3
                 $0.calls[3] = .init(path: "/3", token: .init(1))

@@ -44,7 +44,7 @@ final class ExampleProcess: Sendable {
         throw CancellationError()
     }
 
-    /// Where the executables are that were built beside this test bundle.
+    /// Where the executables are that were built next to this test bundle.
     private static let programs: String = {
         let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
         let parts = bundle.split(separator: "/", omittingEmptySubsequences: false)

@@ -43,7 +43,7 @@ final class Recorder: @unchecked Sendable {
 
     func record(_ operation: Operation) { lock.withLock { recorded.append(operation) } }
 
-    /// The sync after so many others fails, once.
+    /// The number of syncs after which one fails.
     func failSync(after count: Int) { lock.withLock { syncsUntilFailure = count } }
 
     /// - Returns: whether the sync is to fail.

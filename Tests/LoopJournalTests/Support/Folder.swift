@@ -4,7 +4,7 @@ import Foundation
 final class Folder {
     let path: String
 
-    /// - Parameter inMemory: where a test opens a journal so often that the disk's syncs are what it would wait for.
+    /// - Parameter inMemory: for a test that opens a journal so often that it would mostly wait for the disk's syncs.
     init(inMemory: Bool = false) throws {
         path = (inMemory ? "/dev/shm/" : NSTemporaryDirectory()) + "loop-journal-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

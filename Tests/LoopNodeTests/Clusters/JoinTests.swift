@@ -10,7 +10,7 @@ import ZMQ
 
 @Suite(.timeLimit(.minutes(5))) struct `A peer joins` {
     /// Its socket takes nothing before it is connected: the first word of every peer was lost, and came again when it was due.
-    @Test func `without having to repeat a word, whoever is there first`() async throws {
+    @Test func `without having to repeat a message, whichever starts first`() async throws {
         let address = ipcAddress()
         let gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         async let end = NodeThread.run("peer") {

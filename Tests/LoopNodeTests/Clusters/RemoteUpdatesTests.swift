@@ -86,7 +86,7 @@ import ZMQ
         try await site.stop()
     }
 
-    @Test func `who folds the events sees every state`() async throws {
+    @Test func `an observer that folds the events sees every state`() async throws {
         let site = try Site("folds")
         let sender = try site.remote()
         let follower = try RemoteLoop(folding: Shelf(), reducer: site.address, context: site.context, log: { _ in })

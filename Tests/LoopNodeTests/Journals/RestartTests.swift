@@ -118,7 +118,7 @@ private struct Restartable {
         _ = try await life.value
         let second = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
         let again = Task { try await second.run() }
-        // Its claim is larger than a message may be. Nothing is granted to it anew.
+        // Its claim is larger than a message may be. Nothing is granted to it again.
         let report = try await nodes.status { $0.epoch == 2 && $0.feedbacks[0].running == count }
         #expect(report.peers.map(\.leases).max() == count)
         #expect(
@@ -176,7 +176,7 @@ private struct Restartable {
 
 @Suite(.timeLimit(.minutes(5))) struct `G7 a journal that fails` {
     @Test(arguments: [JournalError.Kind.full, .readOnly, .failedDisk])
-    func `stops the reducer's acknowledgements, is told by status, and is recovered from`(
+    func `stops the reducer's acknowledgements, is shown by status, and is recovered from`(
         _ kind: JournalError.Kind
     ) async throws {
         let nodes = try Restartable()
@@ -188,7 +188,7 @@ private struct Restartable {
         let during = Task { try await remote.sendAndConfirm(.note("during")) }
         let report = try await nodes.status { !$0.isReady }
         #expect(report.notReadyBecause?.contains("the test says so") == true)
-        // Acknowledged only once it is in the journal that was opened anew.
+        // Acknowledged only once it is in the reopened journal.
         #expect(try await during.value == Seq(2))
         _ = try await nodes.status { $0.isReady && $0.seq == 2 }
         await remote.close()

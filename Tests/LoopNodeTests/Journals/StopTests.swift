@@ -27,7 +27,7 @@ private struct Steps: LoopDefinition {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A reducer that is told to stop` {
+@Suite(.timeLimit(.minutes(1))) struct `A reducer that is asked to stop` {
     private let address = ipcAddress()
 
     private func node(_ place: JournalPlace, onStep: @escaping @Sendable (Int) -> Void) throws -> ReducerNode<Steps> {

@@ -4,7 +4,7 @@ import LoopLock
 import LoopNode
 import LoopWire
 
-/// A disk of a test: what one opening of the journal wrote is there at the next, and it fails when it is told to.
+/// A disk of a test: what one opening of the journal wrote is there at the next, and it fails on request.
 final class TestDisk: Sendable {
     struct Content {
         let history = History(SystemRandom.uint64() | 1)

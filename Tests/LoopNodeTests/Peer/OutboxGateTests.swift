@@ -42,7 +42,7 @@ import Testing
         #expect(take().run.map(\.payload) == [[4]])
     }
 
-    @Test func `G10 lets nobody overtake those who wait`() async throws {
+    @Test func `G10 lets no sender overtake those that wait`() async throws {
         for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
         let first = Task { try await gate.send(event(3)) }
         await gate.waitForLine(1)
@@ -150,6 +150,6 @@ import Testing
 }
 
 extension OutboxGate {
-    /// Waits until so many senders stand in the line.
+    /// Waits until a number of senders wait in line.
     fileprivate func waitForLine(_ count: Int) async { while lineCount < count { await Task.yield() } }
 }

@@ -106,7 +106,7 @@ import ZMQ
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A look at an address` {
-    /// A TCP port on loopback: somebody listens there, or did.
+    /// A TCP port on loopback that has, or had, a listener.
     private func port(isOpen: Bool) throws -> (port: UInt16, close: () -> Void) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -122,8 +122,8 @@ import ZMQ
         return (UInt16(bigEndian: address.sin_port), { Glibc.close(descriptor) })
     }
 
-    @Test func `tells a port where nobody listens from one where somebody does`() throws {
-        // Bound and not listening: nobody else can have it meanwhile.
+    @Test func `tells a port without a listener from one with a listener`() throws {
+        // Bound and not listening: no other process can have it meanwhile.
         let shut = try port(isOpen: false)
         defer { shut.close() }
         let open = try port(isOpen: true)
@@ -150,7 +150,7 @@ import ZMQ
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A connect timeout` {
-    @Test func `ends a worker that nobody answers, with the reason`() async throws {
+    @Test func `ends a worker without an answer, with the reason`() async throws {
         let address = ipcAddress()
         let configuration = EffectNodeConfiguration(
             reducer: address, connectTimeout: .milliseconds(200), log: { _ in })
@@ -162,7 +162,7 @@ import ZMQ
                 == "no reducer answered at \(address) within 0.2 seconds: nothing listens there; is it running?")
     }
 
-    @Test func `ends a handle that nobody answers, whose log says so and what is lost`() async throws {
+    @Test func `ends a handle without an answer, whose log says so and what is lost`() async throws {
         let address = ipcAddress()
         let lines = Locked<[String]>([])
         let loop = try RemoteLoop(

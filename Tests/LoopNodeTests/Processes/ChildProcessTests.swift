@@ -163,7 +163,7 @@ import Testing
                 [path = held.path as String, start = starter.path as String] in
                 let script = "exec 3>\(path); echo held >&3; exec sleep 1000"
                 let child = try ChildProcess(ChildProcess.Plan("/bin/sh", ["-c", script], output: .discarded))
-                // Opening it for reading waits until somebody opens it for writing.
+                // Opening it for reading waits until it is opened for writing.
                 close(open(start, O_RDONLY | O_CLOEXEC))
                 kill(getpid(), SIGKILL)
                 _ = await child.wait()

@@ -3,7 +3,7 @@ import LoopNode
 import Testing
 
 @Suite struct `The process and its surroundings` {
-    @Test func `variables are read with everything behind the first equals sign`() async {
+    @Test func `variables are read with everything after the first equals sign`() async {
         await #expect(processExitsWith: .success) {
             setenv("LOOP_TEST_VALUE", "a=b=c", 1)
             setenv("LOOP_TEST_EMPTY", "", 1)

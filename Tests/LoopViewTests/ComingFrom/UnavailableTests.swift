@@ -3,7 +3,7 @@ import LoopCore
 import LoopView
 import Testing
 
-/// What the older libraries have and this one does not is told by the compiler, which is asked here.
+/// The compiler reports what only the older libraries have; it is asked here.
 @Suite(.timeLimit(.minutes(5))) struct `Names that are unavailable` {
     private static let schedulers = "There are no schedulers: leave `scheduler` out"
 
@@ -77,7 +77,7 @@ import Testing
         #expect(errors.count == Self.hints.count, "\(errors)")
     }
 
-    @Test func `are told from those that compile`() throws {
+    @Test func `are distinguished from those that compile`() throws {
         #expect(try Self.errors(in: Self.declarations + "loop.stop()\n}\n").isEmpty)
     }
 

@@ -40,7 +40,7 @@ import Testing
         #expect(await frames.next()?.plainText() == "2")
     }
 
-    @Test func `40 a change that is told before all of a frame is drawn is followed by another frame`() async {
+    @Test func `40 a change that is notified before all of a frame is drawn is followed by another frame`() async {
         // Observation itself watches only what has been drawn to the end.
         let isFirst = Locked(true)
         let told = Monitor(false)
@@ -101,7 +101,7 @@ import Testing
         #expect(drawn.entries == [0, 1])
     }
 
-    @Test func `40 a nested widget without duplicates is told of differences after each drawing`() async {
+    @Test func `40 a nested widget without duplicates is notified of differences after each drawing`() async {
         let page = Group { [store] in
             Widget(viewModel: store) { Text($0.name) }
             Widget(viewModel: store.scoped(to: \.count, event: Counter.Event.add), removeDuplicates: ==) {

@@ -53,7 +53,7 @@ import Testing
         #expect(loop.seq == Seq(1))
     }
 
-    @Test func `whoever has read the state is told of the next one, and of each when he reads again`() async {
+    @Test func `a reader of the state is notified of the next one, and of each if it reads again`() async {
         let store = Counter.store()
         let log = Log<Int>()
         let (told, tell) = AsyncStream<Void>.makeStream()
@@ -70,7 +70,7 @@ import Testing
         #expect(log.entries == [0, 1, 3])
     }
 
-    @Test func `who asks after he was told gets the change, from whichever thread it came`() async {
+    @Test func `a read after the notification gets the change, from whichever thread it came`() async {
         let store = Counter.store()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -81,7 +81,7 @@ import Testing
         #expect(store.state.count == 800)
     }
 
-    @Test func `who has read the connection only is not told of states`() async {
+    @Test func `a reader of the connection only is not notified of states`() async {
         let store = Counter.store()
         let (told, tell) = AsyncStream<String>.makeStream()
         withObservationTracking {

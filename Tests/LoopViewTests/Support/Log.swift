@@ -32,7 +32,7 @@ final class Log<Entry: Sendable>: Sendable {
         }
     }
 
-    /// Waits until there are so many entries.
+    /// Waits until there are a number of entries.
     func reaches(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

@@ -3,7 +3,7 @@ import LoopView
 import Testing
 
 @Suite struct `Terminal screen` {
-    /// A screen, the terminal that shows it, and the view behind it.
+    /// A screen, the terminal that shows it, and its view.
     private struct Bench {
         let view: Group
         var screen: TerminalScreen
@@ -83,7 +83,7 @@ import Testing
         #expect(bench.screen.show(ViewTree(bench.view)).text == "\u{1B}[?25l\u{1B}[2;1Hcount 8\u{1B}[K")
     }
 
-    @Test func `typing edits the field, shows at once, and is told change by change`() {
+    @Test func `typing edits the field, shows at once, and is sent change by change`() {
         let store = Counter.store()
         let log = Log<Counter.Event>()
         var bench = Bench {
@@ -220,7 +220,7 @@ import Testing
         #expect(store.state.count == 24)
     }
 
-    @Test func `another size draws everything anew`() {
+    @Test func `another size draws everything again`() {
         var bench = Bench { Text("one two three") }
         let reaction = bench.screen.resize(.init(columns: 8, rows: 4))
         var small = Emulator(.init(columns: 8, rows: 4))

@@ -232,7 +232,7 @@ import Testing
         #expect(other.headers["set-cookie"] != nil && other.headers["set-cookie"] != cookie)
     }
 
-    @Test func `a session that is gone does nothing, and the page is loaded anew`() throws {
+    @Test func `a session that is gone does nothing, and the page is loaded again`() throws {
         let server = try ViewServer { Page(store: Self.store()) }
         let headers = "Cookie: loop=0123\r\nSec-Fetch-Site: same-origin\r\n"
         #expect(try post(server, "press=/2", headers).status == 303)
@@ -242,7 +242,7 @@ import Testing
         #expect(try get(server, "/", headers).headers["set-cookie"]?.contains("loop=0123") == false)
     }
 
-    @Test func `there are only so many sessions`() async throws {
+    @Test func `the number of sessions is limited`() async throws {
         var options = ViewServer.Options()
         options.sessionsMax = 2
         let server = try ViewServer(options: options) { Page(store: Self.store()) }

@@ -4,7 +4,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-/// Deltas to states of which nobody has a copy.
+/// Deltas to states without a copy.
 ///
 /// `LOOP_MODEL_SEEDS=2000 swift test -c release --filter 'Deltas to anchors'` takes longer histories of more.
 @Suite struct `Deltas to anchors` {
@@ -92,7 +92,7 @@ import Testing
         #expect(copies.count == 67)
     }
 
-    @Test func `hold half of a dictionary, and what is more is told as a whole`() throws {
+    @Test func `hold half of a dictionary, and larger changes are sent as a whole`() throws {
         var shelf = numbered(10_000)
         let (base, old) = (try DeltaBase(of: shelf), try CBOR.encode(shelf).count)
         for key in 0..<4000 { shelf.books[key] = "b title" }

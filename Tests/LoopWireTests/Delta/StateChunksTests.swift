@@ -92,7 +92,7 @@ private func assembled<State: Codable>(_ type: State.Type, _ chunks: [[UInt8]]) 
         #expect(chunks.dropFirst(4).dropLast().allSatisfy { (3500...4700).contains($0.count) })
     }
 
-    @Test func `is what it was when it was taken, whatever changes behind it`() throws {
+    @Test func `is what it was when it was taken, whatever changes later`() throws {
         var archive = Archive()
         for number in 0..<100 { archive.books["\(number)"] = [number] }
         let before = archive

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `is plain while all are events of no effect, for whose seq nobody asks`() throws {
+    @Test func `is plain while all are events of no effect whose seq is not wanted`() throws {
         #expect(EntryRun(entries[..<2]).isPlain)
         #expect(!EntryRun(entries[..<3]).isPlain)
         #expect(!EntryRun([entries[3]]).isPlain)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `says how many of its entries fit into so many bytes, and always one`() {
+    @Test func `says how many of its entries fit into a number of bytes, and always one`() {
         let run = EntryRun(entries)
         let sizes = [9, 6, 39, 8]
         for start in 0..<4 {

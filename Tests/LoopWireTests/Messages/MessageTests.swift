@@ -100,7 +100,7 @@ import Testing
 
     @Test func `a count far beyond the bytes is refused before anything is allocated for it`() {
         var bytes = MessageExamples.batch.bytes
-        // The count of entries stands behind 52 bytes of header.
+        // The count of entries follows 52 bytes of header.
         for offset in 52..<56 { bytes[offset] = 0xff }
         #expect(!decodes("peer: batch", bytes))
     }
