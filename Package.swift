@@ -22,8 +22,6 @@ let unmarked: [String: String] = [
     "LoopCore": "queries are handed states and events of any type by address",
     "LoopWire": "messages are read and written where they lie, without copies",
     "LoopCluster": "events are applied by address, and the crash note is memory that outlives the process",
-    "SQLite": "statements bind and read memory of SQLite's",
-    "ZMQ": "frames are memory of ZeroMQ's",
     "LoopNode": "threads, signals, processes and addresses of the system",
     "LoopFetch": "memory of libcurl, libxml2 and libcmark-gfm",
     "LoopWeb": "memory of libmicrohttpd",

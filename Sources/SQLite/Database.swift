@@ -1,9 +1,11 @@
+// Unsafe: the connection and its counter of pages are freed once, in `deinit`; SQLite keeps no other pointer of a call.
+
 internal import CSQLite
 
 /// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
 /// Closing keeps the write-ahead log, unless ``removesLogAtClose()`` was called.
-public struct Database: ~Copyable {
+@safe public struct Database: ~Copyable {
     /// The ways to open a database.
     public enum Access: Equatable, Sendable {
         /// Read and write; makes the file if there is none.
@@ -48,40 +50,40 @@ public struct Database: ~Copyable {
         flags |= SQLITE_OPEN_URI
         let name = Self.uri(path) + (access == .readUnchanging ? "?immutable=1" : "")
         var opened: OpaquePointer?
-        let result = sqlite3_open_v2(name, &opened, flags, system)
-        guard result == SQLITE_OK, let opened else {
+        let result = unsafe sqlite3_open_v2(name, &opened, flags, system)
+        guard result == SQLITE_OK, let opened = unsafe opened else {
             let error = SQLiteError(
-                "open \(path)", code: result, systemCode: opened.map { sqlite3_system_errno($0) } ?? 0,
-                text: opened.map { String(cString: sqlite3_errmsg($0)) })
-            sqlite3_close_v2(opened)
+                "open \(path)", code: result, systemCode: unsafe opened.map { unsafe sqlite3_system_errno($0) } ?? 0,
+                text: unsafe opened.map { unsafe String(cString: sqlite3_errmsg($0)) })
+            unsafe sqlite3_close_v2(opened)
             throw error
         }
-        raw = opened
-        loop_sqlite_keep_log(raw, 1)
-        loop_sqlite_defend(raw)
-        pages = .allocate(capacity: 1)
-        pages.initialize(to: 0)
-        loop_sqlite_watch_log(raw, pages)
+        unsafe raw = opened
+        unsafe loop_sqlite_keep_log(raw, 1)
+        unsafe loop_sqlite_defend(raw)
+        unsafe pages = .allocate(capacity: 1)
+        unsafe pages.initialize(to: 0)
+        unsafe loop_sqlite_watch_log(raw, pages)
     }
 
     deinit {
-        loop_sqlite_watch_log(raw, nil)
-        sqlite3_close_v2(raw)
-        pages.deallocate()
+        unsafe loop_sqlite_watch_log(raw, nil)
+        unsafe sqlite3_close_v2(raw)
+        unsafe pages.deallocate()
     }
 
     /// How many pages the write-ahead log had after the last transaction of this connection that wrote to it. Only
     /// ``checkpoint(_:)`` moves them into the file.
-    public var logPages: Int { Int(pages.pointee) }
+    public var logPages: Int { unsafe Int(pages.pointee) }
 
     /// Sets the busy limit: how long a statement waits for another connection before it fails as `busy`.
     /// - Parameter milliseconds: 0 does not wait, which is how a connection begins.
-    public borrowing func waitForOthers(milliseconds: Int32) { sqlite3_busy_timeout(raw, milliseconds) }
+    public borrowing func waitForOthers(milliseconds: Int32) { unsafe sqlite3_busy_timeout(raw, milliseconds) }
 
     /// Runs one statement, or several, and drops their rows.
     /// - Throws: ``SQLiteError`` if a statement fails; those before it keep their effect.
     public borrowing func execute(_ sql: String) throws(SQLiteError) {
-        let result = sqlite3_exec(raw, sql, nil, nil, nil)
+        let result = unsafe sqlite3_exec(raw, sql, nil, nil, nil)
         if result != SQLITE_OK { throw failure(result, "run \(sql)") }
     }
 
@@ -97,7 +99,7 @@ public struct Database: ~Copyable {
             try execute("COMMIT")
         } catch {
             // Some errors have rolled back already; then there is nothing to end.
-            sqlite3_exec(raw, "ROLLBACK", nil, nil, nil)
+            unsafe sqlite3_exec(raw, "ROLLBACK", nil, nil, nil)
             throw error
         }
     }
@@ -130,7 +132,7 @@ public struct Database: ~Copyable {
             }
         var frames: Int32 = 0
         var done: Int32 = 0
-        let result = sqlite3_wal_checkpoint_v2(raw, nil, mode, &frames, &done)
+        let result = unsafe sqlite3_wal_checkpoint_v2(raw, nil, mode, &frames, &done)
         if result & 0xff == SQLITE_BUSY { return false }
         guard result == SQLITE_OK else { throw failure(result, "bring the log into the file") }
         return frames == done
@@ -138,19 +140,19 @@ public struct Database: ~Copyable {
 
     /// Makes closing move the log into the file and remove it, if this is the last connection and all of that
     /// succeeds.
-    public borrowing func removesLogAtClose() { loop_sqlite_keep_log(raw, 0) }
+    public borrowing func removesLogAtClose() { unsafe loop_sqlite_keep_log(raw, 0) }
 
     /// The number of rows that the last statement changed.
-    public var changes: Int64 { sqlite3_changes64(raw) }
+    public var changes: Int64 { unsafe sqlite3_changes64(raw) }
 
     borrowing func failure(_ code: Int32, _ operation: String) -> SQLiteError {
-        Self.failure(raw, code, operation)
+        unsafe Self.failure(raw, code, operation)
     }
 
     static func failure(_ raw: OpaquePointer, _ code: Int32, _ operation: String) -> SQLiteError {
         let primary = code & 0xff
         let isOfTheSystem = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL
-        return SQLiteError(
+        return unsafe SQLiteError(
             operation, code: code, systemCode: isOfTheSystem ? sqlite3_system_errno(raw) : 0,
             text: String(cString: sqlite3_errmsg(raw)))
     }

@@ -1,3 +1,5 @@
+// Unsafe: texts of constant lifetime, copied at once.
+
 internal import CSQLite
 internal import Glibc
 
@@ -40,7 +42,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         self.operation = operation
         self.code = code
         self.systemCode = systemCode
-        self.text = text ?? String(cString: sqlite3_errstr(code))
+        self.text = unsafe text ?? String(cString: sqlite3_errstr(code))
     }
 
     /// The kind of the error, by the result code and, for failed system calls, by `systemCode`.
@@ -67,7 +69,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The line without the operation.
     public var reason: String {
-        guard systemCode != 0, let system = strerror(systemCode) else { return "\(text) (SQLite \(code))" }
-        return "\(text) (SQLite \(code); \(String(cString: system)))"
+        guard systemCode != 0, let system = unsafe strerror(systemCode) else { return "\(text) (SQLite \(code))" }
+        return unsafe "\(text) (SQLite \(code); \(String(cString: system)))"
     }
 }

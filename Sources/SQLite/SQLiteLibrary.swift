@@ -1,10 +1,12 @@
+// Unsafe: SQLite uses what it is passed only during the call.
+
 internal import CSQLite
 internal import Glibc
 
 /// The library that this process runs with.
 public enum SQLiteLibrary {
     /// The version of the library, such as `3.45.1`.
-    public static var version: String { String(cString: sqlite3_libversion()) }
+    public static var version: String { unsafe String(cString: sqlite3_libversion()) }
 
     /// Whether a file begins like a SQLite database. An empty file and one that begins with zeros count too, because
     /// a database that is being made may look so.
@@ -15,7 +17,7 @@ public enum SQLiteLibrary {
     public static func isDatabase(_ path: String) throws(SQLiteError) -> Bool {
         let magic = Array("SQLite format 3\0".utf8)
         var beginning = [UInt8](repeating: 0, count: magic.count)
-        let count = loop_sqlite_beginning(path, &beginning, Int32(beginning.count))
+        let count = unsafe loop_sqlite_beginning(path, &beginning, Int32(beginning.count))
         if count < 0 { throw SQLiteError("read \(path)", code: -count, systemCode: errno) }
         // Zeros are what a loss of power may leave of one that was being made; its rollback journal has the rest.
         return beginning == magic || beginning.allSatisfy { $0 == 0 }

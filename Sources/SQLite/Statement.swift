@@ -1,9 +1,12 @@
+// Unsafe: the statement is freed once, in `deinit`, and holds its connection; memory of a column is lent only until the call
+// returns.
+
 internal import CSQLite
 
 /// A prepared statement of one connection and one thread. Parameters count from 1, columns from 0, as in SQLite.
 ///
 /// It may outlive its ``Database``: the connection then ends with the last of its statements.
-public struct Statement: ~Copyable {
+@safe public struct Statement: ~Copyable {
     private let raw: OpaquePointer
     private let connection: OpaquePointer
 
@@ -12,20 +15,22 @@ public struct Statement: ~Copyable {
     ///   exist.
     public init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
         var prepared: OpaquePointer?
-        let result = sqlite3_prepare_v3(
+        let result = unsafe sqlite3_prepare_v3(
             database.raw, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard result == SQLITE_OK else { throw database.failure(result, "prepare \(sql)") }
-        guard let prepared else { throw SQLiteError("prepare \(sql)", code: SQLITE_MISUSE, text: "no statement") }
-        raw = prepared
-        connection = database.raw
+        guard let prepared = unsafe prepared else {
+            throw SQLiteError("prepare \(sql)", code: SQLITE_MISUSE, text: "no statement")
+        }
+        unsafe raw = prepared
+        unsafe connection = database.raw
     }
 
-    deinit { sqlite3_finalize(raw) }
+    deinit { unsafe sqlite3_finalize(raw) }
 
     /// Binds a number to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
     public mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
-        try check(sqlite3_bind_int64(raw, index, value))
+        try check(unsafe sqlite3_bind_int64(raw, index, value))
     }
 
     /// Binds a copy of a text to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
@@ -33,8 +38,8 @@ public struct Statement: ~Copyable {
     public mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
         var value = value
         let result = value.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                sqlite3_bind_text64(
+            unsafe bytes.withMemoryRebound(to: CChar.self) {
+                unsafe sqlite3_bind_text64(
                     raw, index, $0.baseAddress, UInt64($0.count), Self.transient, UInt8(SQLITE_UTF8))
             }
         }
@@ -46,14 +51,14 @@ public struct Statement: ~Copyable {
     /// - Throws: ``SQLiteError`` if the statement fails, also if another connection is in the way; the statement is
     ///   reset.
     public mutating func step() throws(SQLiteError) -> Bool {
-        switch sqlite3_step(raw) {
+        switch unsafe sqlite3_step(raw) {
         case SQLITE_ROW: return true
         case SQLITE_DONE:
-            sqlite3_reset(raw)
+            unsafe sqlite3_reset(raw)
             return false
         case let code:
             let error = failure(code)
-            sqlite3_reset(raw)
+            unsafe sqlite3_reset(raw)
             throw error
         }
     }
@@ -71,37 +76,38 @@ public struct Statement: ~Copyable {
     ///   - bytes: its value, a blob; may be empty. The parameter is NULL afterwards.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement fails.
     public mutating func run(_ index: Int32, lending bytes: RawSpan) throws(SQLiteError) {
-        let outcome: SQLiteError? = bytes.withUnsafeBytes { buffer in
+        let outcome: SQLiteError? = unsafe bytes.withUnsafeBytes { buffer in
             // A blob of no bytes is no NULL: it needs an address, whichever.
-            let bound = withUnsafePointer(to: raw) { some in
-                sqlite3_bind_blob64(raw, index, buffer.baseAddress ?? UnsafeRawPointer(some), UInt64(buffer.count), nil)
+            let bound = unsafe withUnsafePointer(to: raw) { some in
+                unsafe sqlite3_bind_blob64(
+                    raw, index, buffer.baseAddress ?? UnsafeRawPointer(some), UInt64(buffer.count), nil)
             }
             guard bound == SQLITE_OK else { return failure(bound) }
-            let result = sqlite3_step(raw)
+            let result = unsafe sqlite3_step(raw)
             // Before anything else: the statement must not keep the address.
             let error = result == SQLITE_DONE || result == SQLITE_ROW ? nil : failure(result)
-            sqlite3_reset(raw)
-            sqlite3_bind_null(raw, index)
+            unsafe sqlite3_reset(raw)
+            unsafe sqlite3_bind_null(raw, index)
             return error
         }
         if let outcome { throw outcome }
     }
 
     /// Returns to the beginning, and frees the content of the current row.
-    public mutating func reset() { sqlite3_reset(raw) }
+    public mutating func reset() { unsafe sqlite3_reset(raw) }
 
     /// A column of the current row as a number, counted from 0; 0 for NULL.
-    public borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(raw, column) }
+    public borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(raw, column) }
 
     /// A column of the current row as a number, counted from 0; nil for NULL.
     public borrowing func optionalInteger(_ column: Int32) -> Int64? {
-        sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
+        unsafe sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
     }
 
     /// A column of the current row as text, counted from 0; nil for NULL. Bytes that are not UTF-8 are replaced.
     public borrowing func text(_ column: Int32) -> String? {
-        guard let bytes = sqlite3_column_text(raw, column) else { return nil }
-        return String(cString: bytes)
+        guard let bytes = unsafe sqlite3_column_text(raw, column) else { return nil }
+        return unsafe String(cString: bytes)
     }
 
     /// Lends the bytes of a column of the current row, counted from 0, in SQLite's memory. The span is empty for NULL
@@ -110,9 +116,9 @@ public struct Statement: ~Copyable {
     public borrowing func withBytes<Result, Failure: Error>(
         _ column: Int32, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let start = sqlite3_column_blob(raw, column)
-        let count = start == nil ? 0 : Int(sqlite3_column_bytes(raw, column))
-        return try body(UnsafeRawBufferPointer(start: start, count: count).bytes)
+        let start = unsafe sqlite3_column_blob(raw, column)
+        let count = unsafe start == nil ? 0 : Int(sqlite3_column_bytes(raw, column))
+        return try unsafe body(UnsafeRawBufferPointer(start: start, count: count).bytes)
     }
 
     private func check(_ result: Int32) throws(SQLiteError) {
@@ -120,11 +126,12 @@ public struct Statement: ~Copyable {
     }
 
     private func failure(_ code: Int32) -> SQLiteError {
-        Database.failure(connection, code, "run \(sqlite3_sql(raw).map { String(cString: $0) } ?? "a statement")")
+        let text = unsafe sqlite3_sql(raw).map { unsafe String(cString: $0) } ?? "a statement"
+        return unsafe Database.failure(connection, code, "run \(text)")
     }
 
     /// SQLITE_TRANSIENT: SQLite makes its own copy before the call returns.
     private static var transient: sqlite3_destructor_type? {
-        unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
+        unsafe unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
     }
 }

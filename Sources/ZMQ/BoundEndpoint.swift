@@ -1,3 +1,5 @@
+// Unsafe: libzmq and the system use what they are passed only during the call.
+
 internal import CLinux
 internal import CZMQ
 internal import Glibc
@@ -14,18 +16,18 @@ struct BoundEndpoint {
         let path = Self.path(of: endpoint)
         file = path.flatMap { path in
             var status = stat()
-            return stat(path, &status) == 0 ? (path, status.st_dev, status.st_ino) : nil
+            return unsafe stat(path, &status) == 0 ? (path, status.st_dev, status.st_ino) : nil
         }
     }
 
     /// Somebody listens at the path of this endpoint. libzmq would take it over without a word.
     static func isTaken(_ endpoint: String) -> Bool {
-        path(of: endpoint).map { loop_unix_is_listening($0) == 1 } ?? false
+        path(of: endpoint).map { unsafe loop_unix_is_listening($0) == 1 } ?? false
     }
 
     /// Before the close, while nobody else can have bound there.
     func release(_ socket: UnsafeMutableRawPointer) {
-        if endpoint.hasPrefix("inproc://") { _ = loopzmq_unbind(socket, endpoint) }
+        if endpoint.hasPrefix("inproc://") { _ = unsafe loopzmq_unbind(socket, endpoint) }
         removeFile()
     }
 
@@ -33,8 +35,10 @@ struct BoundEndpoint {
     func removeFile() {
         guard let file else { return }
         var status = stat()
-        guard stat(file.path, &status) == 0, status.st_dev == file.device, status.st_ino == file.number else { return }
-        unlink(file.path)
+        guard unsafe stat(file.path, &status) == 0, status.st_dev == file.device, status.st_ino == file.number else {
+            return
+        }
+        unsafe unlink(file.path)
     }
 
     /// Of an `ipc://` endpoint that names a file: neither a wildcard nor an abstract name.

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import CZMQ
 internal import Glibc
 
@@ -94,7 +96,7 @@ public struct PollSet: ~Copyable {
             members[index].readiness = []
             // One that nobody waits for may be in use by another thread meanwhile.
             guard !members[index].interest.isEmpty, let socket = members[index].socket else { continue }
-            if socket.raw == nil {
+            if socket.isClosed {
                 remove(Item(index: index))
             } else if !socket.hidden.isDisjoint(with: members[index].interest) {
                 members[index].readiness = try socket.readiness().intersection(members[index].interest)
@@ -108,7 +110,7 @@ public struct PollSet: ~Copyable {
     private mutating func sleep(milliseconds: Int) throws(ZMQError) {
         let ends = milliseconds > 0 ? monotonicMilliseconds() + milliseconds : 0
         var remaining = milliseconds
-        while poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining)) < 0 {
+        while unsafe poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining)) < 0 {
             guard errno == EINTR else { throw ZMQError(.poll, code: errno) }
             if milliseconds > 0 { remaining = max(0, ends - monotonicMilliseconds()) }
         }
@@ -143,7 +145,7 @@ public struct PollSet: ~Copyable {
 
 private func monotonicMilliseconds() -> Int {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }
 

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a frame are copied before the frame is used again.
+
 internal import CZMQ
 
 /// The name that a router gave to one connection: the address of an answer, and nothing else.
@@ -15,7 +17,7 @@ public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
     /// Takes the bytes of an identity frame, into the same array where nobody else holds it.
     mutating func assign(_ frame: UnsafeMutablePointer<zmq_msg_t>) {
         bytes.removeAll(keepingCapacity: true)
-        bytes.append(contentsOf: UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))
+        unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))
     }
 
     /// In hexadecimal digits, for logs.

@@ -1,3 +1,5 @@
+// Unsafe: the socket and the message are open as long as their owners live.
+
 internal import CZMQ
 internal import Glibc
 
@@ -12,9 +14,9 @@ extension Socket {
     public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
         for _ in 0..<Self.malformedInARowMax {
-            guard try receiveFrame(message.frame) else { return false }
+            guard try unsafe receiveFrame(message.frame) else { return false }
             if !message.hasMore { return true }
-            try dropRest(message.frame)
+            try unsafe dropRest(message.frame)
         }
         return false
     }
@@ -28,24 +30,24 @@ extension Socket {
     ) throws(ZMQError) -> Bool {
         precondition(kind == .router, "only a router knows its senders, this is a \(kind) socket")
         for _ in 0..<Self.malformedInARowMax {
-            guard try receiveFrame(message.frame) else { return false }
+            guard try unsafe receiveFrame(message.frame) else { return false }
             guard message.hasMore else {
                 malformedMessages += 1
                 continue
             }
-            peer.assign(message.frame)
-            guard try receiveFrame(message.frame) else {
+            unsafe peer.assign(message.frame)
+            guard try unsafe receiveFrame(message.frame) else {
                 malformedMessages += 1
                 continue
             }
             if !message.hasMore { return true }
-            try dropRest(message.frame)
+            try unsafe dropRest(message.frame)
         }
         return false
     }
 
     private func receiveFrame(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) -> Bool {
-        let result = loopzmq_receive(frame, raw)
+        let result = unsafe loopzmq_receive(frame, raw)
         handle.hidden = [.readable, .writable]
         if result >= 0 { return true }
         if result == -EAGAIN {
@@ -59,8 +61,8 @@ extension Socket {
     /// Drops the rest of a multipart message, which libzmq delivers all or not at all, and counts it.
     private mutating func dropRest(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) {
         malformedMessages += 1
-        while zmq_msg_more(frame) != 0 {
-            guard try receiveFrame(frame) else { return }
+        while unsafe zmq_msg_more(frame) != 0 {
+            guard try unsafe receiveFrame(frame) else { return }
         }
     }
 }

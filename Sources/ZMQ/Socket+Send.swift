@@ -1,3 +1,5 @@
+// Unsafe: the socket is open as long as its owner lives; libzmq copies what it is passed.
+
 internal import CZMQ
 internal import Glibc
 
@@ -14,43 +16,24 @@ public enum SendResult: Sendable, Equatable {
 extension Socket {
     /// Queues a copy of the bytes as one message; never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
-    public mutating func send(_ bytes: UnsafeRawBufferPointer) throws(ZMQError) -> SendResult {
-        try result(loopzmq_send(raw, bytes.baseAddress, bytes.count, 0))
-    }
-
-    /// Queues a copy of the bytes as one message; never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
-        try result(loopzmq_send(raw, bytes, bytes.count, 0))
+        try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
     /// Queues a copy of the bytes as one message; never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
-        try result(bytes.withUnsafeBytes { loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
-    }
-
-    /// Queues a copy of the bytes for one peer of a router; never waits.
-    /// - Throws: ``ZMQError`` if the context was terminated.
-    public mutating func send(_ bytes: UnsafeRawBufferPointer, to peer: RoutingID) throws(ZMQError) -> SendResult {
-        precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
-        // The first frame chooses the peer: it meets a full queue or a missing peer, the second cannot.
-        let chosen = try result(loopzmq_send(raw, peer.bytes, peer.bytes.count, 1))
-        guard chosen == .sent else { return chosen }
-        return try result(loopzmq_send(raw, bytes.baseAddress, bytes.count, 0))
+        try unsafe result(bytes.withUnsafeBytes { unsafe loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
     }
 
     /// Queues a copy of the bytes for one peer of a router; never waits.
     /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
-        let outcome: Result<SendResult, ZMQError> = bytes.withUnsafeBytes { buffer in
-            do throws(ZMQError) {
-                return .success(try send(buffer, to: peer))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
+        precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
+        // The first frame chooses the peer: it meets a full queue or a missing peer, the second cannot.
+        let chosen = try unsafe result(loopzmq_send(raw, peer.bytes, peer.bytes.count, 1))
+        guard chosen == .sent else { return chosen }
+        return try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
     private func result(_ code: Int32) throws(ZMQError) -> SendResult {

@@ -1,3 +1,5 @@
+// Unsafe: the pointer is valid until `deinit`, which closes the handle; libzmq copies what it is passed.
+
 internal import CZMQ
 internal import Glibc
 
@@ -8,7 +10,7 @@ internal import Glibc
 /// context has ended. The file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single
 /// frames: a multipart message of a foreign peer is dropped and counted in ``malformedMessages``, so that it cannot
 /// shift the frames of other peers.
-public struct Socket: ~Copyable {
+@safe public struct Socket: ~Copyable {
     let handle: SocketHandle
     let raw: UnsafeMutableRawPointer
     /// The messaging pattern, which decides how the socket may be used.
@@ -23,7 +25,7 @@ public struct Socket: ~Copyable {
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
     ) throws(ZMQError) {
         handle = try SocketHandle(kind, in: context, options: options)
-        raw = handle.created
+        unsafe raw = handle.created
         self.kind = kind
     }
 
@@ -40,7 +42,7 @@ public struct Socket: ~Copyable {
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
-        try check(loopzmq_bind(raw, endpoint), .bind, endpoint)
+        try unsafe check(loopzmq_bind(raw, endpoint), .bind, endpoint)
         handle.didBind(endpoint)
         return try lastEndpoint(endpoint)
     }
@@ -48,7 +50,7 @@ public struct Socket: ~Copyable {
     /// Stops listening at an endpoint as ``bind(_:)`` returned it. Existing connections stay.
     /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
     public mutating func unbind(_ endpoint: String) throws(ZMQError) {
-        try check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
+        try unsafe check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
         handle.didUnbind(endpoint)
     }
 
@@ -56,20 +58,20 @@ public struct Socket: ~Copyable {
     /// - Throws: ``ZMQError`` if the endpoint is malformed, or if the context was terminated; not if no peer is
     ///   there.
     public mutating func connect(_ endpoint: String) throws(ZMQError) {
-        try check(loopzmq_connect(raw, endpoint), .connect, endpoint)
+        try unsafe check(loopzmq_connect(raw, endpoint), .connect, endpoint)
     }
 
     /// Ends the connection to an endpoint, and drops the messages that are queued for it.
     /// - Throws: ``ZMQError`` if the socket was not connected there, or if the context was terminated.
     public mutating func disconnect(_ endpoint: String) throws(ZMQError) {
-        try check(loopzmq_disconnect(raw, endpoint), .disconnect, endpoint)
+        try unsafe check(loopzmq_disconnect(raw, endpoint), .disconnect, endpoint)
     }
 
     private func lastEndpoint(_ endpoint: String) throws(ZMQError) -> String {
         var size = 1024
         var result: Int32 = 0
-        let text = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            result = loopzmq_get(raw, ZMQ_LAST_ENDPOINT, buffer.baseAddress, &size)
+        let text = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            result = unsafe loopzmq_get(raw, ZMQ_LAST_ENDPOINT, buffer.baseAddress, &size)
             count = result < 0 ? 0 : max(0, size - 1)
         }
         try check(result, .bind, endpoint)
@@ -83,13 +85,13 @@ public struct Socket: ~Copyable {
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
         precondition(prefix.count <= 245, "a topic prefix has at most 245 bytes, not \(prefix.count)")
-        try check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
+        try unsafe check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
     }
 
     /// Cancels one ``subscribe(_:)`` of the same prefix.
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
-        try check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)
+        try unsafe check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)
     }
 
     private func check(_ result: Int32, _ operation: ZMQError.Operation, _ endpoint: String? = nil) throws(ZMQError) {

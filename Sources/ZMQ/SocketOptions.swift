@@ -80,7 +80,7 @@ public struct SocketOptions: Sendable, Equatable {
 
 /// As libzmq takes them.
 private func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
-    withUnsafeBytes(of: number) { Array($0) }
+    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number.littleEndian >> ($0 * 8)) }
 }
 
 extension Duration {

@@ -1,3 +1,5 @@
+// Unsafe: the context ends once, in `deinit`, after all of its sockets, which hold it; libzmq lets any thread use it.
+
 internal import CZMQ
 internal import Glibc
 
@@ -5,7 +7,7 @@ internal import Glibc
 ///
 /// A program has one for its lifetime; tests may make several. Sockets hold their context, so it ends after its last
 /// socket.
-public final class ZMQContext: Sendable {
+@safe public final class ZMQContext: Sendable {
     nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
 
     /// Creates a context. Its I/O threads start with its first socket.
@@ -16,31 +18,33 @@ public final class ZMQContext: Sendable {
     public init(ioThreads: Int = 1, socketsMax: Int = 16_384) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
         precondition((1...65_535).contains(socketsMax), "a context holds 1…65535 sockets, not \(socketsMax)")
-        guard let handle = zmq_ctx_new() else { throw ZMQError(.createContext, code: zmq_errno()) }
+        guard let handle = unsafe zmq_ctx_new() else { throw ZMQError(.createContext, code: zmq_errno()) }
         for (option, value) in [(ZMQ_IO_THREADS, ioThreads), (ZMQ_MAX_SOCKETS, socketsMax), (ZMQ_BLOCKY, 0)] {
-            let result = loopzmq_context_set(handle, option, Int32(value))
+            let result = unsafe loopzmq_context_set(handle, option, Int32(value))
             if result < 0 {
-                _ = loopzmq_context_term(handle)
+                _ = unsafe loopzmq_context_term(handle)
                 throw ZMQError(.createContext, code: -result)
             }
         }
-        self.handle = handle
+        unsafe self.handle = handle
     }
 
     /// Wakes every call that waits on a socket of this context; from now on all of them fail with
     /// ``ZMQError/isTerminated``. May be called from any thread, and more than once.
     public func terminate() {
-        _ = loopzmq_context_shutdown(handle)
+        _ = unsafe loopzmq_context_shutdown(handle)
     }
 
     /// A new libzmq socket, or the code of the failure.
     func makeSocket(_ kind: SocketKind) throws(ZMQError) -> UnsafeMutableRawPointer {
-        guard let socket = zmq_socket(handle, kind.code) else { throw ZMQError(.createSocket, code: zmq_errno()) }
-        return socket
+        guard let socket = unsafe zmq_socket(handle, kind.code) else {
+            throw ZMQError(.createSocket, code: zmq_errno())
+        }
+        return unsafe socket
     }
 
     deinit {
         // Every socket held this context, so none is open and this waits only for the I/O threads.
-        _ = loopzmq_context_term(handle)
+        _ = unsafe loopzmq_context_term(handle)
     }
 }

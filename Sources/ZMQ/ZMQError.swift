@@ -1,3 +1,5 @@
+// Unsafe: a text of constant lifetime, copied at once.
+
 internal import CZMQ
 internal import Glibc
 
@@ -54,7 +56,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     public var isAddressInUse: Bool { code == EADDRINUSE }
 
     /// The meaning of the code, as the system words it.
-    public var text: String { String(cString: zmq_strerror(code)) }
+    public var text: String { unsafe String(cString: zmq_strerror(code)) }
 
     /// The remedy, if one is known for this operation and code.
     public var hint: String? {

@@ -1,3 +1,5 @@
+// Unsafe: libzmq writes three numbers during the call.
+
 internal import CZMQ
 
 /// The version of the libzmq that this process runs with, which may be newer than the one it was built with.
@@ -14,7 +16,7 @@ public struct ZMQVersion: Sendable, Equatable, CustomStringConvertible {
         var major: Int32 = 0
         var minor: Int32 = 0
         var patch: Int32 = 0
-        zmq_version(&major, &minor, &patch)
+        unsafe zmq_version(&major, &minor, &patch)
         return ZMQVersion(major: Int(major), minor: Int(minor), patch: Int(patch))
     }
 

@@ -102,7 +102,7 @@ import ZMQ
             try #require(try set.wait(milliseconds: patienceMilliseconds) == 1)
             #expect(try pull.receive(into: &message))
             #expect(message.count == length)
-            #expect(message.withBytes { [UInt8]($0) } == sent)
+            #expect(message.copy() == sent)
             #expect(message.withSpan { $0.byteCount } == length)
         }
         #expect(try !pull.receive(into: &message))
