@@ -22,7 +22,6 @@ let unmarked: [String: String] = [
     "LoopCore": "queries are handed states and events of any type by address",
     "LoopWire": "messages are read and written where they lie, without copies",
     "LoopCluster": "events are applied by address, and the crash note is memory that outlives the process",
-    "LoopNode": "threads, signals, processes and addresses of the system",
     "LoopFetch": "memory of libcurl, libxml2 and libcmark-gfm",
     "LoopWeb": "memory of libmicrohttpd",
 ]
@@ -99,9 +98,14 @@ let package = Package(
         library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopWire"]),
         // One owner type per SQLite handle.
         library("SQLite", ["CSQLite"]),
+        // CRC-32 by zlib.
+        library("ZLib", ["CZLib", "LoopLock"]),
+        // The calls of the system that take pointers, with owners and errors.
+        library("Linux", ["CLinux"]),
         // Where records go: memory, or a file.
         library(
-            "LoopJournal", ["CBOR", "CLinux", "CZLib", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite"]),
+            "LoopJournal",
+            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
         // One owner type per ZeroMQ handle.
         library("ZMQ", ["CZMQ", "CLinux"]),
         // Command lines and environment variables.
@@ -110,11 +114,11 @@ let package = Package(
         library(
             "LoopNode",
             [
-                "CBOR", "CLinux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal",
+                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal",
                 "LoopOptions", "SQLite", "ZMQ",
             ]),
         // Programs with a user interface: stores of loops that run elsewhere, views on the terminal.
-        library("LoopApp", ["CLinux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
+        library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
@@ -124,27 +128,30 @@ let package = Package(
         // The loops this project brings: the link checker first.
         library(
             "LoopExamples",
-            ["CBOR", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch", "LoopOptions"],
-            in: "Examples"),
+            [
+                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch",
+                "LoopOptions",
+            ], in: "Examples"),
         // What loopctl does.
         library(
             "LoopCommands",
             [
-                "CBOR", "CLinux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
                 "LoopWeb", "ZMQ",
             ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
             "LoopGallery",
             [
-                "CBOR", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopOptions", "LoopWeb",
-                "LoopExamples",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopOptions",
+                "LoopWeb", "LoopExamples",
             ], in: "Examples"),
 
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
             "LoopChaos",
-            ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"], in: "Tools"),
+            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"],
+            in: "Tools"),
 
         // What is done at every event, to be counted.
         library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"], in: "Tools"),

@@ -221,6 +221,9 @@ static inline int loop_signal_stack(void *memory, size_t count) {
     return sigaltstack(&stack, NULL) < 0 ? -errno : 0;
 }
 
+// Moves the calling thread into a network namespace (CLONE_NEWNET). 0, or -1 and errno.
+static inline int loop_enter_network(int descriptor) { return (int)syscall(SYS_setns, descriptor, 0x40000000); }
+
 static inline uint32_t loop_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
 #endif

@@ -1,6 +1,4 @@
-// Unsafe: the system uses what it is passed only during the call.
-
-import Glibc
+import Linux
 import LoopNode
 
 /// The result of a command. Lines for people go to standard error.
@@ -9,11 +7,6 @@ enum StandardOutput {
     /// as they have a reader.
     static func line(_ text: String) {
         StandardError.flush(within: .milliseconds(200))
-        var rest = Array((text + "\n").utf8)[...]
-        while !rest.isEmpty {
-            let result = unsafe write(1, Array(rest), rest.count)
-            if result < 0 && errno != EINTR { return }
-            rest = rest.dropFirst(max(0, result))
-        }
+        try? SystemCall.write(Array((text + "\n").utf8), to: 1)
     }
 }

@@ -1,22 +1,18 @@
-// Unsafe: the system's text is copied at once; it uses what it is passed only during the call.
-
 import Glibc
+import Linux
+import LoopNode
 
 /// What is known about the terminal, if there is one.
 enum Terminal {
     /// Whether lines on standard error can be redrawn.
     static var canRedraw: Bool {
         guard isatty(2) == 1 else { return false }
-        let name = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? ""
+        let name = ProcessEnvironment.current["TERM", default: ""]
         return !name.isEmpty && name != "dumb"
     }
 
     /// Columns of the terminal on a descriptor, or nil where it is none.
-    static func columns(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
-    }
+    static func columns(of descriptor: Int32) -> Int? { Terminals.size(of: descriptor)?.columns }
 
     /// How wide the help is.
     static var helpWidth: Int { min(max(columns(of: 1) ?? 100, 60), 120) }

@@ -1,5 +1,3 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
-
 import CBOR
 public import LoopCluster
 public import LoopCore
@@ -89,10 +87,10 @@ extension SQLiteJournal {
         let end = try copyRows(of: source, to: replacement, through: seq, after: base, loop: loop, paths.file)
         var record: [UInt8] = []
         Record.historyBegun(newHistory, time).write(to: &record)
-        let last = unsafe BatchRow(after: end, count: 1, lastSeq: end.seq, records: record.span.bytes)
+        let last = BatchRow(after: end, count: 1, lastSeq: end.seq, records: record.span)
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try naming("be copied") { () throws(SQLiteError) in
-            try unsafe replacement.insert(last, record.span.bytes)
+            try replacement.insert(last, record.span)
             if base != .start { try replacement.setBase(base) }
             for entry in kept { try replacement.insert(entry) }
             try replacement.execute("COMMIT")
@@ -117,14 +115,15 @@ extension SQLiteJournal {
                     link = row.link
                     return true
                 }
-                var records = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+                var records: [UInt8] = []
+                records.append(copying: bytes)
                 let kept = try prefix(of: records, row, before: seq.next, loop: loop, path: path)
                 records.removeLast(records.count - kept.bytes)
                 if kept.count > 0 {
-                    let part = unsafe BatchRow(
-                        after: link, count: kept.count, lastSeq: max(seq.value, link.seq), records: records.span.bytes)
+                    let part = BatchRow(
+                        after: link, count: kept.count, lastSeq: max(seq.value, link.seq), records: records.span)
                     try naming("be copied") { () throws(SQLiteError) in
-                        try unsafe replacement.insert(part, records.span.bytes)
+                        try replacement.insert(part, records.span)
                     }
                     link = part.link
                 }

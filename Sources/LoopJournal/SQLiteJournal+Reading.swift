@@ -1,5 +1,3 @@
-// Unsafe: SQLite's bytes are copied before the statement takes its next step.
-
 import CBOR
 public import LoopCluster
 public import LoopCore
@@ -34,8 +32,8 @@ extension SQLiteJournal {
             do throws(JournalError) {
                 let checked = try check(row, after: link, bytes)
                 rows.append((checked, page.count))
-                if page.isEmpty { page.reserveCapacity(min(max(bytesMax, bytes.byteCount), 4 << 20)) }
-                unsafe bytes.withUnsafeBytes { unsafe page.append(contentsOf: $0) }
+                if page.isEmpty { page.reserveCapacity(min(max(bytesMax, bytes.count), 4 << 20)) }
+                page.append(copying: bytes)
                 link = checked.link
             } catch {
                 // What is before the damage is read first; the next page begins with it.
@@ -88,7 +86,7 @@ extension SQLiteJournal {
         return base
     }
 
-    private func check(_ row: BatchRow?, after link: ChainLink, _ bytes: RawSpan) throws(JournalError) -> BatchRow {
+    private func check(_ row: BatchRow?, after link: ChainLink, _ bytes: Span<UInt8>) throws(JournalError) -> BatchRow {
         guard let row else { throw damaged(after: link, "the row's numbers cannot be") }
         return try row.checked(after: link, bytes, loop: loop, path: path)
     }
@@ -148,14 +146,16 @@ extension SQLiteJournal {
 
 extension BatchRow {
     /// The row, once it is known to be the one that was written behind `link`.
-    func checked(after link: ChainLink, _ bytes: RawSpan, loop: String, path: String) throws(JournalError) -> BatchRow {
+    func checked(after link: ChainLink, _ bytes: Span<UInt8>, loop: String, path: String) throws(JournalError)
+        -> BatchRow
+    {
         var fault: String?
         if firstPosition != link.position &+ 1 {
             fault = "the next record that is there is \(firstPosition)"
         } else if !follows(link) {
             fault = "the next seq that is there is \(firstSeq)"
-        } else if length != UInt64(bytes.byteCount) {
-            fault = "\(bytes.byteCount) bytes of \(length) are there"
+        } else if length != UInt64(bytes.count) {
+            fault = "\(bytes.count) bytes of \(length) are there"
         } else if sum(after: link, bytes) != checksum {
             fault = "the bytes are not those that were written (checksum)"
         }

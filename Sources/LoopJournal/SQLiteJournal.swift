@@ -1,5 +1,3 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
-
 public import LoopCluster
 internal import LoopCore
 internal import LoopLock
@@ -139,10 +137,10 @@ public final class SQLiteJournal: Journal {
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
-        let row = unsafe BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span.bytes)
+        let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
-            try unsafe file.insert(row, pending.span.bytes)
+            try file.insert(row, pending.span)
             if isSynced { try file.setSynchronous(durability) }
         } catch {
             throw poisoned(.sqlite(operation, error))

@@ -75,7 +75,7 @@ internal import CSQLite
     ///   - index: the parameter, counted from 1.
     ///   - bytes: its value, a blob; may be empty. The parameter is NULL afterwards.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement fails.
-    public mutating func run(_ index: Int32, lending bytes: RawSpan) throws(SQLiteError) {
+    public mutating func run(_ index: Int32, lending bytes: Span<UInt8>) throws(SQLiteError) {
         let outcome: SQLiteError? = unsafe bytes.withUnsafeBytes { buffer in
             // A blob of no bytes is no NULL: it needs an address, whichever.
             let bound = unsafe withUnsafePointer(to: raw) { some in
@@ -114,11 +114,21 @@ internal import CSQLite
     /// and must not outlive the call.
     /// - Throws: what `body` throws.
     public borrowing func withBytes<Result, Failure: Error>(
-        _ column: Int32, _ body: (RawSpan) throws(Failure) -> Result
+        _ column: Int32, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let start = unsafe sqlite3_column_blob(raw, column)
         let count = unsafe start == nil ? 0 : Int(sqlite3_column_bytes(raw, column))
-        return try unsafe body(UnsafeRawBufferPointer(start: start, count: count).bytes)
+        let bytes = unsafe UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: count)
+        return try unsafe body(bytes.span)
+    }
+
+    /// A copy of the bytes of a column of the current row, counted from 0; empty for NULL.
+    public borrowing func bytes(_ column: Int32) -> [UInt8] {
+        withBytes(column) { bytes in
+            var copy: [UInt8] = []
+            copy.append(copying: bytes)
+            return copy
+        }
     }
 
     private func check(_ result: Int32) throws(SQLiteError) {
@@ -133,5 +143,12 @@ internal import CSQLite
     /// SQLITE_TRANSIENT: SQLite makes its own copy before the call returns.
     private static var transient: sqlite3_destructor_type? {
         unsafe unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a copy of bytes that are lent.
+    package mutating func append(copying bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

@@ -18,19 +18,19 @@ import Testing
             for (number, name, bytes) in [(Int64.min, "größe\0x", [UInt8](0...255)), (.max, "", [])] {
                 try insertion.bind(1, number)
                 try insertion.bind(2, name)
-                try insertion.run(3, lending: bytes.span.bytes)
+                try insertion.run(3, lending: bytes.span)
             }
         }
         let database = try Database(path, .read)
         var selection = try Statement("SELECT number, name, bytes, NULL FROM things ORDER BY number", in: database)
         #expect(try selection.step())
         #expect(selection.integer(0) == .min)
-        #expect(selection.withBytes(2) { $0.withUnsafeBytes { Array($0) } } == [UInt8](0...255))
+        #expect(selection.bytes(2) == [UInt8](0...255))
         #expect(selection.optionalInteger(3) == nil)
         #expect(try selection.step())
         #expect(selection.integer(0) == .max)
         #expect(selection.text(1) == "")
-        #expect(selection.withBytes(2) { $0.byteCount } == 0)
+        #expect(selection.withBytes(2) { $0.count } == 0)
         // No bytes are not the same as nothing.
         #expect(try database.integer("SELECT count(*) FROM things WHERE bytes IS NULL") == 0)
         #expect(try !selection.step())

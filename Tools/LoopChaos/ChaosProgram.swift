@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 import Glibc
+import Linux
 import LoopLock
 import LoopNode
 import LoopOptions
@@ -104,8 +103,8 @@ public enum ChaosProgram {
             // Ends with the process.
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false
-                var item = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-                while unsafe poll(&item, 1, -1) >= 0 || errno == EINTR {
+                var watched = [Poll.item(signals.descriptor, POLLIN)]
+                while Poll.wait(&watched) != nil || errno == EINTR {
                     while signals.next() != nil {
                         if isSecond { _exit(130) }
                         isSecond = true

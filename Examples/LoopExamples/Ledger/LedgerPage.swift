@@ -1,6 +1,5 @@
-// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
-
 internal import Glibc
+internal import Linux
 public import LoopCore
 internal import LoopNode
 
@@ -40,12 +39,15 @@ public struct LedgerPage: Sendable {
     public func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
 
     static func append(_ line: String, to path: String) throws {
-        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
-        defer { close(descriptor) }
+        let page = try Descriptor(opening: path, O_WRONLY | O_APPEND | O_CREAT)
         let bytes = Array(line.utf8)
-        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-        guard count == bytes.count else { throw SystemError("write to \(path)", code: count < 0 ? errno : ENOSPC) }
+        do throws(SystemError) {
+            guard try SystemCall.writeSome(bytes[...], to: page.number) == bytes.count else {
+                throw SystemError("write", code: ENOSPC)
+            }
+        } catch {
+            throw SystemError("write to \(path)", code: error.code)
+        }
     }
 
     /// All its lines; nil where there is no page.
@@ -59,15 +61,12 @@ public struct LedgerPage: Sendable {
 
     /// What is in a file; nil where there is none.
     static func text(of path: String) throws -> String? {
-        guard let file = unsafe fopen(path, "re") else {
-            if errno == ENOENT { return nil }
-            throw SystemError("open \(path)", code: errno)
+        do throws(SystemError) {
+            return String(decoding: try FileSystem.bytes(of: path), as: UTF8.self)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
         }
-        defer { unsafe fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = unsafe fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A page has a line that no clerk has written.

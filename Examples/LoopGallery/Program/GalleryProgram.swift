@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 internal import Glibc
+internal import Linux
 internal import LoopNode
 internal import LoopOptions
 
@@ -47,12 +46,7 @@ public enum GalleryProgram {
 
     /// A line of the output, at once. Not by `print`: flushing all files would wait for the reader of the input.
     static func line(_ text: String) {
-        var bytes = Array("\(text)\n".utf8)[...]
-        while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0 && errno != EINTR { return }
-            bytes = bytes.dropFirst(max(0, count))
-        }
+        try? SystemCall.write(Array("\(text)\n".utf8), to: 1)
     }
 }
 

@@ -1,7 +1,5 @@
-// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
-
 import CBOR
-internal import Glibc
+internal import Linux
 internal import LoopNode
 internal import LoopWire
 
@@ -25,13 +23,12 @@ public enum StubData {
     /// - Throws: ``Unreadable``.
     static func movies(in folder: String) throws(Unreadable) -> [Film] {
         let path = "\(folder)/movies.json"
-        guard let file = unsafe fopen(path, "re") else {
-            throw Unreadable(description: unsafe "\(path) cannot be read: \(String(cString: strerror(errno)))")
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try FileSystem.bytes(of: path)
+        } catch {
+            throw Unreadable(description: "\(path) cannot be read: \(error.text)")
         }
-        defer { unsafe fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while case let count = unsafe fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
         do {
             return try CBOR.decode([Film].self, from: CBOR.fromJSON(text: String(decoding: bytes, as: UTF8.self)))
         } catch {
@@ -47,6 +44,6 @@ public enum StubData {
             place = String(place[..<slash])
             places.append(place)
         }
-        return places.map { "\($0)/Examples/Data" }.first { unsafe access("\($0)/movies.json", R_OK) == 0 }
+        return places.map { "\($0)/Examples/Data" }.first { FileSystem.isReadable("\($0)/movies.json") }
     }
 }

@@ -128,7 +128,7 @@ final class JournalForgery {
         let count = UInt64(input.byte())
         let events = UInt64(input.byte())
         let records = input.chunk()
-        let row = BatchRow(after: link, count: count, lastSeq: link.seq &+ events, records: records.span.bytes)
+        let row = BatchRow(after: link, count: count, lastSeq: link.seq &+ events, records: records.span)
         var numbers = [
             row.firstPosition, row.lastPosition, row.firstSeq, row.lastSeq, row.length, UInt64(row.checksum),
         ]
@@ -137,7 +137,7 @@ final class JournalForgery {
         for (place, number) in numbers.enumerated() {
             try statement.bind(Int32(place) + 1, Int64(bitPattern: number))
         }
-        try statement.run(7, lending: records.span.bytes)
+        try statement.run(7, lending: records.span)
         link = row.link
     }
 }

@@ -1,6 +1,6 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 internal import Glibc
+internal import Linux
+internal import LoopNode
 internal import LoopView
 
 /// The two descriptors of a terminal.
@@ -13,37 +13,23 @@ struct TerminalLine: Sendable {
 
     /// What there is room for now.
     var size: TerminalScreen.Size {
-        var size = winsize()
-        guard unsafe ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+        guard let (columns, rows) = Terminals.size(of: output), rows > 0 else {
             return TerminalScreen.Size(columns: 80, rows: 24)
         }
-        return TerminalScreen.Size(columns: Int(size.ws_col), rows: Int(size.ws_row))
+        return TerminalScreen.Size(columns: columns, rows: rows)
     }
 
     /// Writes everything, however long that takes. What a closed terminal does not take is lost.
-    func write(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe Glibc.write(output, Array(rest), rest.count)
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                var ready = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-                unsafe poll(&ready, 1, -1)
-            } else if errno != EINTR {
-                return
-            }
-        }
-    }
+    func write(_ text: String) { try? SystemCall.write(Array(text.utf8), to: output) }
 
     /// What has been typed; nil at the end.
     func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe Glibc.read(input, &bytes, bytes.count)
-            if count > 0 { return Array(bytes[..<count]) }
-            if count < 0, errno == EINTR { continue }
-            return count < 0 && errno == EAGAIN ? [] : nil
+        do throws(SystemError) {
+            let count = try SystemCall.read(from: input, into: &bytes)
+            return count > 0 ? Array(bytes[..<count]) : nil
+        } catch {
+            return error.code == EAGAIN ? [] : nil
         }
     }
 }

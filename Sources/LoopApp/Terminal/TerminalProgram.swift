@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 internal import Glibc
+internal import Linux
 internal import LoopNode
 public import LoopView
 
@@ -57,21 +56,19 @@ public enum TerminalProgram {
     private static func live(_ mailbox: Mailbox<Mail>, _ line: TerminalLine) throws -> End {
         let settings = try TerminalSettings(line)
         defer { settings.restore() }
-        let signals = try TerminalSignals()
-        let hasColours = unsafe getenv("NO_COLOR") == nil
+        // While this runs; afterwards they do what they did before.
+        let signals = try SignalPipe([SIGTERM, SIGINT, SIGHUP, SIGWINCH], restores: true)
+        let hasColours = ProcessEnvironment.current["NO_COLOR"] == nil
         var screen = TerminalScreen(size: line.size, hasColours: hasColours)
         var keys = KeyReader()
         var mail: [Mail] = []
         line.write(screen.begin())
         while true {
-            var ready = [line.input, mailbox.descriptor, signals.descriptor].map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
+            var ready = [line.input, mailbox.descriptor, signals.descriptor].map { Poll.item($0, POLLIN) }
             // What follows an escape in a sequence follows at once.
-            let count = unsafe poll(&ready, nfds_t(ready.count), keys.awaitsMore ? 50 : -1)
-            if count < 0 { continue }
+            guard let count = Poll.wait(&ready, milliseconds: keys.awaitsMore ? 50 : nil) else { continue }
             while let signal = signals.next() {
-                guard signal == TerminalSignals.windowChanged else { return .signal(signal) }
+                guard signal == SIGWINCH else { return .signal(signal) }
                 take(screen.resize(line.size), screen, line)
             }
             mailbox.takeAll(into: &mail)

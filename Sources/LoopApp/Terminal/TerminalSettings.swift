@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 internal import Glibc
+internal import Linux
 internal import LoopLock
 internal import LoopNode
 internal import LoopView
@@ -10,7 +9,7 @@ internal import LoopView
 struct TerminalSettings: Sendable {
     private struct Before {
         var line: TerminalLine
-        var settings: termios
+        var settings: Terminals.Settings
     }
 
     /// What was there before; shared, so that it is given back once.
@@ -19,8 +18,7 @@ struct TerminalSettings: Sendable {
 
     /// - Throws: where input or output is no terminal.
     init(_ line: TerminalLine) throws(SystemError) {
-        var settings = termios()
-        guard isatty(line.output) == 1, unsafe tcgetattr(line.input, &settings) == 0 else {
+        guard isatty(line.output) == 1, let settings = Terminals.settings(of: line.input) else {
             throw SystemError(
                 "show a view on the terminal", code: ENOTTY,
                 hint: "run it in a terminal with input and output, or print its plainText()")
@@ -28,17 +26,14 @@ struct TerminalSettings: Sendable {
         let old = Before(line: line, settings: settings)
         Self.before.withLock { $0 = $0 ?? old }
         _ = Self.givesBackAtExit
-        unsafe cfmakeraw(&settings)
-        guard unsafe tcsetattr(line.input, TCSANOW, &settings) == 0 else {
-            throw SystemError("change the terminal", code: errno)
-        }
+        try Terminals.makeRaw(line.input, from: settings)
     }
 
     func restore() { Self.giveBack() }
 
     private static func giveBack() {
-        guard var old = before.withLock({ $0.take() }) else { return }
+        guard let old = before.withLock({ $0.take() }) else { return }
         old.line.write(TerminalScreen.restoring)
-        unsafe tcsetattr(old.line.input, TCSANOW, &old.settings)
+        Terminals.set(old.settings, on: old.line.input)
     }
 }

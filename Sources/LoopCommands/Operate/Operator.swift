@@ -1,6 +1,5 @@
-// Unsafe: the system writes into our memory during the call, or its text is copied at once.
-
 import Glibc
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -48,10 +47,8 @@ struct Operator: ~Copyable {
 
     /// The operator's name for the journal: user@host.
     static var name: String {
-        var host = [CChar](repeating: 0, count: 256)
-        unsafe gethostname(&host, host.count - 1)
-        let machine = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let user = unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(geteuid())"
+        let machine = System.hostName
+        let user = System.userName ?? "uid \(geteuid())"
         return "\(user)@\(machine.isEmpty ? "?" : machine)"
     }
 }

@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 import Glibc
+import Linux
 import LoopNode
 
 /// Three consecutive free ports of 127.0.0.1, reserved against other `loopctl up` until the claim is released.
@@ -47,18 +46,8 @@ final class PortClaim: Sendable {
     private static func bind(_ port: UInt16, _ kind: Int32, isReusing: Bool) -> Int32? {
         let socket = Glibc.socket(AF_INET, kind | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return nil }
-        var yes: Int32 = isReusing ? 1 : 0
-        unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        if result == 0 { return socket }
+        Sockets.set(SO_REUSEADDR, of: SOL_SOCKET, on: socket, to: isReusing ? 1 : 0)
+        if (try? Sockets.bind(socket, host: "127.0.0.1", port: port)) != nil { return socket }
         close(socket)
         return nil
     }

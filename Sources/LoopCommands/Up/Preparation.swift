@@ -1,6 +1,4 @@
-// Unsafe: the system uses what it is passed only during the call.
-
-import Glibc
+import Linux
 import LoopOptions
 import LoopWeb
 
@@ -62,12 +60,10 @@ struct Preparation: Sendable {
     }
 
     private static func fileKind(_ path: String) -> LocalSite.FileKind {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return .nothing }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: return .folder
-        case S_IFREG: return .file
-        default: return .nothing
+        switch FileSystem.status(of: path)?.kind {
+        case .folder: .folder
+        case .file: .file
+        case .other, nil: .nothing
         }
     }
 }

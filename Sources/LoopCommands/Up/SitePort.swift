@@ -1,6 +1,4 @@
-// Unsafe: the path that `realpath` allocates is copied, then freed.
-
-import Glibc
+import Linux
 import LoopWire
 
 /// The port at which a folder is served: a function of where the folder is, so that it is the same the next time.
@@ -10,9 +8,7 @@ enum SitePort {
 
     /// - Parameter folder: however it is written: the path without links and dots is what counts.
     static func port(of folder: String) -> UInt16 {
-        let resolved = unsafe realpath(folder, nil)
-        defer { unsafe free(resolved) }
-        let path = unsafe resolved.map { unsafe String(cString: $0) } ?? folder
+        let path = FileSystem.resolved(folder) ?? folder
         let place = StableHash.fnv1a(path.utf8) % UInt64(range.count)
         return range.lowerBound + UInt16(place)
     }

@@ -1,3 +1,5 @@
+internal import ZLib
+
 /// The end of a row, to which the next row is tied: how far positions and seqs go, and its checksum.
 package struct ChainLink: Equatable, Sendable {
     package var position: UInt64
@@ -38,12 +40,12 @@ package struct BatchRow: Equatable, Sendable {
     package var checksum: UInt32
 
     /// A row of these records behind another.
-    package init(after link: ChainLink, count: UInt64, lastSeq: UInt64, records: RawSpan) {
+    package init(after link: ChainLink, count: UInt64, lastSeq: UInt64, records: Span<UInt8>) {
         firstPosition = link.position + 1
         lastPosition = link.position + count
         firstSeq = link.seq + 1
         self.lastSeq = lastSeq
-        length = UInt64(records.byteCount)
+        length = UInt64(records.count)
         checksum = 0
         checksum = sum(after: link, records)
     }
@@ -77,7 +79,7 @@ package struct BatchRow: Equatable, Sendable {
     }
 
     /// The checksum that it has if nothing was changed.
-    func sum(after link: ChainLink, _ records: RawSpan) -> UInt32 {
+    func sum(after link: ChainLink, _ records: Span<UInt8>) -> UInt32 {
         var sum = Checksum()
         sum.add(link.checksum)
         sum.add(firstPosition)

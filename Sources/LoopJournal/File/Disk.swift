@@ -1,7 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call; a folder's entry is copied before the next is read.
-
-internal import CLinux
 internal import Glibc
+internal import Linux
 internal import LoopCluster
 internal import LoopLock
 
@@ -44,81 +42,59 @@ package struct Disk: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to path: String, _ flags: Int32) throws(JournalError) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
-        guard descriptor >= 0 else { throw .system("write \(path)", errno) }
-        defer { Glibc.close(descriptor) }
-        var (done, isOnItsWay) = (0, 0)
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe pwrite(
-                    descriptor, $0.baseAddress.map { unsafe $0 + done }, min($0.count - done, Self.chunkBytes),
-                    off_t(done))
+        let file = try naming("write \(path)") { () throws(SystemError) in
+            let file = try Descriptor(opening: path, O_WRONLY | flags)
+            var (done, isOnItsWay) = (0, 0)
+            while done < bytes.count {
+                done += try file.write(bytes, done..<min(done + Self.chunkBytes, bytes.count), at: done)
+                if done - isOnItsWay >= Self.stepBytes {
+                    // Where this met an error the sync at the end might not meet it again.
+                    try file.writeOut(isOnItsWay..<done)
+                    isOnItsWay = done
+                }
+                BackgroundWork.giveWay()
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .system("write \(path)", errno) }
-            done += count
-            if done - isOnItsWay >= Self.stepBytes {
-                // Where this met an error the sync at the end might not meet it again.
-                let error = loop_write_out(descriptor, off_t(isOnItsWay), off_t(done - isOnItsWay))
-                guard error == 0 else { throw .system("write \(path)", error) }
-                isOnItsWay = done
-            }
-            BackgroundWork.giveWay()
+            return file
         }
         observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
-        guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
+        try naming("sync \(path)") { () throws(SystemError) in try file.sync() }
         observe?(.synced(path))
     }
 
     /// Brings a file to the disk that others have written.
     func sync(_ path: String) throws(JournalError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("sync \(path)", errno) }
-        defer { Glibc.close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system("sync \(path)", errno) }
+        try naming("sync \(path)") { () throws(SystemError) in try Descriptor(opening: path, O_RDONLY).sync() }
         observe?(.synced(path))
     }
 
     /// The bytes of a file, or the first of them; nil where there is none.
     func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw .system("read \(path)", errno)
+        do throws(SystemError) {
+            let file = try Descriptor(opening: path, O_RDONLY)
+            // Shorter than it was a moment ago: the caller's checksum says so.
+            return try file.bytes(atMost: min(file.status().size, limit))
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw .system("read \(path)", error.code)
         }
-        defer { Glibc.close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .system("read \(path)", errno) }
-        let size = min(Int(status.st_size), limit)
-        if size <= 0 { return [] }
-        var failure: Int32 = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
-            while filled < size {
-                let count = unsafe pread(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + filled }, size - filled, off_t(filled))
-                if count < 0, errno == EINTR { continue }
-                if count < 0 { failure = errno }
-                // Shorter than it was a moment ago: the caller's checksum says so.
-                guard count > 0 else { break }
-                filled += count
-            }
-        }
-        guard failure == 0 else { throw .system("read \(path)", failure) }
-        return bytes
     }
 
-    func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+    func exists(_ path: String) -> Bool { FileSystem.exists(path) }
 
     func rename(_ path: String, to other: String) throws(JournalError) {
-        guard unsafe Glibc.rename(path, other) == 0 else { throw .system("rename \(path) to \(other)", errno) }
+        try naming("rename \(path) to \(other)") { () throws(SystemError) in
+            try FileSystem.rename(path, to: other)
+        }
         observe?(.renamed(path, to: other))
     }
 
     /// Removes a file; one that is not there is removed already.
     func remove(_ path: String) throws(JournalError) {
-        guard unsafe unlink(path) == 0 else {
-            if errno == ENOENT { return }
-            throw .system("remove \(path)", errno)
+        do throws(SystemError) {
+            try FileSystem.removeFile(path)
+        } catch {
+            if error.code == ENOENT { return }
+            throw .system("remove \(path)", error.code)
         }
         observe?(.removed(path))
     }
@@ -127,15 +103,14 @@ package struct Disk: Sendable {
     /// the locks that this process has on it.
     func removeInSteps(_ path: String) throws(JournalError) {
         // While it is open its name alone is removed.
-        let descriptor = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { if descriptor >= 0 { Glibc.close(descriptor) } }
+        let file = try? Descriptor(opening: path, O_WRONLY | O_NONBLOCK)
         try remove(path)
-        var status = stat()
-        guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_nlink == 0 else { return }
+        guard case .some(let file) = file, let status = try? file.status(), status.links == 0 else { return }
         // Down to nothing: a child of this process that has not called exec yet may hold the file too, and with it the room.
-        while status.st_size > 0 {
-            status.st_size = max(0, status.st_size - off_t(Self.stepBytes))
-            guard ftruncate(descriptor, status.st_size) == 0 else { return }
+        var size = status.size
+        while size > 0 {
+            size = max(0, size - Self.stepBytes)
+            guard (try? file.truncate(to: size)) != nil else { return }
             BackgroundWork.giveWay()
         }
     }
@@ -143,41 +118,40 @@ package struct Disk: Sendable {
     /// Removes a folder and the files in it.
     func removeFolder(_ path: String) throws(JournalError) {
         for name in try names(in: path) { try remove(path + "/" + name) }
-        guard unsafe rmdir(path) == 0 || errno == ENOENT else { throw .system("remove \(path)", errno) }
+        do throws(SystemError) {
+            try FileSystem.removeFolder(path)
+        } catch {
+            if error.code == ENOENT { return }
+            throw .system("remove \(path)", error.code)
+        }
     }
 
     func makeFolder(_ path: String) throws(JournalError) {
-        guard unsafe mkdir(path, 0o755) == 0 else {
-            if errno == EEXIST { return }
-            throw .system("make the folder \(path)", errno)
+        do throws(SystemError) {
+            try FileSystem.makeFolder(path)
+        } catch {
+            if error.code == EEXIST { return }
+            throw .system("make the folder \(path)", error.code)
         }
         observe?(.madeFolder(path))
     }
 
     /// Brings the names in a folder to the disk: without it a new file may be gone after a loss of power.
     func syncFolder(_ path: String) throws(JournalError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("sync the folder \(path)", errno) }
-        defer { Glibc.close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .system("sync the folder \(path)", errno) }
+        try naming("sync the folder \(path)") { () throws(SystemError) in
+            try Descriptor(opening: path, O_RDONLY | O_DIRECTORY).sync()
+        }
         observe?(.syncedFolder(path))
     }
 
     /// The names in a folder, sorted; none where there is no folder.
     func names(in path: String) throws(JournalError) -> [String] {
-        guard let folder = unsafe opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw .system("read the folder \(path)", errno)
+        do throws(SystemError) {
+            return try FileSystem.names(in: path).sorted()
+        } catch {
+            if error.code == ENOENT { return [] }
+            throw .system("read the folder \(path)", error.code)
         }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 
     /// The folder that a path is in.

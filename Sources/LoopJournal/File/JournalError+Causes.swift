@@ -1,6 +1,5 @@
-// Unsafe: the system's text of an error is copied at once.
-
 internal import Glibc
+internal import Linux
 internal import LoopCluster
 internal import SQLite
 
@@ -28,11 +27,10 @@ extension JournalError {
             case EROFS, EACCES, EPERM, ENOENT, ENOTDIR, EISDIR: .readOnly
             default: .failedDisk
             }
-        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         let remedy =
             code == ENOENT || code == ENOTDIR
             ? "make the folder, or choose another file: --journal FILE" : kind.remedy
-        return JournalError(kind, operation: operation, reason: text, remedy: remedy)
+        return JournalError(kind, operation: operation, reason: SystemError(operation, code: code).text, remedy: remedy)
     }
 
     /// SQLite refused something.
@@ -58,5 +56,16 @@ func naming<Result: ~Copyable>(
         return try body()
     } catch {
         throw .sqlite(operation, error)
+    }
+}
+
+/// Runs `body`, and says of what the system refuses there what was being done.
+func naming<Result: ~Copyable>(
+    _ operation: String, _ body: () throws(SystemError) -> Result
+) throws(JournalError) -> Result {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw .system(operation, error.code)
     }
 }

@@ -1,9 +1,8 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
-
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
 internal import SQLite
+internal import ZLib
 
 /// The database of a journal: its schema, and the statements that are run again and again.
 final class JournalFile {
@@ -75,7 +74,7 @@ final class JournalFile {
     /// A checksum of what the journal belongs to.
     static func identity(_ loop: String, _ history: History) -> Int64 {
         var sum = Checksum()
-        unsafe sum.add(Array(loop.utf8).span.bytes)
+        sum.add(Array(loop.utf8).span)
         sum.add(history.value)
         return Int64(sum.value)
     }
@@ -145,7 +144,7 @@ final class JournalFile {
         var end = last.link
         var isShort = false
         try forEachRow(from: last.firstPosition) { row, bytes throws(JournalError) in
-            isShort = UInt64(bytes.byteCount) < last.length
+            isShort = UInt64(bytes.count) < last.length
             if !isShort { end = try last.checked(after: before, bytes, loop: loop, path: path).link }
             return true
         }
@@ -160,7 +159,7 @@ final class JournalFile {
     }
 
     /// Adds a row in a transaction of its own, and syncs as the durability says.
-    func insert(_ row: BatchRow, _ records: RawSpan) throws(SQLiteError) {
+    func insert(_ row: BatchRow, _ records: Span<UInt8>) throws(SQLiteError) {
         let insertion = try kept(&self.insertion, "INSERT INTO batches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
         try insertion.statement.bind(1, Int64(bitPattern: row.firstPosition))
         try insertion.statement.bind(2, Int64(bitPattern: row.lastPosition))
@@ -174,7 +173,7 @@ final class JournalFile {
     /// Calls `body` with the rows from a position on, in order, until it returns false. A row is nil where its numbers
     /// cannot be.
     func forEachRow(
-        from position: UInt64, _ body: (BatchRow?, RawSpan) throws(JournalError) -> Bool
+        from position: UInt64, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
     ) throws(JournalError) {
         let selection = try naming("be read") { () throws(SQLiteError) in
             let found = try kept(

@@ -1,5 +1,3 @@
-// Unsafe: each word is read within the bytes of an array that is held meanwhile.
-
 /// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
 ///
 /// SQLite takes the log up to the last transaction whose checksums are right, and drops the rest without a word. A
@@ -118,14 +116,16 @@ package struct LogInspection: Equatable {
         init(isBig: Bool) { self.isBig = isBig }
 
         mutating func add(_ bytes: [UInt8], _ range: Range<Int>) {
-            unsafe bytes.withUnsafeBytes { buffer in
-                for start in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
-                    let a = unsafe buffer.loadUnaligned(fromByteOffset: start, as: UInt32.self)
-                    let b = unsafe buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
-                    first &+= (isBig ? UInt32(bigEndian: a) : UInt32(littleEndian: a)) &+ second
-                    second &+= (isBig ? UInt32(bigEndian: b) : UInt32(littleEndian: b)) &+ first
-                }
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
+                first &+= word(bytes, start) &+ second
+                second &+= word(bytes, start + 4) &+ first
             }
+        }
+
+        private func word(_ bytes: [UInt8], _ start: Int) -> UInt32 {
+            let (a, b) = (UInt32(bytes[start]), UInt32(bytes[start + 1]))
+            let (c, d) = (UInt32(bytes[start + 2]), UInt32(bytes[start + 3]))
+            return isBig ? a << 24 | b << 16 | c << 8 | d : d << 24 | c << 16 | b << 8 | a
         }
     }
 }

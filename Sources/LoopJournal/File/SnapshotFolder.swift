@@ -1,7 +1,6 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
-
 internal import LoopCluster
 internal import LoopCore
+internal import ZLib
 
 /// The files of a journal's snapshots. A name that is there has all its bytes; a row in the journal makes it count.
 struct SnapshotFolder: Sendable {
@@ -22,7 +21,7 @@ struct SnapshotFolder: Sendable {
         sum.add(entry.position)
         sum.add(entry.seq.value)
         sum.add(entry.fingerprint)
-        unsafe sum.add(bytes.span.bytes)
+        sum.add(bytes.span)
         return sum.value
     }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Linux
 internal import LoopLock
 
 /// Writes lines to a descriptor on a thread of its own, so that nobody who has something to say waits for whoever reads it.
@@ -64,9 +64,7 @@ final class LogWriter: Sendable {
     }
 
     private func run() {
-        var all = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, nil)
+        Signals.blockAll()
         while true {
             // Nobody else takes any.
             state.wait(until: { !$0.buffer.isEmpty })
@@ -85,18 +83,11 @@ final class LogWriter: Sendable {
 
     /// - Returns: false where it cannot be written: nobody can read it, or the disk is full.
     private func write(whole text: String) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = Glibc.write(descriptor, Array(bytes), bytes.count)
-            switch count < 0 ? errno : 0 {
-            case 0: bytes = bytes.dropFirst(max(0, count))
-            case EINTR: break
-            case EAGAIN:
-                var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = Glibc.poll(&poll, 1, -1)
-            default: return false
-            }
+        do throws(SystemError) {
+            try SystemCall.write(Array(text.utf8), to: descriptor)
+            return true
+        } catch {
+            return false
         }
-        return true
     }
 }

@@ -13,7 +13,7 @@ final class BodyRunner: Sendable {
     private struct State {
         var body: EffectBody?
         /// The task, as it is known to itself while it runs for the first time.
-        var early: EarlyTask?
+        var early: RunningTask?
         /// The task, once it has waited or ended.
         var task: Task<Void, Never>?
         /// Whether a body of this task was cancelled. Then the task is cancelled, and must not run another one.
@@ -46,7 +46,7 @@ final class BodyRunner: Sendable {
     }
 
     private nonisolated(nonsending) func run(_ line: Locked<[EffectBody]>) async {
-        let early = withUnsafeCurrentTask { $0.map(EarlyTask.init) }
+        let early = RunningTask.current
         state.withLock { $0.early = early }
         while state.withLock({ $0.runsAnother }), let body = line.withLock({ $0.popLast() }) {
             state.withLock { $0.body = body }
@@ -58,19 +58,11 @@ final class BodyRunner: Sendable {
 
     /// Cancels the task if it runs this body.
     func cancel(_ body: EffectBody) {
-        let (task, early) = state.withLock { state -> (Task<Void, Never>?, EarlyTask?) in
+        let (task, early) = state.withLock { state -> (Task<Void, Never>?, RunningTask?) in
             guard state.body === body else { return (nil, nil) }
             state.isSpoilt = true
             return (state.task, state.early)
         }
-        if let task { task.cancel() } else { early?.task.cancel() }
+        if let task { task.cancel() } else { early?.cancel() }
     }
-}
-
-/// A task before its maker has a handle of it.
-///
-/// Unchecked: any thread may cancel a task whose memory lives. The maker of an immediate task owns it until it gives the handle to
-/// the runner, and whoever cancels has the runner.
-private struct EarlyTask: @unchecked Sendable {
-    let task: UnsafeCurrentTask
 }

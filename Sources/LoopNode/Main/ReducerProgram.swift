@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopCluster
 import LoopCore
 import LoopOptions
@@ -77,17 +78,14 @@ public enum ReducerProgram {
         print(outcome.text)
         guard fflush(nil) == 0 else {
             throw NodeError.system(
-                "could not write the outcome to standard output: \(String(cString: strerror(errno)));"
+                "could not write the outcome to standard output: \(SystemError.lastText);"
                     + " the next start on this journal tells it again")
         }
         if let file {
-            let document = outcome.json ?? "null"
-            guard let handle = fopen(file, "w") else {
-                throw NodeError.system("could not write \(file): \(String(cString: strerror(errno)))")
-            }
-            let written = fputs(document + "\n", handle)
-            guard fclose(handle) == 0, written >= 0 else {
-                throw NodeError.system("could not write \(file): \(String(cString: strerror(errno)))")
+            do throws(SystemError) {
+                try FileSystem.write((outcome.json ?? "null") + "\n", to: file)
+            } catch {
+                throw NodeError.system("could not write \(file): \(error.text)")
             }
         }
     }

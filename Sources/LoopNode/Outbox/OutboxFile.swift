@@ -131,8 +131,7 @@ final class OutboxFile {
                 guard rows.integer(0) == Int64(due) else {
                     throw OutboxError(damaged: path, "entry \(due) is missing")
                 }
-                // The bytes are SQLite's, until the next step: they are copied.
-                var reader = ByteReader(rows.withBytes(1) { bytes in bytes.withUnsafeBytes { Array($0) } })
+                var reader = ByteReader(rows.bytes(1))
                 entries.append(try Entry(from: &reader))
                 try reader.end()
             }
@@ -191,7 +190,7 @@ final class OutboxFile {
         entry.write(to: &writer)
         let bytes = writer.bytes
         try insertion.bind(1, Int64(number))
-        try insertion.run(2, lending: bytes.span.bytes)
+        try insertion.run(2, lending: bytes.span)
     }
 
     private func write(_ stream: PeerStream, _ loop: String, _ peer: PeerID) throws(SQLiteError) {

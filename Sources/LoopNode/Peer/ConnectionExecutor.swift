@@ -45,7 +45,7 @@ final class ConnectionExecutor: TaskExecutor {
             defer { line.jobs.removeAll() }
             return line.jobs
         }
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        for job in jobs { run(job) }
     }
 
     /// Whether no job waits. From then on a job wakes the thread.

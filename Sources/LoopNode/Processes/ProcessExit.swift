@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Linux
 
 /// How a process ended.
 public enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
@@ -21,7 +21,7 @@ public enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .exited(let code): "exit code \(code)"
         case .signaled(let number):
-            "signal \(number)" + (strsignal(number).map { " (\(String(cString: $0)))" } ?? "")
+            "signal \(number)" + (Signals.name(number).map { " (\($0))" } ?? "")
         }
     }
 }

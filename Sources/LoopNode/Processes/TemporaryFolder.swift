@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Linux
 
 /// A new folder of this process's own, in `TMPDIR`, or in `/tmp` where that is not set. It stays until it is removed.
 package struct TemporaryFolder: Sendable {
@@ -9,34 +9,22 @@ package struct TemporaryFolder: Sendable {
     package init(_ name: String) throws(SystemError) {
         let named = ProcessEnvironment.current["TMPDIR", default: ""]
         let place = named.isEmpty ? "/tmp" : named
-        var template = Array("\(place)/\(name)-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw SystemError("make a folder in \(place)", code: errno, hint: "TMPDIR may name another place")
+        do throws(SystemError) {
+            path = try FileSystem.makeFolder(beginning: "\(place)/\(name)")
+        } catch {
+            throw SystemError("make a folder in \(place)", code: error.code, hint: "TMPDIR may name another place")
         }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Removes it with all that is in it. Of a link, what it leads to stays.
     package func remove() { Self.remove(path) }
 
     private static func remove(_ path: String) {
-        if unlink(path) == 0 { return }
+        if (try? FileSystem.removeFile(path)) != nil { return }
         for name in names(in: path) { remove("\(path)/\(name)") }
-        rmdir(path)
+        try? FileSystem.removeFolder(path)
     }
 
     /// What is in a folder; nothing where there is none.
-    package static func names(in folder: String) -> [String] {
-        guard let entries = opendir(folder) else { return [] }
-        defer { closedir(entries) }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            // C's array of 256 characters is a tuple here, which is read where it lies.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names
-    }
+    package static func names(in folder: String) -> [String] { (try? FileSystem.names(in: folder)) ?? [] }
 }

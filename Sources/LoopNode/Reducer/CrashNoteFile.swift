@@ -1,5 +1,6 @@
-internal import CLinux
-internal import Glibc
+// Unsafe: the note is used only while the page that it is in is there.
+
+public import Linux
 public import LoopCluster
 public import LoopWire
 
@@ -17,49 +18,21 @@ public struct CrashNoteFile: ~Copyable {
     public let path: String
     /// Valid as long as the file.
     public let note: CrashNote
-    private let memory: UnsafeMutableRawPointer
-    private let stack: UnsafeMutableRawPointer
-    private let thread: UInt32
-    private static let stackBytes = 128 << 10
+    private let page: FaultPage
 
     /// Opens the file, and makes it where it is not there.
     public init(path: String) throws(SystemError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw SystemError("open the crash note \(path)", code: errno) }
-        defer { close(descriptor) }
-        try Self.fill(descriptor, path)
-        let mapped = mmap(nil, CrashNote.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-        guard let mapped, mapped != MAP_FAILED else { throw SystemError("map the crash note \(path)", code: errno) }
-        let stack = mmap(nil, Self.stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let stack, stack != MAP_FAILED else {
-            let code = errno
-            munmap(mapped, CrashNote.byteCount)
-            throw SystemError("make a stack for signal handlers", code: code)
-        }
         self.path = path
-        self.stack = stack
-        memory = mapped
-        note = CrashNote(UnsafeMutableRawBufferPointer(start: mapped, count: CrashNote.byteCount))
-        thread = loop_thread_id()
-        _ = loop_signal_stack(stack, Self.stackBytes)
-        loop_watch_faults(Self.faultWord(mapped))
-    }
-
-    deinit {
-        loop_unwatch_faults(Self.faultWord(memory))
-        munmap(memory, CrashNote.byteCount)
-        // Another thread's handlers may run there for ever.
-        if loop_thread_id() == thread {
-            _ = loop_signal_stack(nil, 0)
-            munmap(stack, Self.stackBytes)
-        }
+        page = try FaultPage(
+            path, name: "the crash note \(path)", byteCount: CrashNote.byteCount, faultOffset: CrashNote.faultOffset)
+        note = unsafe CrashNote(page.memory)
     }
 
     /// Judges how the process before ended, and begins a new life.
     /// - Returns: a line for the log, where there is something to say.
     /// - Throws: `NodeError.journal` where this very build ended in the replay of an event.
     public func begin(history: History) throws(NodeError) -> String? {
-        switch note.begin(history: history, executable: Self.executable, thread: thread) {
+        switch note.begin(history: history, executable: Self.executable, thread: page.thread) {
         case .nothing: return nil
         case .suspect(let suspect):
             let sender = suspect.effect.map { " of effect \($0)" } ?? ""
@@ -82,40 +55,15 @@ public struct CrashNoteFile: ~Copyable {
         }
     }
 
-    private static func faultWord(_ memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt64> {
-        (memory + CrashNote.faultOffset).assumingMemoryBound(to: UInt64.self)
-    }
-
-    /// The whole page is there before it is mapped: a store into a hole of a full disk would end the process.
-    private static func fill(_ descriptor: Int32, _ path: String) throws(SystemError) {
-        var information = stat()
-        guard fstat(descriptor, &information) == 0 else {
-            throw SystemError("look at the crash note \(path)", code: errno)
-        }
-        var size = Int(information.st_size)
-        let zeros = [UInt8](repeating: 0, count: CrashNote.byteCount)
-        while size < CrashNote.byteCount {
-            let written = pwrite(descriptor, zeros, CrashNote.byteCount - size, off_t(size))
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else {
-                throw SystemError(
-                    "write the crash note \(path)", code: written < 0 ? errno : ENOSPC,
-                    hint: "it needs \(CrashNote.byteCount) bytes beside the journal")
-            }
-            size += written
-        }
-    }
-
     /// Names the program's file: another build, or another copy, is another number.
     static var executable: UInt64 {
-        var information = stat()
-        guard stat("/proc/self/exe", &information) == 0 else { return 0 }
+        guard let file = FileSystem.status(of: "/proc/self/exe") else { return 0 }
         var writer = ByteWriter()
-        writer.u64(UInt64(truncatingIfNeeded: information.st_dev))
-        writer.u64(UInt64(truncatingIfNeeded: information.st_ino))
-        writer.u64(UInt64(truncatingIfNeeded: information.st_size))
-        writer.u64(UInt64(bitPattern: Int64(information.st_mtim.tv_sec)))
-        writer.u64(UInt64(bitPattern: Int64(information.st_mtim.tv_nsec)))
+        writer.u64(file.device)
+        writer.u64(file.number)
+        writer.u64(UInt64(file.size))
+        writer.u64(UInt64(bitPattern: Int64(file.modified.seconds)))
+        writer.u64(UInt64(bitPattern: Int64(file.modified.nanoseconds)))
         return StableHash.quick(writer.bytes)
     }
 }

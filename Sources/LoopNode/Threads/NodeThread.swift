@@ -1,11 +1,8 @@
-internal import CLinux
-internal import Glibc
+public import Linux
 internal import LoopLock
 
 /// A thread of the program's own, for what blocks: polling sockets, waiting for a child. Never one of the pool's.
 public final class NodeThread: Sendable {
-    private typealias ThreadBody = @Sendable () -> Void
-
     private struct State {
         var isDone = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -25,10 +22,7 @@ public final class NodeThread: Sendable {
     ) throws(SystemError) {
         let state = Locked(State())
         self.state = state
-        // C takes one pointer to what the thread is to run. The thread owns it and frees it, unless there will be no thread.
-        let start = UnsafeMutablePointer<ThreadBody>.allocate(capacity: 1)
-        start.initialize(to: {
-            loop_name_thread(name)
+        try SystemThread.start(name, stackBytes: stackBytes) {
             body()
             let waiters = state.withLock { state in
                 state.isDone = true
@@ -37,26 +31,6 @@ public final class NodeThread: Sendable {
                 return waiters
             }
             for waiter in waiters { waiter.resume() }
-        })
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, max(stackBytes, 64 << 10))
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, &attributes,
-            { raw in
-                guard let start = raw?.assumingMemoryBound(to: ThreadBody.self) else { return nil }
-                let body = start.move()
-                start.deallocate()
-                body()
-                return nil
-            }, start)
-        if code != 0 {
-            start.deinitialize(count: 1)
-            start.deallocate()
-            throw SystemError("start the thread '\(name)'", code: code)
         }
     }
 

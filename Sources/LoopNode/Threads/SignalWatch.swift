@@ -1,5 +1,4 @@
-internal import CLinux
-internal import Glibc
+public import Linux
 
 /// Signals as something to read in a poll set, instead of handlers that interrupt whatever runs.
 ///
@@ -16,20 +15,24 @@ public final class SignalWatch: Sendable {
         case hangUp = 1
     }
 
-    /// Readable while a signal has not been taken. Closed with this object; the signals stay blocked.
-    public let descriptor: Int32
-    /// Signals come as bytes of their number, not as the kernel's records.
-    private let isPipe: Bool
+    private enum Source: ~Copyable, Sendable {
+        case queue(SignalQueue)
+        case pipe(SignalPipe)
+    }
+
+    private let source: Source
+
+    /// Readable while a signal has not been taken. Valid as long as this object; the signals stay blocked.
+    public var descriptor: Int32 {
+        switch source {
+        case .queue(let queue): queue.descriptor.number
+        case .pipe(let pipe): pipe.descriptor
+        }
+    }
 
     /// - Throws: when there are no descriptors left.
     public init(_ signals: [Signal] = [.terminate, .interrupt]) throws(SystemError) {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in signals { sigaddset(&set, signal.rawValue) }
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-        isPipe = false
-        if descriptor < 0 { throw SystemError("watch signals", code: errno, hint: "raise `ulimit -n`") }
+        source = .queue(try SignalQueue(signals.map(\.rawValue)))
     }
 
     /// Watches for the whole process, by handlers, whichever thread takes a signal: for a program with an asynchronous
@@ -42,44 +45,17 @@ public final class SignalWatch: Sendable {
 
     /// From now on a write to a pipe that nobody reads any more fails, and does not end this process: for programs that go on
     /// without their readers. The programs that they start have the signal as usual.
-    public static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+    public static func ignoreBrokenPipes() { Signals.ignoreBrokenPipes() }
 
     private init(process signals: [Signal]) throws(SystemError) {
-        var readEnd: Int32 = -1
-        var writeEnd: Int32 = -1
-        let code = loop_pipe(&readEnd, &writeEnd)
-        if code < 0 { throw SystemError("watch signals", code: -code, hint: "raise `ulimit -n`") }
-        descriptor = readEnd
-        isPipe = true
-        // The write end stays open for as long as a handler may run: for good.
-        _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
-        for signal in signals {
-            let code = loop_watch_signal(signal.rawValue, writeEnd)
-            if code < 0 { throw SystemError("watch signals", code: -code) }
-        }
+        source = .pipe(try SignalPipe(signals.map(\.rawValue), restores: false))
     }
-
-    deinit { close(descriptor) }
 
     /// The next signal that has come, or nil. Never waits.
-    public func next() -> Signal? { isPipe ? nextByte() : nextRecord() }
-
-    private func nextByte() -> Signal? {
-        var number: UInt8 = 0
-        while true {
-            let count = read(descriptor, &number, 1)
-            if count == 1 { return Signal(rawValue: Int32(number)) }
-            guard count < 0, errno == EINTR else { return nil }
-        }
-    }
-
-    private func nextRecord() -> Signal? {
-        var info = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        while true {
-            let count = read(descriptor, &info, size)
-            if count == size { return Signal(rawValue: Int32(bitPattern: info.ssi_signo)) }
-            guard count < 0, errno == EINTR else { return nil }
+    public func next() -> Signal? {
+        switch source {
+        case .queue(let queue): queue.next().flatMap(Signal.init)
+        case .pipe(let pipe): pipe.next().flatMap(Signal.init)
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Linux
 public import LoopCore
 
 /// The clocks of this machine, for shells; machines get their readings as arguments.
@@ -6,14 +6,14 @@ public enum SystemClock {
     /// The steady clock since the start of the machine. It also counts the time that the machine was suspended, so a
     /// lease does not outlive a laptop's sleep.
     public static var monotonic: MonotonicTime {
-        let time = read(CLOCK_BOOTTIME)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        let time = System.bootTime
+        return MonotonicTime(nanoseconds: UInt64(time.seconds) * 1_000_000_000 + UInt64(time.nanoseconds))
     }
 
     /// Civil time, which may jump.
     public static var wall: WallTime {
-        let time = read(CLOCK_REALTIME)
-        return WallTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+        let time = System.wallTime
+        return WallTime(milliseconds: Int64(time.seconds) * 1000 + Int64(time.nanoseconds) / 1_000_000)
     }
 
     /// Both clocks, read together.
@@ -24,11 +24,5 @@ public enum SystemClock {
         guard deadline > now else { return 0 }
         let nanoseconds = deadline.nanoseconds - now.nanoseconds
         return Int(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), UInt64(Int32.max)))
-    }
-
-    private static func read(_ clock: clockid_t) -> timespec {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return time
     }
 }

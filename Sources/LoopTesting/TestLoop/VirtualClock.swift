@@ -1,5 +1,3 @@
-// Unsafe: a job names this clock as its executor only while it runs; the caller holds the clock until then.
-
 internal import LoopLock
 
 /// A clock that stands still until a test advances it, and that runs the tasks of a loop, so that it knows when all of them
@@ -159,7 +157,7 @@ public final class VirtualClock: Clock, TaskExecutor {
             return !content.isRunning
         }
         guard isFirst else { return }
-        while let job = takeJob() { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        while let job = takeJob() { run(job) }
     }
 
     /// Runs whatever becomes ready, from wherever it comes, until the condition holds; no time passes on this clock.

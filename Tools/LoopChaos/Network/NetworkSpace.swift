@@ -1,6 +1,5 @@
-// Unsafe: `setns` of the C library has the type that it is cast to; nothing is kept after a call.
-
 import Glibc
+import Linux
 import LoopNode
 
 /// Where a thread's sockets are made: a network namespace, or the process's own.
@@ -22,13 +21,11 @@ struct NetworkSpace: Sendable, Equatable {
     func enter() throws {
         guard let name else { return }
         let path = "/run/netns/\(name)"
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError("open \(path)", code: errno) }
-        defer { close(descriptor) }
-        guard let function = unsafe dlsym(nil, "setns") else { throw SystemError("find setns", code: ENOSYS) }
-        // Declared for GNU programs only, so that the Glibc module does not show it.
-        typealias SetNamespace = @convention(c) (Int32, Int32) -> Int32
-        let code = unsafe unsafeBitCast(function, to: SetNamespace.self)(descriptor, 0x4000_0000)
-        guard code == 0 else { throw SystemError("enter the network namespace \(name)", code: errno) }
+        let space = try Descriptor(opening: path, O_RDONLY)
+        do throws(SystemError) {
+            try System.enterNetwork(space)
+        } catch {
+            throw SystemError("enter the network namespace \(name)", code: error.code)
+        }
     }
 }

@@ -1,6 +1,5 @@
-// Unsafe: the system uses what it is passed only during the call.
-
 import Glibc
+import Linux
 import LoopCore
 import LoopNode
 
@@ -58,18 +57,15 @@ struct ProxyConnections: ~Copyable {
     /// Carries bytes until it is stopped.
     mutating func run() {
         while true {
-            var items = [pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-            items += listeners.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            var items = [Poll.item(mailbox.descriptor, POLLIN)]
+            items += listeners.map { Poll.item($0.descriptor, POLLIN) }
             let now = SystemClock.monotonic
             var deadline: MonotonicTime?
             for relay in relays {
-                items.append(
-                    pollfd(fd: relay.peer, events: events(relay, ofPeer: true, at: now, &deadline), revents: 0))
-                items.append(
-                    pollfd(fd: relay.reducer, events: events(relay, ofPeer: false, at: now, &deadline), revents: 0))
+                items.append(Poll.item(relay.peer, events(relay, ofPeer: true, at: now, &deadline)))
+                items.append(Poll.item(relay.reducer, events(relay, ofPeer: false, at: now, &deadline)))
             }
-            let wait = deadline.map { Int32(SystemClock.milliseconds(from: now, until: $0)) } ?? -1
-            _ = unsafe poll(&items, nfds_t(items.count), wait)
+            Poll.wait(&items, milliseconds: deadline.map { Int32(SystemClock.milliseconds(from: now, until: $0)) })
             guard takeOrders() else { return }
             carry(items)
             acceptAll(items)
@@ -110,13 +106,13 @@ struct ProxyConnections: ~Copyable {
     /// What is waited for on one side, and until when at most for the sake of its bytes' times.
     private func events(
         _ relay: Relay, ofPeer: Bool, at now: MonotonicTime, _ deadline: inout MonotonicTime?
-    ) -> Int16 {
+    ) -> Int32 {
         let (from, to) = ofPeer ? (relay.toReducer, relay.toPeer) : (relay.toPeer, relay.toReducer)
         let fault = fault(relay)
-        var events = from.hasSpace ? Int16(POLLIN) : 0
+        var events = from.hasSpace ? POLLIN : 0
         let isStalled = ofPeer ? fault.stalledToPeer : fault.stalledToReducer
         if !isStalled, let at = to.nextAt {
-            if at <= now { events |= Int16(POLLOUT) } else { deadline = min(deadline ?? at, at) }
+            if at <= now { events |= POLLOUT } else { deadline = min(deadline ?? at, at) }
         }
         return events
     }
@@ -161,10 +157,12 @@ struct ProxyConnections: ~Copyable {
             if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
             return
         }
-        let count = unsafe Glibc.read(fromPeer ? relay.peer : relay.reducer, &buffer, buffer.count)
-        if count < 0 {
+        let count: Int
+        do {
+            count = try SystemCall.read(from: fromPeer ? relay.peer : relay.reducer, into: &buffer)
+        } catch {
             // A connection that broke, or was refused, ends on both sides.
-            if errno != EAGAIN && errno != EINTR { relays[index].isOver = true }
+            if error.code != EAGAIN { relays[index].isOver = true }
             return
         }
         if count == 0 {
@@ -203,11 +201,11 @@ struct ProxyConnections: ~Copyable {
         while let bytes = (toPeer ? relays[index].toPeer : relays[index].toReducer).due(at: now) {
             let isCut = fault.cutsWanted > 0 && bytes.count >= 2
             let piece = isCut ? bytes.prefix(bytes.count / 2) : bytes
-            let count = unsafe piece.withUnsafeBytes {
-                unsafe send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count < 0 {
-                if errno != EAGAIN && errno != EINTR && errno != ENOTCONN { relays[index].isOver = true }
+            let count: Int
+            do {
+                count = try SystemCall.send(piece, to: sink)
+            } catch {
+                if ![EAGAIN, EINTR, ENOTCONN].contains(error.code) { relays[index].isOver = true }
                 return
             }
             if isCut { return cut(index) }

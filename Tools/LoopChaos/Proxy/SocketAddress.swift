@@ -1,6 +1,5 @@
-// Unsafe: a socket address of IPv4 may be passed as a general one; the system uses it only during the call.
-
 import Glibc
+import Linux
 import LoopNode
 
 /// An IPv4 address and a port, and the few calls that a proxy makes with them.
@@ -13,11 +12,11 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// A socket that listens here; nothing on it waits.
     func listen() throws -> Int32 {
         let descriptor = try Self.makeSocket()
-        var on: Int32 = 1
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        let code = unsafe withAddress { unsafe bind(descriptor, $0, $1) }
-        guard code == 0, Glibc.listen(descriptor, 128) == 0 else {
-            let error = SystemError("listen on \(self)", code: errno)
+        Sockets.set(SO_REUSEADDR, of: SOL_SOCKET, on: descriptor, to: 1)
+        do {
+            try Sockets.bind(descriptor, host: host, port: port)
+            guard Glibc.listen(descriptor, 128) == 0 else { throw SystemError("listen on \(self)", code: errno) }
+        } catch {
             close(descriptor)
             throw error
         }
@@ -28,35 +27,25 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     func connect() throws -> Int32 {
         let descriptor = try Self.makeSocket()
         Self.sendAtOnce(descriptor)
-        let code = unsafe withAddress { unsafe Glibc.connect(descriptor, $0, $1) }
-        guard code == 0 || errno == EINPROGRESS else {
-            let error = SystemError("connect to \(self)", code: errno)
+        do {
+            try Sockets.connect(descriptor, host: host, port: port)
+        } catch  where error.code != EINPROGRESS {
             close(descriptor)
             throw error
-        }
+        } catch {}
         return descriptor
     }
 
     /// The next connection of a listening socket, or nil.
     static func accept(_ listener: Int32) -> Int32? {
-        let descriptor = Glibc.accept(listener, nil, nil)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = Sockets.accept(listener) else { return nil }
         prepare(descriptor)
         sendAtOnce(descriptor)
         return descriptor
     }
 
     /// The port that a listening socket was given, where it asked for any.
-    static func port(of descriptor: Int32) -> UInt16 {
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe getsockname(descriptor, $0, &length)
-            }
-        }
-        return UInt16(bigEndian: address.sin_port)
-    }
+    static func port(of descriptor: Int32) -> UInt16 { Sockets.port(of: descriptor) }
 
     private static func makeSocket() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -71,19 +60,6 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func sendAtOnce(_ descriptor: Int32) {
-        var on: Int32 = 1
-        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        unsafe inet_pton(AF_INET, host, &address.sin_addr)
-        return unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        Sockets.set(TCP_NODELAY, of: Int32(IPPROTO_TCP), on: descriptor, to: 1)
     }
 }

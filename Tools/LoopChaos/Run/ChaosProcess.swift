@@ -1,6 +1,5 @@
-// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
-
 import Glibc
+import Linux
 import LoopCore
 import LoopLock
 import LoopNode
@@ -120,8 +119,6 @@ final class ChaosProcess: Sendable {
     }
 
     private static func append(_ line: String, to path: String) {
-        guard let file = unsafe fopen(path, "ae") else { return }
-        unsafe fputs(line + "\n", file)
-        unsafe fclose(file)
+        try? FileSystem.write(line + "\n", to: path, appending: true)
     }
 }

@@ -1,6 +1,4 @@
-// Unsafe: files and folders are closed where they were opened; an entry is copied before the next is read.
-
-import Glibc
+import Linux
 import LoopCore
 import LoopExamples
 import LoopLock
@@ -110,11 +108,7 @@ final class ChaosStage: Sendable {
         return try await space.run("connect-\(name)") {
             try RemoteLoop(
                 Ledger.self, reducer: address, name: name,
-                log: { line in
-                    guard let file = unsafe fopen(log, "ae") else { return }
-                    unsafe fputs(line + "\n", file)
-                    unsafe fclose(file)
-                })
+                log: { line in try? FileSystem.write(line + "\n", to: log, appending: true) })
         }
     }
 
@@ -203,20 +197,10 @@ final class ChaosStage: Sendable {
 
     /// The processes whose command line has these words in it.
     private static func processes(naming text: String) -> [String] {
-        guard let folder = unsafe opendir("/proc") else { return [] }
-        defer { unsafe closedir(folder) }
-        var found: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            guard let id = Int32(name), let file = unsafe fopen("/proc/\(id)/cmdline", "re") else { continue }
-            defer { unsafe fclose(file) }
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = unsafe fread(&buffer, 1, buffer.count, file)
-            let words = String(decoding: buffer[..<count].map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
-            if words.contains(text) { found.append("\(id) \(words)") }
+        TemporaryFolder.names(in: "/proc").compactMap { name in
+            guard let id = Int32(name), let bytes = try? FileSystem.bytes(of: "/proc/\(id)/cmdline") else { return nil }
+            let words = String(decoding: bytes.prefix(4096).map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
+            return words.contains(text) ? "\(id) \(words)" : nil
         }
-        return found
     }
 }

@@ -1,6 +1,4 @@
-// Unsafe: a file is closed where it was opened; the system uses what it is passed only during the call.
-
-import Glibc
+import Linux
 import LoopExamples
 import LoopNode
 
@@ -12,7 +10,7 @@ struct RunFolder: Sendable {
     /// - Throws: `SystemError` where it cannot be made.
     init() throws {
         folder = try TemporaryFolder("loop-chaos")
-        guard unsafe mkdir(pages, 0o755) == 0 else { throw SystemError("make \(pages)", code: errno) }
+        try FileSystem.makeFolder(pages)
     }
 
     var pages: String { "\(path)/pages" }
@@ -41,9 +39,7 @@ struct RunFolder: Sendable {
     func write(_ name: String, _ text: String) { Self.write(text, to: "\(path)/\(name)") }
 
     static func write(_ text: String, to path: String) {
-        guard let file = unsafe fopen(path, "we") else { return StandardError.line("could not write \(path)") }
-        unsafe fputs(text + "\n", file)
-        unsafe fclose(file)
+        if (try? FileSystem.write(text + "\n", to: path)) == nil { StandardError.line("could not write \(path)") }
     }
 
     /// The last lines of a log.
@@ -64,11 +60,7 @@ struct RunFolder: Sendable {
     }
 
     private static func lines(of path: String) -> [String] {
-        guard let file = unsafe fopen(path, "re") else { return [] }
-        defer { unsafe fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while case let count = unsafe fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        let bytes = (try? FileSystem.bytes(of: path)) ?? []
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 

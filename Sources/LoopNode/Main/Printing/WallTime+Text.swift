@@ -1,4 +1,4 @@
-import Glibc
+import Linux
 package import LoopCore
 
 extension WallTime {
@@ -6,17 +6,13 @@ extension WallTime {
     package var text: String {
         guard (-62_135_596_800_000..<253_402_300_800_000).contains(milliseconds) else { return "?" }
         let thousandths = ((milliseconds % 1000) + 1000) % 1000
-        var seconds = Int((milliseconds - thousandths) / 1000)
-        var parts = tm()
-        guard gmtime_r(&seconds, &parts) != nil else { return "?" }
+        guard let time = CalendarTime(seconds: Int((milliseconds - thousandths) / 1000)) else { return "?" }
         func digits(_ number: Int, _ count: Int) -> String {
             let text = String(number)
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
-        let date = [
-            digits(Int(parts.tm_year) + 1900, 4), digits(Int(parts.tm_mon) + 1, 2), digits(Int(parts.tm_mday), 2),
-        ]
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits(Int($0), 2) }
+        let date = [digits(time.year, 4), digits(time.month, 2), digits(time.day, 2)]
+        let clock = [time.hour, time.minute, time.second].map { digits($0, 2) }
         let fraction = digits(Int(thousandths), 3)
         return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(fraction)Z"
     }

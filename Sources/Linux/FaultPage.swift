@@ -1,0 +1,66 @@
+// Unsafe: the mapping and the stack belong to this value, and are unmapped once; handlers write into the mapping only
+// while it is there.
+
+internal import CLinux
+internal import Glibc
+
+/// A file that is mapped into memory, in which a fault of this process (a trap, a stack that is used up) is written down
+/// before the process ends. The system keeps what was written there, without a sync.
+///
+/// To be made on the thread whose stack may be used up.
+@safe public struct FaultPage: ~Copyable {
+    /// All of the file. Valid as long as this value.
+    @unsafe public let memory: UnsafeMutableRawBufferPointer
+    /// The kernel's number of the thread that has made this value.
+    public let thread: UInt32
+    private let word: UnsafeMutablePointer<UInt64>
+    private let stack: UnsafeMutableRawPointer
+    private static let stackBytes = 128 << 10
+
+    /// Opens the file, and makes it where it is not there.
+    /// - Parameters:
+    ///   - name: how errors call it: `the crash note PATH`.
+    ///   - byteCount: how large the file becomes.
+    ///   - faultOffset: where the 8 bytes are that a fault is written to: the signal, and the thread.
+    /// - Throws: ``SystemError``.
+    public init(_ path: String, name: String, byteCount: Int, faultOffset: Int) throws(SystemError) {
+        let number = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard number >= 0 else { throw SystemError("open \(name)") }
+        let file = Descriptor(number, name: name)
+        // The whole page is there before it is mapped: a store into a hole of a full disk would end the process.
+        var size = try file.status().size
+        let zeros = [UInt8](repeating: 0, count: byteCount)
+        while size < byteCount {
+            do {
+                size += try file.write(zeros, size..<byteCount, at: size)
+            } catch {
+                throw SystemError(
+                    "write \(name)", code: error.code, hint: "it needs \(byteCount) bytes beside the journal")
+            }
+        }
+        let mapped = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
+        guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else { throw SystemError("map \(name)") }
+        let stack = unsafe mmap(nil, Self.stackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let stack = unsafe stack, unsafe stack != MAP_FAILED else {
+            let code = errno
+            unsafe munmap(mapped, byteCount)
+            throw SystemError("make a stack for signal handlers", code: code)
+        }
+        unsafe self.stack = stack
+        unsafe memory = UnsafeMutableRawBufferPointer(start: mapped, count: byteCount)
+        unsafe word = (mapped + faultOffset).assumingMemoryBound(to: UInt64.self)
+        thread = loop_thread_id()
+        _ = unsafe loop_signal_stack(stack, Self.stackBytes)
+        unsafe loop_watch_faults(word)
+    }
+
+    deinit {
+        unsafe loop_unwatch_faults(word)
+        unsafe munmap(memory.baseAddress, memory.count)
+        // Another thread's handlers may run there for ever.
+        if loop_thread_id() == thread {
+            _ = loop_signal_stack(nil, 0)
+            unsafe munmap(stack, Self.stackBytes)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// Unsafe: the system uses what it is passed only during the call; a folder's entry is copied before the next is read.
+
+internal import CLinux
+internal import Glibc
+
+/// What the system says of a file.
+public struct FileStatus: Sendable {
+    /// The kinds of files that are told apart.
+    public enum Kind: Equatable, Sendable {
+        case file, folder, other
+    }
+
+    /// Whether it is a file or a folder.
+    public let kind: Kind
+    /// In bytes.
+    public let size: Int
+    /// How many names it has.
+    public let links: Int
+    /// The disk that it is on.
+    public let device: UInt64
+    /// Its number on the disk.
+    public let number: UInt64
+    /// When it was changed, in seconds since 1970, and the nanoseconds after them.
+    public let modified: (seconds: Int, nanoseconds: Int)
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            default: .other
+            }
+        size = Int(status.st_size)
+        links = Int(status.st_nlink)
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+        modified = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
+}
+
+/// Calls that name files and folders by their paths.
+public enum FileSystem {
+    /// What is at a path, nil where nothing is.
+    public static func status(of path: String) -> FileStatus? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
+    }
+
+    /// Whether something is at a path.
+    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Whether this process may read the file at a path.
+    public static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
+
+    /// Whether this process may run the file at a path.
+    public static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
+    /// All bytes of a file.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func bytes(of path: String) throws(SystemError) -> [UInt8] {
+        let file = try Descriptor(opening: path, O_RDONLY)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        do throws(SystemError) {
+            while case let count = try SystemCall.read(from: file.number, into: &buffer), count > 0 {
+                bytes += buffer[..<count]
+            }
+        } catch {
+            throw SystemError("read \(path)", code: error.code)
+        }
+        return bytes
+    }
+
+    /// Writes a text to a file: after what it has, or in its place.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func write(_ text: String, to path: String, appending: Bool = false) throws(SystemError) {
+        let file = try Descriptor(opening: path, O_WRONLY | O_CREAT | (appending ? O_APPEND : O_TRUNC), mode: 0o666)
+        do throws(SystemError) {
+            try SystemCall.write(Array(text.utf8), to: file.number)
+        } catch {
+            throw SystemError("write \(path)", code: error.code)
+        }
+    }
+
+    /// Gives a file another name; a file of that name is replaced.
+    /// - Throws: ``SystemError`` that names both paths.
+    public static func rename(_ path: String, to other: String) throws(SystemError) {
+        guard unsafe Glibc.rename(path, other) == 0 else { throw SystemError("rename \(path) to \(other)") }
+    }
+
+    /// Removes a file.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func removeFile(_ path: String) throws(SystemError) {
+        guard unsafe unlink(path) == 0 else { throw SystemError("remove \(path)") }
+    }
+
+    /// Removes an empty folder.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func removeFolder(_ path: String) throws(SystemError) {
+        guard unsafe rmdir(path) == 0 else { throw SystemError("remove \(path)") }
+    }
+
+    /// Makes a folder.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func makeFolder(_ path: String) throws(SystemError) {
+        guard unsafe mkdir(path, 0o755) == 0 else { throw SystemError("make the folder \(path)") }
+    }
+
+    /// Makes a folder whose name begins so, and that nobody else has.
+    /// - Returns: its path.
+    /// - Throws: ``SystemError`` that names the place.
+    public static func makeFolder(beginning path: String) throws(SystemError) -> String {
+        var template = Array("\(path)-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a folder \(path)-…") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The names in a folder, in any order.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func names(in path: String) throws(SystemError) -> [String] {
+        guard let folder = unsafe opendir(path) else { throw SystemError("read the folder \(path)") }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            // C's array of 256 characters is a tuple here, which is read where it lies.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Where a symbolic link leads, nil where there is none.
+    public static func link(at path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+
+    /// A path without links and dots, nil where nothing is there.
+    public static func resolved(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+}

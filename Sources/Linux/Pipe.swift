@@ -1,0 +1,21 @@
+// Unsafe: the system writes two numbers during the call.
+
+internal import CLinux
+internal import Glibc
+
+/// A pipe whose ends no other program inherits. Reading from it does not wait.
+@frozen public struct Pipe: ~Copyable, Sendable {
+    /// Bytes come out here.
+    public var readEnd: Descriptor
+    /// Bytes go in here.
+    public var writeEnd: Descriptor
+
+    /// - Throws: ``SystemError`` if no descriptors are left.
+    public init() throws(SystemError) {
+        var (read, write): (Int32, Int32) = (0, 0)
+        let code = unsafe loop_pipe(&read, &write)
+        guard code == 0 else { throw SystemError("open a pipe", code: -code, hint: "raise `ulimit -n`") }
+        readEnd = Descriptor(read, name: "a pipe")
+        writeEnd = Descriptor(write, name: "a pipe")
+    }
+}

@@ -1,0 +1,90 @@
+// Unsafe: the system uses what it is passed only during the call; what a signal did before is kept as the system gave it.
+
+internal import CLinux
+internal import Glibc
+
+/// Signals of this process and its threads.
+public enum Signals {
+    /// Keeps all signals from the calling thread and from those that it starts.
+    public static func blockAll() {
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+
+    /// Lets a write to a pipe that nobody reads fail, instead of ending this process.
+    public static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+
+    /// The name that the system has for a signal.
+    public static func name(_ signal: Int32) -> String? { unsafe strsignal(signal).map { unsafe String(cString: $0) } }
+}
+
+/// Signals as something to read, which are kept from the calling thread and from those that it starts.
+public struct SignalQueue: ~Copyable, Sendable {
+    /// Readable while a signal has not been taken.
+    public let descriptor: Descriptor
+
+    /// - Throws: ``SystemError`` if no descriptor is left.
+    public init(_ signals: [Int32]) throws(SystemError) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for signal in signals { unsafe sigaddset(&set, signal) }
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        let number = unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+        guard number >= 0 else { throw SystemError("watch signals", code: errno, hint: "raise `ulimit -n`") }
+        descriptor = Descriptor(number, name: "signals")
+    }
+
+    /// The next signal that has come, or nil. Never waits.
+    public func next() -> Int32? {
+        var info = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        while true {
+            let count = unsafe read(descriptor.number, &info, size)
+            if count == size { return Int32(bitPattern: info.ssi_signo) }
+            guard count < 0, errno == EINTR else { return nil }
+        }
+    }
+}
+
+/// Signals of the whole process as something to read, whichever thread takes them. One at a time in a process.
+///
+/// The pipe that they are written to stays open for good: a handler may run at any moment.
+public final class SignalPipe: Sendable {
+    /// Readable while a signal has not been taken.
+    public let descriptor: Int32
+    /// What the signals did before; empty where that does not come back.
+    private let before: [(signal: Int32, action: sigaction)]
+
+    /// - Parameter restores: whether the signals do what they did before when this object goes.
+    /// - Throws: ``SystemError`` if no descriptors are left.
+    public init(_ signals: [Int32], restores: Bool) throws(SystemError) {
+        var (readEnd, writeEnd): (Int32, Int32) = (0, 0)
+        let code = unsafe loop_pipe(&readEnd, &writeEnd)
+        guard code == 0 else { throw SystemError("watch signals", code: -code, hint: "raise `ulimit -n`") }
+        descriptor = readEnd
+        _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
+        var before: [(signal: Int32, action: sigaction)] = []
+        for signal in signals {
+            var old = sigaction()
+            unsafe sigaction(signal, nil, &old)
+            if restores { before.append((signal, old)) }
+            let code = loop_watch_signal(signal, writeEnd)
+            guard code == 0 else { throw SystemError("watch signals", code: -code) }
+        }
+        self.before = before
+    }
+
+    deinit {
+        for (signal, action) in before {
+            var action = action
+            unsafe sigaction(signal, &action, nil)
+        }
+    }
+
+    /// The next signal that has come, or nil. Never waits.
+    public func next() -> Int32? {
+        var byte: [UInt8] = [0]
+        return (try? SystemCall.read(from: descriptor, into: &byte)) == 1 ? Int32(byte[0]) : nil
+    }
+}

@@ -1,0 +1,120 @@
+// Unsafe: a socket address of IPv4 may be passed as a general one, and the system uses it only during the call; a list of
+// addresses is read until it is freed.
+
+internal import CLinux
+internal import Glibc
+
+/// Sockets by number, which their makers close.
+public enum Sockets {
+    /// Whether somebody accepts connections at a Unix socket path.
+    public static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
+
+    /// Sets an option that takes a number. An option that the system refuses stays as it is.
+    public static func set(_ option: Int32, of level: Int32, on socket: Int32, to value: Int32) {
+        var value = value
+        unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Binds a socket to an IPv4 address, given in digits.
+    /// - Throws: ``SystemError``.
+    public static func bind(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
+        let code = unsafe withAddress(host, port) { unsafe Glibc.bind(socket, $0, $1) }
+        guard code == 0 else { throw SystemError("bind \(host):\(port)") }
+    }
+
+    /// Connects a socket to an IPv4 address, given in digits.
+    /// - Throws: ``SystemError``; with the code EINPROGRESS if the socket does not wait.
+    public static func connect(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
+        let code = unsafe withAddress(host, port) { unsafe Glibc.connect(socket, $0, $1) }
+        guard code == 0 else { throw SystemError("connect to \(host):\(port)") }
+    }
+
+    /// The next connection of a socket that listens, or nil.
+    public static func accept(_ listener: Int32) -> Int32? {
+        let socket = Glibc.accept(listener, nil, nil)
+        return socket < 0 ? nil : socket
+    }
+
+    /// The port that a socket of IPv4 was given.
+    public static func port(of socket: Int32) -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(socket, $0, &length)
+            }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func withAddress(
+        _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        unsafe inet_pton(AF_INET, host, &address.sin_addr)
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    // MARK: Finding out who listens
+
+    /// The result of trying to connect.
+    public enum Trial: Equatable, Sendable {
+        /// Somebody has accepted.
+        case accepted
+        /// The machine has no such port open.
+        case refused
+        /// Nothing has answered in time.
+        case silent
+        /// The system has no such host, in its own words.
+        case noSuchHost(String)
+        /// The connection has failed, in the system's words.
+        case failed(String)
+        /// No socket could be made.
+        case unknown
+    }
+
+    /// Connects to a host by TCP and hangs up, at each of its addresses until one accepts.
+    /// - Parameter milliseconds: how long each may take. The system looks for the host's name as long as it likes.
+    public static func tryConnecting(host: String, port: UInt16, milliseconds: Int32) -> Trial {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // The system's list, which is ours to free; `found` and all that it leads to live until then.
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, "\(port)", &hints, &found)
+        guard code == 0 else { return .noSuchHost(unsafe String(cString: gai_strerror(code))) }
+        defer { unsafe freeaddrinfo(found) }
+        var trial = Trial.unknown
+        var next = unsafe found
+        while let address = unsafe next {
+            trial = unsafe tryConnecting(to: address.pointee, milliseconds)
+            if trial == .accepted { return trial }
+            unsafe next = address.pointee.ai_next
+        }
+        return trial
+    }
+
+    private static func tryConnecting(to address: addrinfo, _ milliseconds: Int32) -> Trial {
+        let number = unsafe socket(address.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return .unknown }
+        let socket = Descriptor(number, name: "a socket")
+        _ = fcntl(socket.number, F_SETFL, O_NONBLOCK)
+        var code = unsafe Glibc.connect(socket.number, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno
+        if code == EINPROGRESS {
+            var watched = [Poll.item(socket.number, POLLOUT)]
+            guard let count = Poll.wait(&watched, milliseconds: milliseconds), count > 0 else { return .silent }
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            unsafe getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &code, &size)
+        }
+        switch code {
+        case 0: return .accepted
+        case ECONNREFUSED: return .refused
+        default: return .failed(SystemError("", code: code).text)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Unsafe: the system uses what it is passed only during the call; its texts are copied at once.
+
+internal import CLinux
+internal import Glibc
+
+/// What the system says of this process and its machine.
+public enum System {
+    /// The variables of this process, as `name=value`.
+    public static var environment: [String] {
+        var entries: [String] = []
+        guard var entry = unsafe loop_environment() else { return entries }
+        while let text = unsafe entry.pointee {
+            entries.append(unsafe String(cString: text))
+            unsafe entry += 1
+        }
+        return entries
+    }
+
+    /// The name of this machine; empty where it has none.
+    public static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        unsafe gethostname(&name, name.count - 1)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The name of the user whose rights this process has; nil where the number has no name.
+    public static var userName: String? {
+        unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) }
+    }
+
+    /// Random bytes of the kernel.
+    public static func randomBytes(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+            while filled < count {
+                let result = unsafe getrandom(buffer.baseAddress.map { unsafe $0 + filled }, count - filled, 0)
+                if result > 0 {
+                    filled += result
+                } else {
+                    precondition(errno == EINTR, "the kernel gives no random bytes: errno \(errno)")
+                }
+            }
+        }
+    }
+
+    /// How many descriptors this process may have open, and how far it may raise that; nil where the system does not say.
+    public static var descriptorLimit: (soft: Int, hard: Int)? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
+    }
+
+    /// Changes how many descriptors this process may have open.
+    /// - Returns: whether the system has done so.
+    public static func limitDescriptors(soft: Int, hard: Int) -> Bool {
+        var limit = rlimit(rlim_cur: rlim_t(soft), rlim_max: rlim_t(hard))
+        return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    }
+
+    /// The steady clock since the start of the machine, which also counts the time of a suspend: seconds and nanoseconds.
+    public static var bootTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_BOOTTIME) }
+
+    /// Civil time since 1970: seconds and nanoseconds.
+    public static var wallTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_REALTIME) }
+
+    private static func time(of clock: clockid_t) -> (seconds: Int, nanoseconds: Int) {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return (time.tv_sec, time.tv_nsec)
+    }
+
+    /// Moves the calling thread into a network namespace; what it starts from then on inherits it.
+    /// - Throws: ``SystemError``.
+    public static func enterNetwork(_ namespace: borrowing Descriptor) throws(SystemError) {
+        guard loop_enter_network(namespace.number) == 0 else { throw SystemError("enter the network namespace") }
+    }
+}
+
+/// A date and a time of day in UTC.
+public struct CalendarTime: Equatable, Sendable {
+    /// The year.
+    public let year: Int
+    /// The month, 1…12, and the day in it, 1…31.
+    public let month, day: Int
+    /// The day of the week, from Sunday, 0…6.
+    public let weekday: Int
+    /// The time of day: 0…23, 0…59, 0…60.
+    public let hour, minute, second: Int
+
+    /// - Parameter seconds: since 1970.
+    /// - Returns: nil where the year cannot be counted.
+    public init?(seconds: Int) {
+        var seconds = seconds
+        var parts = unsafe tm()
+        guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
+        year = unsafe Int(parts.tm_year) + 1900
+        month = unsafe Int(parts.tm_mon) + 1
+        day = unsafe Int(parts.tm_mday)
+        weekday = unsafe Int(parts.tm_wday)
+        hour = unsafe Int(parts.tm_hour)
+        minute = unsafe Int(parts.tm_min)
+        second = unsafe Int(parts.tm_sec)
+    }
+}

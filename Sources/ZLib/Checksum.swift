@@ -1,0 +1,34 @@
+// Unsafe: zlib reads the bytes of a span during the call, and no more of them than it is told.
+
+internal import CZLib
+internal import LoopLock
+
+/// CRC-32 as zlib computes it (ITU-T V.42, the reflected polynomial 0xedb88320).
+package struct Checksum {
+    /// The checksum of what was added so far.
+    package private(set) var value: UInt32 = 0
+
+    package init() {}
+
+    /// Adds the bytes of a number, the lowest first.
+    package mutating func add(_ number: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0.bindMemory(to: UInt8.self)) }
+    }
+
+    /// Adds bytes. Gives way on a thread that does background work.
+    package mutating func add(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe add($0) }
+    }
+
+    private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
+            let step = unsafe UnsafeBufferPointer(rebasing: rest.prefix(Self.stepBytes))
+            value = unsafe UInt32(crc32_z(UInt(value), step.baseAddress, step.count))
+            unsafe rest = rest.dropFirst(Self.stepBytes)
+            if unsafe !rest.isEmpty { BackgroundWork.giveWay() }
+        }
+    }
+
+    private static let stepBytes = 64 << 10
+}
