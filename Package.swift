@@ -22,8 +22,6 @@ let unmarked: [String: String] = [
     "LoopCore": "queries are handed states and events of any type by address",
     "LoopWire": "messages are read and written where they lie, without copies",
     "LoopCluster": "events are applied by address, and the crash note is memory that outlives the process",
-    "LoopFetch": "memory of libcurl, libxml2 and libcmark-gfm",
-    "LoopWeb": "memory of libmicrohttpd",
 ]
 
 func settings(of name: String) -> [SwiftSetting] { unmarked[name] == nil ? strictlySafe : unchecked }
@@ -123,8 +121,10 @@ let package = Package(
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"], in: "Examples"),
-        // Serving a folder, and widgets as HTML, by libmicrohttpd.
-        library("LoopWeb", ["CHTTPD", "CLinux", "LoopLock", "LoopCore", "LoopView"]),
+        // Daemons, requests and answers of libmicrohttpd.
+        library("HTTPServer", ["CHTTPD", "Linux", "LoopLock"]),
+        // Serving a folder, and widgets as HTML.
+        library("LoopWeb", ["HTTPServer", "Linux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops this project brings: the link checker first.
         library(
             "LoopExamples",

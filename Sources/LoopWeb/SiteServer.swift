@@ -1,3 +1,4 @@
+internal import HTTPServer
 internal import LoopLock
 
 /// A web server for the files below one folder.
@@ -15,7 +16,7 @@ public final class SiteServer: Sendable {
     public let port: UInt16
 
     private let handler: CountingHandler
-    private let daemon: Locked<WebDaemon?>
+    private let daemon: Locked<HTTPDaemon?>
 
     /// Starts to serve. Requests are answered on threads of the server until `stop` is called.
     ///
@@ -31,10 +32,10 @@ public final class SiteServer: Sendable {
         let site = try SiteFolder(
             folder, listsFolders: options.listsFolders, followsLinksOut: options.followsLinksOut)
         handler = CountingHandler(site: site, options: options)
-        let settings = WebDaemon.Settings(
+        let settings = HTTPDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)
-        let started = try WebDaemon(settings, handler: handler)
+        let started = try HTTPDaemon.started(settings, handler)
         self.port = started.port
         daemon = Locked(started)
     }

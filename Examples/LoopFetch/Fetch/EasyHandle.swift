@@ -1,7 +1,10 @@
+// Unsafe: the handle belongs to libcurl and is freed once; libcurl copies the strings that it is given, and calls back only while
+// the transfer is in it.
+
 internal import CCurl
 
 /// One of libcurl's easy handles, used for one transfer after the other.
-final class EasyHandle {
+@safe final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private let configuration: FetchConfiguration
@@ -9,34 +12,35 @@ final class EasyHandle {
     private var transfer: Transfer?
 
     init?(_ configuration: FetchConfiguration) {
-        guard let handle = curl_easy_init() else { return nil }
-        self.handle = handle
+        guard let handle = unsafe curl_easy_init() else { return nil }
+        unsafe self.handle = handle
         self.configuration = configuration
-        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
     deinit {
-        curl_easy_cleanup(handle)
-        curl_slist_free_all(headers)
-        errorText.deallocate()
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(headers)
+        unsafe errorText.deallocate()
     }
 
     /// The owner of one of libcurl's handles.
     static func of(_ handle: UnsafeMutableRawPointer?) -> EasyHandle? {
         var context: UnsafeMutableRawPointer?
-        guard loop_curl_get_pointer(handle, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { return nil }
-        return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+        guard unsafe loop_curl_get_pointer(handle, CURLINFO_PRIVATE, &context) == CURLE_OK, let context = unsafe context
+        else { return nil }
+        return unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// Sets everything for the next hop of a transfer.
     func prepare(_ transfer: Transfer) {
         self.transfer = transfer
         let request = transfer.request
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        errorText[0] = 0
-        set(CURLOPT_PRIVATE, context)
-        set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe errorText[0] = 0
+        unsafe set(CURLOPT_PRIVATE, context)
+        unsafe set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
         set(CURLOPT_URL, transfer.url.string)
         set(CURLOPT_PATH_AS_IS, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -48,16 +52,16 @@ final class EasyHandle {
         if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
         if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
         if request.accept != "*/*" {
-            headers = curl_slist_append(nil, "Accept: \(request.accept)")
-            _ = loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
+            unsafe headers = curl_slist_append(nil, "Accept: \(request.accept)")
+            _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
         }
-        set(CURLOPT_HEADERDATA, context)
-        set(CURLOPT_WRITEDATA, context)
-        _ = loop_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-            EasyHandle.receive(bytes, size * count, context) { $0.receiveHeader($1) }
+        unsafe set(CURLOPT_HEADERDATA, context)
+        unsafe set(CURLOPT_WRITEDATA, context)
+        _ = unsafe loop_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            unsafe EasyHandle.receive(bytes, size * count, context) { unsafe $0.receiveHeader($1) }
         }
-        _ = loop_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-            EasyHandle.receive(bytes, size * count, context) { $0.receiveBody($1) }
+        _ = unsafe loop_curl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            unsafe EasyHandle.receive(bytes, size * count, context) { unsafe $0.receiveBody($1) }
         }
     }
 
@@ -65,15 +69,15 @@ final class EasyHandle {
     func clear() -> Transfer {
         guard let transfer else { preconditionFailure("a handle without a transfer was removed") }
         self.transfer = nil
-        curl_easy_reset(handle)
-        curl_slist_free_all(headers)
-        headers = nil
+        unsafe curl_easy_reset(handle)
+        unsafe curl_slist_free_all(headers)
+        unsafe headers = nil
         return transfer
     }
 
     /// The error that a result stands for.
     func failure(_ result: CURLcode) -> FetchError? {
-        let detail = errorText[0] == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
+        let detail = unsafe errorText[0] == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         // A handshake that was cut off may go better the next time; a certificate will not.
         let isTransient = result == CURLE_SSL_CONNECT_ERROR ? true : nil
         return transfer?.error(FetchError.Code(result), detail, isTransient: isTransient)
@@ -82,7 +86,9 @@ final class EasyHandle {
     /// What the last answer's `Retry-After` asks for.
     var retryAfterSeconds: Int? {
         var seconds: curl_off_t = 0
-        guard loop_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
+        guard unsafe loop_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else {
+            return nil
+        }
         return Int(seconds)
     }
 
@@ -91,20 +97,22 @@ final class EasyHandle {
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ body: (Transfer, UnsafeRawBufferPointer) -> Bool
     ) -> Int {
-        guard let context,
-            let transfer = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer
+        guard let context = unsafe context,
+            let transfer = unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().transfer
         else { return 0 }
-        return body(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+        return unsafe body(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
-    private func set(_ option: CURLoption, _ value: Int) { check(loop_curl_set_long(handle, option, value), option) }
+    private func set(_ option: CURLoption, _ value: Int) {
+        unsafe check(loop_curl_set_long(handle, option, value), option)
+    }
 
     private func set(_ option: CURLoption, _ value: String) {
-        check(loop_curl_set_string(handle, option, value), option)
+        unsafe check(loop_curl_set_string(handle, option, value), option)
     }
 
     private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
-        check(loop_curl_set_pointer(handle, option, value), option)
+        unsafe check(loop_curl_set_pointer(handle, option, value), option)
     }
 
     private func check(_ result: CURLcode, _ option: CURLoption) {

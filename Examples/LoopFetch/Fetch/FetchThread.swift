@@ -1,3 +1,5 @@
+// Unsafe: the multi handle belongs to libcurl and to this thread, which frees it at its end.
+
 internal import CCurl
 internal import Glibc
 internal import LoopLock
@@ -30,18 +32,20 @@ final class FetchThread: Sendable {
         self.multi = multi
         thread = Locked(nil)
 
-        let owner = Unmanaged.passRetained(self)
+        let owner = unsafe Unmanaged.passRetained(self)
         var handle = pthread_t()
         let result = CurrentThread.withSignalsBlocked {
-            pthread_create(
+            unsafe pthread_create(
                 &handle, nil,
                 { owner in
-                    if let owner { Unmanaged<FetchThread>.fromOpaque(owner).takeRetainedValue().run() }
+                    if let owner = unsafe owner {
+                        unsafe Unmanaged<FetchThread>.fromOpaque(owner).takeRetainedValue().run()
+                    }
                     return nil
-                }, owner.toOpaque())
+                }, unsafe owner.toOpaque())
         }
         guard result == 0 else {
-            owner.release()
+            unsafe owner.release()
             throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(result)")
         }
         let started = handle
@@ -115,23 +119,23 @@ final class FetchThread: Sendable {
 }
 
 /// libcurl's multi handle. Only `wake` may be called on any thread; it is freed when no thread can call that any more.
-final class Multi: @unchecked Sendable {
+@safe final class Multi: @unchecked Sendable {
     let configuration: FetchConfiguration
     let handle: OpaquePointer
 
     private static let isLibrarySetUp = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     init?(_ configuration: FetchConfiguration) {
-        guard Self.isLibrarySetUp, let handle = curl_multi_init() else { return nil }
-        self.handle = OpaquePointer(handle)
+        guard Self.isLibrarySetUp, let handle = unsafe curl_multi_init() else { return nil }
+        unsafe self.handle = OpaquePointer(handle)
         self.configuration = configuration
-        _ = loop_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, max(configuration.keptConnectionsMax, 1))
+        _ = unsafe loop_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, max(configuration.keptConnectionsMax, 1))
     }
 
-    deinit { curl_multi_cleanup(UnsafeMutableRawPointer(handle)) }
+    deinit { unsafe curl_multi_cleanup(UnsafeMutableRawPointer(handle)) }
 
-    func wake() { curl_multi_wakeup(UnsafeMutableRawPointer(handle)) }
+    func wake() { unsafe curl_multi_wakeup(UnsafeMutableRawPointer(handle)) }
 
     /// Waits until bytes or a command can be there, or a time limit is near.
-    func wait() { curl_multi_poll(UnsafeMutableRawPointer(handle), nil, 0, 60_000, nil) }
+    func wait() { unsafe curl_multi_poll(UnsafeMutableRawPointer(handle), nil, 0, 60_000, nil) }
 }

@@ -1,3 +1,5 @@
+// Unsafe: libcurl lends the bytes of a body until the callback returns.
+
 /// One fetch on its way: what was asked, what has come so far, and who waits for it.
 ///
 /// Born on the task that fetches, then handed to the thread of the fetcher, which alone changes it.
@@ -27,7 +29,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes one line of the header. False: the rest of the answer is not wanted.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        headers.receive(line)
+        unsafe headers.receive(line)
         guard headers.isComplete, headers.status >= 200 else { return true }
         guard !isRedirect, isContentTypeUnwanted, request.method == .get else { return true }
         isBodyUnwanted = true
@@ -44,7 +46,7 @@ final class Transfer: @unchecked Sendable {
         }
         let room = max(request.bodyBytesMax, 0) - body.count
         if body.isEmpty, let length = headers.contentLength { body.reserveCapacity(min(length, room, 1 << 20)) }
-        body.append(contentsOf: bytes.prefix(room))
+        unsafe body.append(contentsOf: bytes.prefix(room))
         isBodyCut = bytes.count > room
         return !isBodyCut
     }

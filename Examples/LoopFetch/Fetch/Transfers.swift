@@ -1,7 +1,9 @@
+// Unsafe: handles are in libcurl's set exactly as long as their transfers are in this table.
+
 internal import CCurl
 
 /// The transfers under way and those that wait for their turn. Lives on the thread of the fetcher.
-struct Transfers: ~Copyable {
+@safe struct Transfers: ~Copyable {
     private let multi: Multi
     private let handle: UnsafeMutableRawPointer
     private var active: [UInt64: EasyHandle] = [:]
@@ -13,7 +15,7 @@ struct Transfers: ~Copyable {
 
     init(_ multi: Multi) {
         self.multi = multi
-        handle = UnsafeMutableRawPointer(multi.handle)
+        unsafe handle = UnsafeMutableRawPointer(multi.handle)
     }
 
     /// Begins the transfer, now or when there is room.
@@ -57,7 +59,7 @@ struct Transfers: ~Copyable {
         var isMoving = true
         while isMoving {
             var running: Int32 = 0
-            curl_multi_perform(handle, &running)
+            unsafe curl_multi_perform(handle, &running)
             isMoving = finishCompleted()
         }
     }
@@ -66,12 +68,14 @@ struct Transfers: ~Copyable {
     private mutating func finishCompleted() -> Bool {
         var left: Int32 = 0
         var found = false
-        while let message = curl_multi_info_read(handle, &left) {
-            guard message.pointee.msg == CURLMSG_DONE, let easy = EasyHandle.of(message.pointee.easy_handle) else {
+        while let message = unsafe curl_multi_info_read(handle, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE,
+                let easy = unsafe EasyHandle.of(message.pointee.easy_handle)
+            else {
                 continue
             }
             found = true
-            let result = loop_curl_message_result(message)
+            let result = unsafe loop_curl_message_result(message)
             finish(easy, result)
         }
         return found
@@ -113,12 +117,12 @@ struct Transfers: ~Copyable {
         }
         easy.prepare(transfer)
         active[transfer.number] = easy
-        let result = curl_multi_add_handle(handle, easy.handle)
+        let result = unsafe curl_multi_add_handle(handle, easy.handle)
         precondition(result == CURLM_OK, "could not add a transfer: \(result)")
     }
 
     private mutating func remove(_ easy: EasyHandle) -> Transfer {
-        curl_multi_remove_handle(handle, easy.handle)
+        unsafe curl_multi_remove_handle(handle, easy.handle)
         let transfer = easy.clear()
         active[transfer.number] = nil
         idle.append(easy)

@@ -1,9 +1,11 @@
+// Unsafe: the tree and the parser are freed once, and no node outlives its tree.
+
 internal import CCMarkGFM
 
 /// A Markdown page, parsed by libcmark-gfm: CommonMark with GitHub's tables and footnotes.
 ///
 /// Owns the parsed tree and frees it.
-struct MarkdownDocument: ~Copyable {
+@safe struct MarkdownDocument: ~Copyable {
     /// The parts of a page that matter for links and anchors, in the order in which they stand.
     enum Piece {
         case link(destination: String)
@@ -22,54 +24,60 @@ struct MarkdownDocument: ~Copyable {
     /// Parses a page. Every text is a page: CommonMark knows no errors.
     init(_ text: String) {
         _ = Self.areExtensionsRegistered
-        guard let parser = cmark_parser_new(CMARK_OPT_FOOTNOTES) else {
+        guard let parser = unsafe cmark_parser_new(CMARK_OPT_FOOTNOTES) else {
             preconditionFailure("libcmark-gfm cannot allocate a parser")
         }
-        defer { cmark_parser_free(parser) }
-        if let tables = cmark_find_syntax_extension("table") { cmark_parser_attach_syntax_extension(parser, tables) }
+        defer { unsafe cmark_parser_free(parser) }
+        if let tables = unsafe cmark_find_syntax_extension("table") {
+            unsafe cmark_parser_attach_syntax_extension(parser, tables)
+        }
         var text = text
         text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { cmark_parser_feed(parser, $0.baseAddress, $0.count) }
+            unsafe bytes.withMemoryRebound(to: CChar.self) {
+                unsafe cmark_parser_feed(parser, $0.baseAddress, $0.count)
+            }
         }
-        guard let root = cmark_parser_finish(parser) else {
+        guard let root = unsafe cmark_parser_finish(parser) else {
             preconditionFailure("libcmark-gfm has not returned the document that it was given")
         }
-        self.root = root
+        unsafe self.root = root
     }
 
-    deinit { cmark_node_free(root) }
+    deinit { unsafe cmark_node_free(root) }
 
     /// Calls `body` for each piece of the page.
     func forEachPiece(_ body: (Piece) -> Void) {
-        guard let iterator = cmark_iter_new(root) else {
+        guard let iterator = unsafe cmark_iter_new(root) else {
             preconditionFailure("libcmark-gfm cannot allocate an iterator")
         }
-        defer { cmark_iter_free(iterator) }
+        defer { unsafe cmark_iter_free(iterator) }
         // Text that stands for an image belongs to no heading.
         var imageDepth = 0
         while true {
-            let event = cmark_iter_next(iterator)
+            let event = unsafe cmark_iter_next(iterator)
             if event == CMARK_EVENT_DONE { return }
             let isEnter = event == CMARK_EVENT_ENTER
-            let node = cmark_iter_get_node(iterator)
-            switch cmark_node_get_type(node) {
+            let node = unsafe cmark_iter_get_node(iterator)
+            switch unsafe cmark_node_get_type(node) {
             case CMARK_NODE_HEADING: body(isEnter ? .headingStart : .headingEnd)
-            case CMARK_NODE_LINK: if isEnter { body(.link(destination: string(cmark_node_get_url(node)))) }
+            case CMARK_NODE_LINK: if isEnter { unsafe body(.link(destination: string(cmark_node_get_url(node)))) }
             case CMARK_NODE_IMAGE:
-                if isEnter { body(.image(source: string(cmark_node_get_url(node)))) }
+                if isEnter { unsafe body(.image(source: string(cmark_node_get_url(node)))) }
                 imageDepth += isEnter ? 1 : -1
             case CMARK_NODE_TEXT, CMARK_NODE_CODE:
-                if imageDepth == 0 { body(.text(string(cmark_node_get_literal(node)))) }
+                if imageDepth == 0 { unsafe body(.text(string(cmark_node_get_literal(node)))) }
             case CMARK_NODE_SOFTBREAK, CMARK_NODE_LINEBREAK: if imageDepth == 0 { body(.text(" ")) }
-            case CMARK_NODE_HTML_BLOCK: body(.html(string(cmark_node_get_literal(node)), isBlock: true))
-            case CMARK_NODE_HTML_INLINE: body(.html(string(cmark_node_get_literal(node)), isBlock: false))
+            case CMARK_NODE_HTML_BLOCK: unsafe body(.html(string(cmark_node_get_literal(node)), isBlock: true))
+            case CMARK_NODE_HTML_INLINE: unsafe body(.html(string(cmark_node_get_literal(node)), isBlock: false))
             default: break
             }
         }
     }
 
     /// A copy of a string that the tree owns; empty for a null pointer.
-    private func string(_ bytes: UnsafePointer<CChar>?) -> String { bytes.map { String(cString: $0) } ?? "" }
+    private func string(_ bytes: UnsafePointer<CChar>?) -> String {
+        unsafe bytes.map { unsafe String(cString: $0) } ?? ""
+    }
 
     private static let areExtensionsRegistered: Bool = {
         cmark_gfm_core_extensions_ensure_registered()

@@ -1,11 +1,13 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 /// An attribute of an element, whose value is not nil.
 ///
 /// The value is valid only while the element is reported.
-struct Attribute {
+@safe struct Attribute {
     let name: Word
     let value: UnsafeBufferPointer<UInt8>
 
-    var text: String { String(decoding: value, as: UTF8.self) }
+    var text: String { unsafe String(decoding: value, as: UTF8.self) }
 }
 
 extension [Attribute] {

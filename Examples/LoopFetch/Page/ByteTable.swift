@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 /// Texts as bytes, each once, numbered in the order in which they first came.
 ///
 /// They lie end to end, found by open addressing: no allocation for each, and one hash.
@@ -13,22 +15,24 @@ struct ByteTable {
 
     /// Hands over the text with this number.
     func withBytes<Result>(of number: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range(of: number)])) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe body(UnsafeBufferPointer(rebasing: $0[range(of: number)])) }
     }
 
     /// The number of this text, which is new if it has not been here before.
     mutating func intern(_ text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
         if 4 * count >= 3 * slots.count { grow() }
         var hasher = Hasher()
-        hasher.combine(bytes: UnsafeRawBufferPointer(text))
+        unsafe hasher.combine(bytes: UnsafeRawBufferPointer(text))
         let hash = hasher.finalize()
         var slot = hash & (slots.count - 1)
         while slots[slot] != 0 {
             let number = Int(slots[slot]) - 1
-            if hashes[number] == hash, withBytes(of: number, { $0.elementsEqual(text) }) { return (number, false) }
+            if hashes[number] == hash, unsafe withBytes(of: number, { unsafe $0.elementsEqual(text) }) {
+                return (number, false)
+            }
             slot = (slot + 1) & (slots.count - 1)
         }
-        bytes.append(contentsOf: text)
+        unsafe bytes.append(contentsOf: text)
         ends.append(bytes.count)
         hashes.append(hash)
         slots[slot] = UInt32(count)

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 internal import Glibc
 
 /// Finds out how a page is encoded, and turns it into UTF-8.
@@ -71,7 +73,7 @@ enum Charset {
         let count = word.utf8CodeUnitCount
         guard bytes.count >= count else { return nil }
         return (bytes.startIndex...(bytes.endIndex - count)).first { start in
-            (0..<count).allSatisfy { bytes[start + $0] == word.utf8Start[$0] }
+            (0..<count).allSatisfy { unsafe bytes[start + $0] == word.utf8Start[$0] }
         }
     }
 
@@ -82,8 +84,8 @@ enum Charset {
     /// Zero bytes, which end a text for libxml2, become spaces, and what is no UTF-8 becomes U+FFFD.
     private static func utf8(_ bytes: [UInt8]) -> [UInt8] {
         let text = isUTF8(bytes) ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
-        let hasZero = text.withUnsafeBytes { bytes in
-            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        let hasZero = unsafe text.withUnsafeBytes { bytes in
+            unsafe bytes.baseAddress.map { unsafe memchr($0, 0, bytes.count) != nil } ?? false
         }
         return hasZero ? text.map { $0 == 0 ? 0x20 : $0 } : text
     }

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 /// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
 final class LinkCollector {
     private var references = ByteTable()
@@ -15,19 +17,19 @@ final class LinkCollector {
 
     /// An element begins.
     func start(_ name: Word, _ attributes: [Attribute]) {
-        for attribute in attributes where attribute.name == "id" { addAnchor(attribute.value) }
+        for attribute in attributes where attribute.name == "id" { unsafe addAnchor(attribute.value) }
         switch name {
         case "a":
             addAll(attributes, "href")
-            for attribute in attributes where attribute.name == "name" { addAnchor(attribute.value) }
+            for attribute in attributes where attribute.name == "name" { unsafe addAnchor(attribute.value) }
         case "link":
             if let rel = attributes.value("rel"), Self.isHint(rel) { return }
             addAll(attributes, "href")
         case "img", "source":
             for attribute in attributes {
                 switch attribute.name {
-                case "src": add(attribute.value)
-                case "srcset": addSourceSet(attribute.value)
+                case "src": unsafe add(attribute.value)
+                case "srcset": unsafe addSourceSet(attribute.value)
                 default: break
                 }
             }
@@ -55,7 +57,7 @@ final class LinkCollector {
     /// Text between tags.
     func text(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard titleState == .open, title.count < 1024 else { return }
-        title.append(contentsOf: bytes.prefix(1024))
+        unsafe title.append(contentsOf: bytes.prefix(1024))
     }
 
     /// Resolves what was collected on the page at `url`.
@@ -68,7 +70,7 @@ final class LinkCollector {
         parsed.anchors = anchors
         var resolver = LinkResolver(base: base)
         for number in 0..<references.count {
-            references.withBytes(of: number) { resolver.resolve($0, into: &parsed) }
+            unsafe references.withBytes(of: number) { unsafe resolver.resolve($0, into: &parsed) }
         }
         return parsed
     }
@@ -76,19 +78,19 @@ final class LinkCollector {
     // MARK: Attributes
 
     private func addAll(_ attributes: [Attribute], _ name: Word) {
-        for attribute in attributes where attribute.name == name { add(attribute.value) }
+        for attribute in attributes where attribute.name == name { unsafe add(attribute.value) }
     }
 
-    private func add(_ reference: UnsafeBufferPointer<UInt8>) { _ = references.intern(reference) }
+    private func add(_ reference: UnsafeBufferPointer<UInt8>) { _ = unsafe references.intern(reference) }
 
     private func add(_ reference: some StringProtocol) {
         var text = String(reference)
-        text.withUTF8 { add($0) }
+        text.withUTF8 { unsafe add($0) }
     }
 
     /// A name is kept with and without its percent-encoding: a fragment may be written either way.
     private func addAnchor(_ value: UnsafeBufferPointer<UInt8>) {
-        let name = String(decoding: value, as: UTF8.self)
+        let name = unsafe String(decoding: value, as: UTF8.self)
         guard !name.isEmpty else { return }
         anchors.insert(name)
         if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
@@ -96,7 +98,7 @@ final class LinkCollector {
 
     /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
     private func addSourceSet(_ value: UnsafeBufferPointer<UInt8>) {
-        var rest = String(decoding: value, as: UTF8.self).utf8[...]
+        var rest = unsafe String(decoding: value, as: UTF8.self).utf8[...]
         func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
         while true {
             rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 /// Says what the references of one page mean: each part before a `#` is resolved once, however many places in it are
 /// linked.
 struct LinkResolver {
@@ -16,17 +18,17 @@ struct LinkResolver {
     /// Adds what a reference means to what the page says.
     mutating func resolve(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
         // Spaces at the ends mean nothing, so that a part before `#` is not by itself what it is in the whole.
-        if reference.contains(where: { $0 <= 0x20 }) { return resolveWhole(reference, into: &page) }
-        let hash = reference.firstIndex(of: UInt8(ascii: "#")) ?? reference.count
-        guard let target = meaning(of: UnsafeBufferPointer(rebasing: reference[..<hash])) else {
-            return resolveWhole(reference, into: &page)
+        if unsafe reference.contains(where: { $0 <= 0x20 }) { return unsafe resolveWhole(reference, into: &page) }
+        let hash = unsafe reference.firstIndex(of: UInt8(ascii: "#")) ?? reference.count
+        guard let target = unsafe meaning(of: UnsafeBufferPointer(rebasing: reference[..<hash])) else {
+            return unsafe resolveWhole(reference, into: &page)
         }
-        let fragment = reference[min(hash + 1, reference.count)...]
-        add(target, fragment.isEmpty ? nil : String(decoding: fragment, as: UTF8.self), to: &page)
+        let fragment = unsafe reference[min(hash + 1, reference.count)...]
+        unsafe add(target, fragment.isEmpty ? nil : String(decoding: fragment, as: UTF8.self), to: &page)
     }
 
     private mutating func resolveWhole(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
-        let text = String(decoding: reference, as: UTF8.self)
+        let text = unsafe String(decoding: reference, as: UTF8.self)
         do throws(WebURLError) {
             let url = try base.resolve(text)
             add(number(of: url.string), url.fragment, to: &page)
@@ -38,9 +40,9 @@ struct LinkResolver {
     }
 
     private mutating func meaning(of part: UnsafeBufferPointer<UInt8>) -> Int? {
-        let (number, isNew) = parts.intern(part)
+        let (number, isNew) = unsafe parts.intern(part)
         if isNew {
-            let url = try? base.resolve(String(decoding: part, as: UTF8.self))
+            let url = try? unsafe base.resolve(String(decoding: part, as: UTF8.self))
             meanings.append(url.map { self.number(of: $0.string) })
         }
         return meanings[number]
@@ -56,9 +58,9 @@ struct LinkResolver {
     private mutating func add(_ target: Int, _ fragment: String?, to page: inout ParsedPage) {
         let fragment = Self.place(fragment)
         key.removeAll(keepingCapacity: true)
-        withUnsafeBytes(of: UInt32(target)) { key.append(contentsOf: $0) }
+        unsafe withUnsafeBytes(of: UInt32(target)) { unsafe key.append(contentsOf: $0) }
         if let fragment { key.append(contentsOf: fragment.utf8) }
-        guard key.withUnsafeBufferPointer({ links.intern($0).isNew }) else { return }
+        guard unsafe key.withUnsafeBufferPointer({ unsafe links.intern($0).isNew }) else { return }
         page.links.append(ParsedPage.Link(target: targets[target], fragment: fragment))
     }
 

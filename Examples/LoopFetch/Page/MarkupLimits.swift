@@ -1,3 +1,5 @@
+// Unsafe: memory is looked at only while its owner lends it.
+
 /// What keeps hostile markup from taking hours: libxml2 compares every attribute of a tag with all before it, and looks
 /// for what an end tag closes among all elements that are open.
 enum MarkupLimits {
@@ -15,14 +17,16 @@ enum MarkupLimits {
 
     /// The end of the page, or the beginning of the first tag with too many attributes.
     static func readableEnd(of page: ArraySlice<UInt8>) -> Int {
-        page.withUnsafeBufferPointer { bytes in
+        unsafe page.withUnsafeBufferPointer { bytes in
             var index = 0
             while index < bytes.count {
-                guard bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count, isLetter(bytes[index + 1]) else {
+                guard unsafe bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count,
+                    unsafe isLetter(bytes[index + 1])
+                else {
                     index += 1
                     continue
                 }
-                guard let end = endOfTag(bytes, from: index) else { return page.startIndex + index }
+                guard let end = unsafe endOfTag(bytes, from: index) else { return page.startIndex + index }
                 index = end
             }
             return page.endIndex
@@ -35,7 +39,7 @@ enum MarkupLimits {
         var attributes = 0
         var isSpace = false
         while index < bytes.count {
-            let byte = bytes[index]
+            let byte = unsafe bytes[index]
             index += 1
             if byte == UInt8(ascii: ">") { return index }
             if byte <= 0x20 || byte == UInt8(ascii: "/") {
@@ -48,13 +52,14 @@ enum MarkupLimits {
                 if attributes > attributesMax { return nil }
             }
             guard byte == UInt8(ascii: "=") else { continue }
-            while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
-            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") else {
+            while index < bytes.count, unsafe bytes[index] <= 0x20 { index += 1 }
+            guard index < bytes.count, unsafe bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'")
+            else {
                 continue
             }
-            let quote = bytes[index]
+            let quote = unsafe bytes[index]
             index += 1
-            while index < bytes.count, bytes[index] != quote { index += 1 }
+            while index < bytes.count, unsafe bytes[index] != quote { index += 1 }
             index += 1
             // Attributes may follow a quote without a space.
             isSpace = true

@@ -1,3 +1,5 @@
+// Unsafe: the system converts between memory that is lent for the call.
+
 internal import CXML2
 internal import Glibc
 
@@ -6,28 +8,28 @@ enum SystemCharset {
     /// The text as UTF-8, by the encodings that the system knows; nil where it knows none of this name.
     static func convert(_ bytes: [UInt8], from charset: String) -> [UInt8]? {
         guard charset.utf8.allSatisfy(isNameByte) else { return nil }
-        let converter = iconv_open("UTF-8", charset)
-        guard converter != iconv_t(bitPattern: -1) else { return nil }
-        defer { iconv_close(converter) }
+        let converter = unsafe iconv_open("UTF-8", charset)
+        guard unsafe converter != iconv_t(bitPattern: -1) else { return nil }
+        defer { unsafe iconv_close(converter) }
         let failed = -1
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count * 2)
         var input = bytes
         let piece = UnsafeMutablePointer<CChar>.allocate(capacity: pieceBytes)
-        defer { piece.deallocate() }
-        input.withUnsafeMutableBytes { buffer in
-            var from = buffer.bindMemory(to: CChar.self).baseAddress
+        defer { unsafe piece.deallocate() }
+        unsafe input.withUnsafeMutableBytes { buffer in
+            var from = unsafe buffer.bindMemory(to: CChar.self).baseAddress
             var left = buffer.count
             while left > 0 {
-                var to: UnsafeMutablePointer<CChar>? = piece
+                var to: UnsafeMutablePointer<CChar>? = unsafe piece
                 var room = pieceBytes
-                let result = iconv(converter, &from, &left, &to, &room)
-                let written = UnsafeRawBufferPointer(start: piece, count: pieceBytes - room)
-                output.append(contentsOf: written)
+                let result = unsafe iconv(converter, &from, &left, &to, &room)
+                let written = unsafe UnsafeRawBufferPointer(start: piece, count: pieceBytes - room)
+                unsafe output.append(contentsOf: written)
                 if result == failed, errno != E2BIG, left > 0 {
                     // What is no character in this charset becomes U+FFFD.
                     output += [0xEF, 0xBF, 0xBD]
-                    from = from.map { $0 + 1 }
+                    unsafe from = from.map { unsafe $0 + 1 }
                     left -= 1
                 }
             }

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 internal import Glibc
 
 /// Reads pages whose markup is plain, several times as fast as libxml2, and tells the same: every start tag with its
@@ -12,7 +14,7 @@ internal import Glibc
 ///                   name *attribute (">" | "/>")                         ──▶ text; of a script or a style sheet its end
 ///                   "!--" … "-->" | "!doctype" … ">" | "?" letter … ">"  ──▶ text
 ///                   anything else                                        ──▶ not plain
-struct TagScanner: ~Copyable {
+@safe struct TagScanner: ~Copyable {
     private let collector: LinkCollector
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -35,8 +37,8 @@ struct TagScanner: ~Copyable {
     /// - Returns: False where the page is not plain; `collector` then knows only a part of it.
     static func read(_ page: UnsafeBufferPointer<UInt8>, into collector: LinkCollector) -> Bool {
         // A second byte order mark.
-        if page.starts(with: [0xEF, 0xBB, 0xBF]) { return false }
-        var scanner = TagScanner(collector, page)
+        if unsafe page.starts(with: [0xEF, 0xBB, 0xBF]) { return false }
+        var scanner = unsafe TagScanner(collector, page)
         while scanner.index < page.count {
             guard scanner.passText(), scanner.readMarkup() else { return false }
         }
@@ -45,7 +47,7 @@ struct TagScanner: ~Copyable {
 
     private init(_ collector: LinkCollector, _ bytes: UnsafeBufferPointer<UInt8>) {
         self.collector = collector
-        self.bytes = bytes
+        unsafe self.bytes = bytes
         values = DecodedValues(capacity: bytes.count)
         attributes.reserveCapacity(16)
         open.reserveCapacity(64)
@@ -56,7 +58,7 @@ struct TagScanner: ~Copyable {
     /// Goes to the next `<`.
     private mutating func passText() -> Bool {
         guard let end = find(UInt8(ascii: "<")) else { return false }
-        if part != .body, bytes[index..<end].contains(where: { !Self.isBlank($0) }) { part = .body }
+        if part != .body, unsafe bytes[index..<end].contains(where: { !Self.isBlank($0) }) { part = .body }
         index = end
         return true
     }
@@ -90,10 +92,12 @@ struct TagScanner: ~Copyable {
     private mutating func passDeclaration() -> Bool {
         if byte(2) == UInt8(ascii: "-"), byte(3) == UInt8(ascii: "-") { return passComment() }
         guard let end = find(UInt8(ascii: ">")) else { return false }
-        let words = bytes[(index + 2)..<end]
-        let isDoctype = words.prefix(7).lazy.map { $0 | 0x20 }.elementsEqual("doctype".utf8)
-        let areQuotesClosed = words.count { $0 == UInt8(ascii: "\"") }.isMultiple(of: 2)
-        guard isDoctype, areQuotesClosed, !words.contains(UInt8(ascii: "'")), !words.contains(UInt8(ascii: "[")) else {
+        let words = unsafe bytes[(index + 2)..<end]
+        let isDoctype = unsafe words.prefix(7).lazy.map { $0 | 0x20 }.elementsEqual("doctype".utf8)
+        let areQuotesClosed = unsafe words.count { $0 == UInt8(ascii: "\"") }.isMultiple(of: 2)
+        guard isDoctype, areQuotesClosed, unsafe !words.contains(UInt8(ascii: "'")),
+            unsafe !words.contains(UInt8(ascii: "["))
+        else {
             return false
         }
         index = end + 1
@@ -187,15 +191,15 @@ struct TagScanner: ~Copyable {
     private mutating func readTitle() -> Bool {
         if part == .prologue { part = .head }
         guard let end = find(UInt8(ascii: "<")) else { return false }
-        let text = bytes[index..<end]
+        let text = unsafe bytes[index..<end]
         index = end + 2
         guard byte(-1) == UInt8(ascii: "/"), Self.isLetter(byte(0)), readName() == "title" else { return false }
         index = end
         // References are for libxml2, and so are the pieces in which it tells a long text and what it leaves out.
-        if text.count < 1000, !text.contains(where: Self.isForLibrary) {
-            collector.text(UnsafeBufferPointer(rebasing: text))
+        if unsafe text.count < 1000, unsafe !text.contains(where: Self.isForLibrary) {
+            unsafe collector.text(UnsafeBufferPointer(rebasing: text))
         } else {
-            guard HTMLReader.readByLibrary(Array("<p>".utf8) + text + Array("</p>".utf8), into: collector) else {
+            guard unsafe HTMLReader.readByLibrary(Array("<p>".utf8) + text + Array("</p>".utf8), into: collector) else {
                 return false
             }
         }
@@ -235,15 +239,19 @@ struct TagScanner: ~Copyable {
                 index = end + 1
             } else {
                 start = index
-                while index < bytes.count, !Self.isBlank(bytes[index]), bytes[index] != UInt8(ascii: ">") { index += 1 }
+                while unsafe index < bytes.count, unsafe !Self.isBlank(bytes[index]),
+                    unsafe bytes[index] != UInt8(ascii: ">")
+                { index += 1 }
                 end = index
                 unquotedCount += end - start
                 guard end > start, unquotedCount < MarkupLimits.attributesMax / 2 else { return false }
             }
             // The first of a name counts.
             guard Self.matters(name), !attributes.contains(where: { $0.name == name }) else { continue }
-            guard let value = values.decoded(UnsafeBufferPointer(rebasing: bytes[start..<end])) else { return false }
-            attributes.append(Attribute(name: name, value: value))
+            guard let value = unsafe values.decoded(UnsafeBufferPointer(rebasing: bytes[start..<end])) else {
+                return false
+            }
+            unsafe attributes.append(Attribute(name: name, value: value))
         }
     }
 
@@ -252,26 +260,26 @@ struct TagScanner: ~Copyable {
     /// A name of letters, digits, `:`, `-`, `_` and `.`, its letters in lower case; nil where it is longer than names are.
     private mutating func readName() -> Word? {
         var name = Word.Builder()
-        while index < bytes.count, bytes[index].isInName {
-            name.append(bytes[index])
+        while unsafe index < bytes.count, unsafe bytes[index].isInName {
+            unsafe name.append(bytes[index])
             index += 1
         }
         return name.count <= 64 ? name.word : nil
     }
 
     private mutating func passBlanks() {
-        while index < bytes.count, Self.isBlank(bytes[index]) { index += 1 }
+        while unsafe index < bytes.count, unsafe Self.isBlank(bytes[index]) { index += 1 }
     }
 
     /// The byte at an offset from the next one; 0 after the end.
-    private func byte(_ offset: Int) -> UInt8 { index + offset < bytes.count ? bytes[index + offset] : 0 }
+    private func byte(_ offset: Int) -> UInt8 { unsafe index + offset < bytes.count ? bytes[index + offset] : 0 }
 
     private func find(_ byte: UInt8, from start: Int? = nil) -> Int? {
         let start = start ?? index
-        guard start < bytes.count, let base = bytes.baseAddress,
-            let found = memchr(base + start, Int32(byte), bytes.count - start)
+        guard unsafe start < bytes.count, let base = unsafe bytes.baseAddress,
+            let found = unsafe memchr(base + start, Int32(byte), bytes.count - start)
         else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -1,3 +1,5 @@
+// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+
 /// The name of an element or attribute in one machine word: its length, and as many of its first bytes as fit (seven).
 ///
 /// The names that matter here are told apart by that, and comparing a name costs one instruction.
@@ -7,10 +9,10 @@ struct Word: Hashable, ExpressibleByStringLiteral {
     /// A name that ends with a zero byte.
     init(_ name: UnsafePointer<UInt8>?) {
         var builder = Builder()
-        if var rest = name {
-            while rest.pointee != 0 {
-                builder.append(rest.pointee)
-                rest += 1
+        if var rest = unsafe name {
+            while unsafe rest.pointee != 0 {
+                unsafe builder.append(rest.pointee)
+                unsafe rest += 1
             }
         }
         self = builder.word
@@ -44,13 +46,13 @@ struct Word: Hashable, ExpressibleByStringLiteral {
         var packed: UInt64 = 0
         let count = name.utf8CodeUnitCount
         // Written out, so that the compiler turns a literal into a number.
-        if count > 0 { packed |= UInt64(name.utf8Start[0]) }
-        if count > 1 { packed |= UInt64(name.utf8Start[1]) << 8 }
-        if count > 2 { packed |= UInt64(name.utf8Start[2]) << 16 }
-        if count > 3 { packed |= UInt64(name.utf8Start[3]) << 24 }
-        if count > 4 { packed |= UInt64(name.utf8Start[4]) << 32 }
-        if count > 5 { packed |= UInt64(name.utf8Start[5]) << 40 }
-        if count > 6 { packed |= UInt64(name.utf8Start[6]) << 48 }
+        if count > 0 { unsafe packed |= UInt64(name.utf8Start[0]) }
+        if count > 1 { unsafe packed |= UInt64(name.utf8Start[1]) << 8 }
+        if count > 2 { unsafe packed |= UInt64(name.utf8Start[2]) << 16 }
+        if count > 3 { unsafe packed |= UInt64(name.utf8Start[3]) << 24 }
+        if count > 4 { unsafe packed |= UInt64(name.utf8Start[4]) << 32 }
+        if count > 5 { unsafe packed |= UInt64(name.utf8Start[5]) << 40 }
+        if count > 6 { unsafe packed |= UInt64(name.utf8Start[6]) << 48 }
         self.packed = packed | UInt64(count) << 56
     }
 }

@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call.
+
 internal import Glibc
 
 /// An IPv6 address, written in its one canonical form (RFC 5952).
@@ -8,10 +10,10 @@ struct IPv6Address: Equatable, CustomStringConvertible {
     /// URLs.
     init?(_ text: ArraySlice<UInt8>) {
         var address = in6_addr()
-        guard !text.contains(0), inet_pton(AF_INET6, String(decoding: text, as: UTF8.self), &address) == 1 else {
+        guard !text.contains(0), unsafe inet_pton(AF_INET6, String(decoding: text, as: UTF8.self), &address) == 1 else {
             return nil
         }
-        let words = address.__in6_u.__u6_addr16
+        let words = unsafe address.__in6_u.__u6_addr16
         groups = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7].map(UInt16.init(bigEndian:))
     }
 

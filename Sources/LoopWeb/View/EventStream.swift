@@ -1,9 +1,8 @@
-internal import CHTTPD
-internal import Glibc
+internal import HTTPServer
 internal import LoopLock
 
 /// What one browser hears, until it or the server ends it. Its connection rests while there is nothing to say.
-final class EventStream: @unchecked Sendable {
+final class EventStream: HTTPSource {
     private struct State {
         var pending: [UInt8] = []
         var isClosed = false
@@ -13,12 +12,12 @@ final class EventStream: @unchecked Sendable {
     /// A browser that is further behind than this begins anew.
     private static var pendingBytesMax: Int { 4 << 20 }
 
-    private let connection: WebConnection
+    private let connection: HTTPConnection
     private let state = Locked(State())
     private let ended: @Sendable (EventStream) -> Void
 
     /// - Parameter ended: called when the connection is gone.
-    init(_ connection: WebConnection, ended: @escaping @Sendable (EventStream) -> Void) {
+    init(_ connection: HTTPConnection, ended: @escaping @Sendable (EventStream) -> Void) {
         self.connection = connection
         self.ended = ended
     }
@@ -51,39 +50,20 @@ final class EventStream: @unchecked Sendable {
         if wasResting { connection.wake() }
     }
 
-    /// The response that reads this stream, and keeps it until the connection is gone.
-    func response() -> OpaquePointer? {
-        MHD_create_response_from_callback(
-            UInt64.max, 16 << 10,
-            { stream, _, buffer, room in
-                EventStream.of(stream).read(into: UnsafeMutableRawBufferPointer(start: buffer, count: room))
-            },
-            Unmanaged.passRetained(self).toOpaque(),
-            { pointer in
-                guard let pointer else { return }
-                let stream = Unmanaged<EventStream>.fromOpaque(pointer).takeRetainedValue()
-                stream.ended(stream)
-            })
-    }
+    func connectionEnded() { ended(self) }
 
-    private static func of(_ pointer: UnsafeMutableRawPointer?) -> EventStream {
-        guard let pointer else { preconditionFailure("libmicrohttpd has lost the stream that it was given") }
-        return Unmanaged<EventStream>.fromOpaque(pointer).takeUnretainedValue()
-    }
-
-    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func next(atMost count: Int) -> ArraySlice<UInt8>? {
         state.withLock { state in
             guard !state.pending.isEmpty else {
-                if state.isClosed { return -1 }
+                if state.isClosed { return nil }
                 // Under the lock, so that nobody wakes it before it rests.
                 state.isResting = true
                 connection.rest()
-                return 0
+                return []
             }
-            let count = min(buffer.count, state.pending.count)
-            state.pending.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            state.pending.removeFirst(count)
-            return count
+            let part = state.pending.prefix(count)
+            state.pending.removeFirst(part.count)
+            return part
         }
     }
 }

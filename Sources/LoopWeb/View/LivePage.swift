@@ -22,7 +22,7 @@ final class LivePage: Sendable {
         self.tag = tag
         state = Locked(State(tree: ViewTree(view), lastUse: .now))
         let frames = Frames(of: view, perSecond: framesPerSecond)
-        // Ends with this page, not with the view.
+        // Detached: it follows the view as long as this page lives, whichever task has made the page.
         let task = Task.detached { [weak self] in
             for await tree in frames {
                 guard let self else { return }

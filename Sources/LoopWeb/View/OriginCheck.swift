@@ -1,3 +1,5 @@
+internal import HTTPServer
+
 /// Whether a request was made by a page of this server, or by another site's page in the same browser.
 ///
 /// Browsers say in `Sec-Fetch-Site` or `Origin` whose page makes a request, and a page cannot change that. The name in
@@ -18,9 +20,9 @@ struct OriginCheck: Sendable {
 
     /// Whether a page of this server makes the request.
     /// - Parameter allowsUnknown: what holds for a browser that says nothing about it.
-    func isSameOrigin(_ headers: RequestHeaders, allowsUnknown: Bool = false) -> Bool {
+    func isSameOrigin(_ request: borrowing HTTPRequest, allowsUnknown: Bool = false) -> Bool {
         isSameOrigin(
-            site: headers["Sec-Fetch-Site"], origin: headers["Origin"], host: headers["Host"],
+            site: request.header("Sec-Fetch-Site"), origin: request.header("Origin"), host: request.header("Host"),
             allowsUnknown: allowsUnknown)
     }
 

@@ -1,3 +1,4 @@
+internal import HTTPServer
 internal import LoopLock
 public import LoopView
 
@@ -46,7 +47,7 @@ public final class ViewServer: Sendable {
     public let port: UInt16
     private let host: String
     private let pages: PageCache
-    private let daemon: Locked<WebDaemon?>
+    private let daemon: Locked<HTTPDaemon?>
     private let beats: Task<Void, Never>
 
     /// Serves one view to all browsers: what one does, all see.
@@ -79,12 +80,12 @@ public final class ViewServer: Sendable {
         let handler = ViewRequestHandler(
             title: options.title, origin: OriginCheck(hosts: Self.hosts(options)), pages: pages,
             bodyBytesMax: options.formBytesMax)
-        let settings = WebDaemon.Settings(
+        let settings = HTTPDaemon.Settings(
             host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: .seconds(60))
-        let started: WebDaemon
+        let started: HTTPDaemon
         do throws(SiteServerError) {
-            started = try WebDaemon(settings, handler: handler)
+            started = try HTTPDaemon.started(settings, handler)
         } catch {
             pages.close()
             throw error
@@ -93,7 +94,8 @@ public final class ViewServer: Sendable {
         daemon = Locked(started)
         port = started.port
         host = options.host
-        // A browser that is gone is noticed when it is written to. The server's end cancels this.
+        // Detached: it lives as long as the server, which cancels it. It sleeps because a browser that is gone is noticed only
+        // when something is written to it.
         beats = Task.detached { [weak pages] in
             while (try? await Task.sleep(for: .seconds(15))) != nil {
                 guard let pages = pages?.all else { return }

@@ -1,0 +1,91 @@
+// Unsafe: the list of addresses is read until it is freed.
+
+internal import CHTTPD
+internal import Glibc
+internal import Linux
+
+/// A running web server: one or more loops that listen on one socket.
+package struct HTTPDaemon: Sendable {
+    /// How a daemon listens.
+    package struct Settings {
+        package var host: String
+        /// Zero lets the system choose.
+        package var port: UInt16
+        package var threads: Int
+        package var connectionsMax: Int
+        package var idleLimit: Duration
+
+        package init(host: String, port: UInt16, threads: Int, connectionsMax: Int, idleLimit: Duration) {
+            self.host = host
+            self.port = port
+            self.threads = threads
+            self.connectionsMax = connectionsMax
+            self.idleLimit = idleLimit
+        }
+    }
+
+    package let port: UInt16
+    private let loops: [HTTPLoop]
+    private let listener: Int32
+
+    package init(_ settings: Settings, handler: any HTTPHandler) throws(HTTPDaemonError) {
+        let (host, port) = (settings.host, settings.port)
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        unsafe hints.ai_flags = AI_PASSIVE
+        var found: UnsafeMutablePointer<addrinfo>?
+        let result = unsafe getaddrinfo(host, String(port), &hints, &found)
+        guard result == 0, let found = unsafe found, let address = unsafe found.pointee.ai_addr else {
+            throw unsafe .unknownHost(reason: String(cString: gai_strerror(result)))
+        }
+        defer { unsafe freeaddrinfo(found) }
+        var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        if unsafe found.pointee.ai_family == AF_INET6 { flags |= MHD_USE_IPv6.rawValue }
+
+        let threads = min(max(settings.threads, 1), 64)
+        // The connections are shared out among the threads.
+        let connections = max(settings.connectionsMax, threads)
+        var loops: [HTTPLoop] = []
+        errno = 0
+        for number in 0..<threads {
+            // Each daemon closes its own.
+            let listener = loops.first.map { fcntl($0.listener, F_DUPFD_CLOEXEC, 0) }
+            let settings = unsafe HTTPLoop.Settings(
+                flags: flags, address: address, listener: listener,
+                connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
+                idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
+            guard listener != -1, let loop = HTTPLoop(settings, handler: handler) else {
+                if let listener, listener >= 0 { Glibc.close(listener) }
+                throw Self.unavailable
+            }
+            loops.append(loop)
+        }
+        self.port = loops[0].port
+        self.loops = loops
+        listener = loops[0].listener
+        for loop in loops where !loop.start() {
+            let error = Self.unavailable
+            stop()
+            throw error
+        }
+    }
+
+    private static var unavailable: HTTPDaemonError {
+        .unavailable(reason: errno == 0 ? "the server could not be started" : SystemError.lastText)
+    }
+
+    /// Refuses who comes from now on, closes all connections and ends the threads.
+    package func stop() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        for loop in loops { loop.end() }
+        for loop in loops { loop.join() }
+    }
+}
+
+/// A server could not be started, and why.
+package enum HTTPDaemonError: Error {
+    /// The system has no such host.
+    case unknownHost(reason: String)
+    /// The address cannot be had.
+    case unavailable(reason: String)
+}
