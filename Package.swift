@@ -16,25 +16,15 @@ let unchecked: [SwiftSetting] =
 /// Of everything else: every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
 let strictlySafe = unchecked + [.strictMemorySafety()]
 
-/// The modules with uses of unsafe code that are not marked, and what these are for.
-let unmarked: [String: String] = [
-    "LoopLock": "locks of the system in memory of their own",
-    "LoopCore": "queries are handed states and events of any type by address",
-    "LoopWire": "messages are read and written where they lie, without copies",
-    "LoopCluster": "events are applied by address, and the crash note is memory that outlives the process",
-]
-
-func settings(of name: String) -> [SwiftSetting] { unmarked[name] == nil ? strictlySafe : unchecked }
-
 func library(
     _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources"
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings(of: name))
+    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictlySafe)
 }
 
 func executable(_ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources") -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings(of: name))
+        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictlySafe)
 }
 
 func tests(
@@ -91,7 +81,7 @@ let package = Package(
         // The coder of all values: deterministic CBOR for any `Codable` type.
         library("CBOR", ["CMemory", "LoopLock"]),
         // Bytes: every message between nodes.
-        library("LoopWire", ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"]),
+        library("LoopWire", ["CBOR", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopWire"]),
         // One owner type per SQLite handle.
@@ -179,7 +169,7 @@ let package = Package(
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
-        tests("LoopCoreTests", ["LoopCompatibility", "LoopCore", "LoopLock", "LoopTesting"]),
+        tests("LoopCoreTests", ["LoopCollections", "LoopCompatibility", "LoopCore", "LoopLock", "LoopTesting"]),
         tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
         tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
@@ -232,7 +222,9 @@ let package = Package(
                 "CBOR", "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
                 "loopctl", "loop-chaos",
             ]),
-        tests("FuzzingTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
+        tests(
+            "FuzzingTests",
+            ["CBOR", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
         tests("ProjectTests", []),
     ],
     swiftLanguageModes: [.v6]

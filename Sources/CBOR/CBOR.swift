@@ -38,12 +38,12 @@ public enum CBOR {
     /// Lends the deterministic encoding of a value, where it was made.
     package static func withEncoding<T: Encodable>(
         of value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil,
-        _ body: (UnsafeRawBufferPointer) -> Void
+        _ body: (Span<UInt8>) -> Void
     ) throws(WireError) {
         let core = EncodingCore.begin(limits, userInfo)
         defer { core.end() }
         try write(value, core, limits)
-        unsafe body(UnsafeRawBufferPointer(start: core.log.base, count: core.log.count))
+        unsafe body(UnsafeBufferPointer(start: core.log.base, count: core.log.count).span)
     }
 
     private static func write<T: Encodable>(
@@ -104,9 +104,11 @@ public enum CBOR {
 
     /// The value that lent bytes encode, all of them.
     package static func decode<T: Decodable>(
-        _ type: T.Type, lent bytes: UnsafeRawBufferPointer
+        _ type: T.Type, lent bytes: Span<UInt8>
     ) throws(WireError) -> T {
-        let core = try unsafe DecodingCore.open(bytes.assumingMemoryBound(to: UInt8.self), CBORLimits.default, nil)
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)
+        }
         defer { core.close() }
         return try value(core)
     }

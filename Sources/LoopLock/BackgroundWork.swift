@@ -1,4 +1,10 @@
-internal import Glibc
+// Unsafe: the system is told addresses within an array, while the array is lent to be changed.
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+internal import Synchronization
 
 /// Long work on a thread of its own, beside threads that others wait for.
 ///
@@ -6,62 +12,54 @@ internal import Glibc
 /// woken in the meantime waits for it, now and then beside an idle processor; priorities do not change that. So
 /// background work gives way by itself: it sleeps for a moment whenever it has computed for half a millisecond.
 public enum BackgroundWork {
-    /// How long it computes before it sleeps, and how long it sleeps, in nanoseconds. The system adds some 50 µs to the sleep.
-    private static let (work, rest) = (500_000, 50_000)
+    /// How long it computes before it sleeps, in nanoseconds.
+    private static let work = 500_000
+    /// How long it sleeps, in microseconds. The system adds some 50 to it.
+    private static let rest: UInt32 = 50
 
-    /// Where a thread that does background work keeps when it last slept; none on any other.
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        let code = pthread_key_create(&key, nil)
-        precondition(code == 0, "the system has no room for a thread's own value: error \(code)")
-        return key
-    }()
+    /// When the thread that does background work last slept, in nanoseconds of `now`; nil on any other thread.
+    @TaskLocal private static var slept: Slept?
+
+    private final class Slept: Sendable {
+        let time = Atomic(now)
+    }
 
     /// Does long work on this thread, which gives way wherever the work allows it.
     public static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
-        var last = now
-        return try withUnsafeMutablePointer(to: &last) { last in
-            let outer = pthread_getspecific(key)
-            pthread_setspecific(key, last)
-            defer { pthread_setspecific(key, outer) }
-            return try body()
-        }
+        try $slept.withValue(Slept(), operation: body)
     }
 
     /// To be called in long work every hundred microseconds or so. Does nothing on a thread that does none.
     public static func giveWay() {
-        guard let last = pthread_getspecific(key)?.assumingMemoryBound(to: Int.self),
-            now - last.pointee >= work
-        else { return }
-        var time = timespec(tv_sec: 0, tv_nsec: rest)
-        nanosleep(&time, nil)
-        last.pointee = now
+        guard let slept, now - slept.time.load(ordering: .relaxed) >= work else { return }
+        usleep(rest)
+        slept.time.store(now, ordering: .relaxed)
     }
 
-    /// Goes through memory step by step, and gives way in between.
-    public static func steps(
-        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) rethrows {
-        var rest = bytes[...]
+    /// Goes through bytes step by step, and gives way in between.
+    public static func steps(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) rethrows {
+        var rest = bytes
         while rest.count > stepBytes {
-            try body(UnsafeRawBufferPointer(rebasing: rest.prefix(stepBytes)))
-            rest = rest.dropFirst(stepBytes)
+            try body(rest.extracting(first: stepBytes))
+            rest = rest.extracting(droppingFirst: stepBytes)
             giveWay()
         }
-        try body(UnsafeRawBufferPointer(rebasing: rest))
+        try body(rest)
     }
 
-    /// Forgets bytes, whose memory goes back to the system step by step: a hundred megabytes at once take it some 5 ms, in which
-    /// no other thread of the process gets memory.
+    /// Forgets bytes. On Linux their memory goes back to the system step by step: a hundred megabytes at once take it some 5 ms,
+    /// in which no other thread of the process gets memory.
     public static func discard(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { bytes in
-            // Whole pages of its own, wherever it begins.
-            let first = (-Int(bitPattern: bytes.baseAddress)) & (pageBytes - 1)
-            for start in stride(from: first, through: bytes.count - pagesBytes, by: pagesBytes) {
-                madvise(bytes.baseAddress.map { $0 + start }, pagesBytes, MADV_DONTNEED)
-                giveWay()
+        #if os(Linux) && !PORTABLE
+            unsafe bytes.withUnsafeMutableBytes { bytes in
+                // Whole pages of its own, wherever it begins.
+                let first = (-Int(bitPattern: bytes.baseAddress)) & (pageBytes - 1)
+                for start in stride(from: first, through: bytes.count - pagesBytes, by: pagesBytes) {
+                    unsafe madvise(bytes.baseAddress.map { unsafe $0 + start }, pagesBytes, MADV_DONTNEED)
+                    giveWay()
+                }
             }
-        }
+        #endif
         bytes = []
     }
 
@@ -69,9 +67,11 @@ public enum BackgroundWork {
     private static let pagesBytes = 1 << 20
     private static let pageBytes = Int(getpagesize())
 
+    /// Nanoseconds since the first background work of this process.
     private static var now: Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+        let elapsed = origin.duration(to: .now).components
+        return Int(elapsed.seconds) * 1_000_000_000 + Int(elapsed.attoseconds / 1_000_000_000)
     }
+
+    private static let origin = SuspendingClock.now
 }

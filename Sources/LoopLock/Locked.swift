@@ -1,3 +1,5 @@
+// Unsafe: the value lies in memory that its storage allocates before it makes the value, and frees after it has destroyed it.
+// Only the thread that holds the mutex gets at it.
 /// A value that one thread at a time may touch.
 ///
 /// The lock is a `pthread_mutex_t` on the heap: ThreadSanitizer understands it, copies of a `Locked` share it, and a
@@ -28,7 +30,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
-        return try body(&storage.value.pointee)
+        return try unsafe body(&storage.value.pointee)
     }
 
     /// Runs `body` with the value if no other thread, nor this one, has the lock; never waits.
@@ -41,12 +43,13 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result? {
         guard storage.mutex.lockIfFree() else { return nil }
         defer { storage.mutex.unlock() }
-        return try body(&storage.value.pointee)
+        return try unsafe body(&storage.value.pointee)
     }
 }
 
 /// A mutex and the value that it protects, one behind the other at fixed addresses.
 @usableFromInline
+@safe
 final class LockedStorage<Value: ~Copyable> {
     @usableFromInline
     let mutex: ThreadMutex
@@ -60,15 +63,15 @@ final class LockedStorage<Value: ~Copyable> {
     init(_ initial: consuming Value) {
         let alignment = max(16, MemoryLayout<Value>.alignment)
         let distance = (ThreadMutex.byteCount + alignment - 1) / alignment * alignment
-        block = .allocate(byteCount: distance + MemoryLayout<Value>.size, alignment: alignment)
-        mutex = ThreadMutex(at: block)
-        value = (block + distance).bindMemory(to: Value.self, capacity: 1)
-        value.initialize(to: initial)
+        unsafe block = .allocate(byteCount: distance + MemoryLayout<Value>.size, alignment: alignment)
+        mutex = unsafe ThreadMutex(at: block)
+        unsafe value = (block + distance).bindMemory(to: Value.self, capacity: 1)
+        unsafe value.initialize(to: initial)
     }
 
     deinit {
-        value.deinitialize(count: 1)
+        unsafe value.deinitialize(count: 1)
         mutex.destroy()
-        block.deallocate()
+        unsafe block.deallocate()
     }
 }

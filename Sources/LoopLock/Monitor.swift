@@ -1,3 +1,4 @@
+// Unsafe: the value is where `LockedStorage` says, which this monitor holds. Only the thread that holds the mutex gets at it.
 /// A value that one thread at a time may touch, and that threads can wait on until it has become what they need.
 ///
 /// Waiting blocks the thread: this is for threads that the program owns, never for tasks of the cooperative pool.
@@ -22,7 +23,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
         storage = LockedStorage(value)
     }
 
-    /// Runs `body` with the value while no other thread can. It wakes nobody: follow it with `signal` or `broadcast`.
+    /// Runs `body` with the value while no other thread can. It wakes no thread: follow it with `signal` or `broadcast`.
     ///
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws; the lock is given back either way.
@@ -32,10 +33,10 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
-        return try body(&storage.value.pointee)
+        return try unsafe body(&storage.value.pointee)
     }
 
-    /// Blocks this thread until `predicate` holds, then runs `body` before anybody else gets the lock.
+    /// Blocks this thread until `predicate` holds, then runs `body` before another thread gets the lock.
     ///
     /// `predicate` is asked at once, and again after each `signal` or `broadcast`.
     @inlinable
@@ -45,8 +46,8 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
-        while !predicate(storage.value.pointee) { condition.wait(giving: storage.mutex) }
-        return try body(&storage.value.pointee)
+        while unsafe !predicate(storage.value.pointee) { condition.wait(giving: storage.mutex) }
+        return try unsafe body(&storage.value.pointee)
     }
 
     /// Blocks this thread until `predicate` holds, for `timeout` at most, then runs `body` with the answer.
@@ -61,12 +62,12 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
         let deadline = Deadline(after: timeout)
         storage.mutex.lock()
         defer { storage.mutex.unlock() }
-        var holds = predicate(storage.value.pointee)
+        var holds = unsafe predicate(storage.value.pointee)
         while !holds, condition.wait(giving: storage.mutex, until: deadline) {
-            holds = predicate(storage.value.pointee)
+            holds = unsafe predicate(storage.value.pointee)
         }
-        if !holds { holds = predicate(storage.value.pointee) }
-        return try body(&storage.value.pointee, holds)
+        if !holds { holds = unsafe predicate(storage.value.pointee) }
+        return try unsafe body(&storage.value.pointee, holds)
     }
 
     /// Blocks this thread until `predicate` holds.

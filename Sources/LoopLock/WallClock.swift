@@ -1,11 +1,16 @@
-internal import Glibc
+// Unsafe: the system writes the time into this function's own variable.
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
 
 /// Civil time as the system tells it.
 public enum WallClock {
     /// Milliseconds since 1970-01-01T00:00:00Z. May jump in both directions when the system's clock is set.
     public static var milliseconds: Int64 {
         var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
     }
 }

@@ -14,7 +14,7 @@ public struct CBORCoder: ValueCoder {
     /// Encodes a value and lends the bytes where they were made, without a copy. The bytes are valid during the call
     /// only.
     /// - Throws: what ``encode(_:)`` throws; `body` is not called then.
-    public func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws {
+    public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
         try CBOR.withEncoding(of: value, body)
     }
 
@@ -33,7 +33,7 @@ public struct CBORCoder: ValueCoder {
 
     /// Decodes the value that all of the lent bytes encode. The value keeps no reference to them.
     /// - Throws: `WireError` if the bytes are not well-formed, exceed the default limits, or do not encode a `Value`.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
         try CBOR.decode(type, lent: bytes)
     }
 }
@@ -46,6 +46,6 @@ extension CBOR {
         _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) {
-        try withEncoding(of: value, limits: limits, userInfo: userInfo) { writer.append(raw: $0) }
+        try withEncoding(of: value, limits: limits, userInfo: userInfo) { writer.append(lent: $0) }
     }
 }

@@ -17,18 +17,12 @@ package struct Checksum {
 
     /// Adds bytes. Gives way on a thread that does background work.
     package mutating func add(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBufferPointer { unsafe add($0) }
+        BackgroundWork.steps(bytes) { step in unsafe step.withUnsafeBufferPointer { unsafe add($0) } }
     }
 
     private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
-        var rest = unsafe bytes[...]
-        while unsafe !rest.isEmpty {
-            let step = unsafe UnsafeBufferPointer(rebasing: rest.prefix(Self.stepBytes))
-            value = unsafe UInt32(crc32_z(UInt(value), step.baseAddress, step.count))
-            unsafe rest = rest.dropFirst(Self.stepBytes)
-            if unsafe !rest.isEmpty { BackgroundWork.giveWay() }
-        }
+        // To zlib, no address means another beginning.
+        guard let start = bytes.baseAddress else { return }
+        value = unsafe UInt32(crc32_z(UInt(value), start, bytes.count))
     }
-
-    private static let stepBytes = 64 << 10
 }

@@ -1,5 +1,6 @@
 import CBOR
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopJournal
 import LoopWire
@@ -26,14 +27,12 @@ import Testing
     }
 
     @Test func `an entry that ended the process as often as can be counted stays a suspect`() throws {
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: CrashNote.byteCount, alignment: 8)
-        defer { page.deallocate() }
-        page.initializeMemory(as: UInt8.self, repeating: 0)
+        let page = SharedWords(count: CrashNote.byteCount / 8)
         // The note's words: an entry, number 5 of session 2; and the same as a suspect, whose count is full.
         let words: [Int: UInt64] = [
             0: 0x4c6f_6f70_4e6f_7401, 1: 1, 5: 1, 6: 2, 7: 2, 8: 5, 16: .max, 17: 2, 18: 2, 19: 5,
         ]
-        for (place, word) in words { page.storeBytes(of: word, toByteOffset: 8 * place, as: UInt64.self) }
+        for (place, word) in words { page[place] = word }
         let note = CrashNote(page)
         guard case .suspect(let suspect) = note.begin(history: History(1), executable: 1, thread: 1) else {
             Issue.record("no event is blamed")

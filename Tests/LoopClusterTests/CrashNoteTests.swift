@@ -12,7 +12,7 @@ import Testing
         var first = try MinedReducer()
         let session = first.bench.join(client, capacity: 0)
         _ = try first.bench.send(session, from: 1, .note, .mine(1))
-        let second = try MinedReducer(replaying: first.bench.records, image: Array(first.memory.page))
+        let second = try MinedReducer(replaying: first.bench.records, image: first.memory.note.bytes)
         #expect(second.finding == .nothing)
     }
 
@@ -23,11 +23,11 @@ import Testing
         _ = first.bench.push(try batch(first.bench, session))
         let image = NoteMemory(try #require(first.memory.image))
         image.fault(4, thread: 78)
-        let second = try MinedReducer(replaying: durable, image: Array(image.page))
+        let second = try MinedReducer(replaying: durable, image: image.note.bytes)
         #expect(second.finding == .fault(signal: 4, onReducerThread: false))
         #expect(second.memory.note.suspects == [])
         image.fault(4, thread: 77)
-        let third = try MinedReducer(replaying: durable, image: Array(image.page))
+        let third = try MinedReducer(replaying: durable, image: image.note.bytes)
         #expect(third.memory.note.suspects.map(\.crashes) == [1])
     }
 
@@ -72,7 +72,7 @@ import Testing
         for _ in 0..<4 {
             let finding = image.note.begin(history: ReducerBench.history, executable: 1, thread: 77)
             findings.append(finding.replayCrash?.mustStop)
-            if finding.replayCrash?.mustStop == false { image = try dyingInReplay(Array(image.page)) }
+            if finding.replayCrash?.mustStop == false { image = try dyingInReplay(image.note.bytes) }
         }
         #expect(findings == [false, false, true, true])
     }

@@ -5,26 +5,22 @@ import Testing
 
 /// The memory of a crash note, and what it held when the loop stepped on a mine: what the next life of the process finds.
 final class NoteMemory: @unchecked Sendable {
-    /// Never given back: a machine may hold the note for longer than anybody holds this.
-    let page: UnsafeMutableRawBufferPointer
+    let note = CrashNote()
     private(set) var image: [UInt8]?
 
     static let blank = [UInt8](repeating: 0, count: CrashNote.byteCount)
 
     init(_ image: [UInt8] = NoteMemory.blank) {
-        page = .allocate(byteCount: CrashNote.byteCount, alignment: 8)
-        page.copyBytes(from: image)
+        note.bytes = image
     }
 
-    var note: CrashNote { CrashNote(page) }
-
-    func freeze() { image = Array(page) }
+    func freeze() { image = note.bytes }
 
     func forget() { image = nil }
 
     /// As a signal handler does it.
     func fault(_ signal: UInt64, thread: UInt64) {
-        page.storeBytes(of: signal << 32 | thread, toByteOffset: CrashNote.faultOffset, as: UInt64.self)
+        note.fault(signal: signal, thread: thread)
     }
 }
 

@@ -208,7 +208,7 @@ import Testing
         let batch = first.bench.batch(worker, from: 1, [mine])
         var second = try first.dying(of: batch)
         second.bench.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
-        let twice = Array(try second.dying(of: batch).memory.page)
+        let twice = try second.dying(of: batch).memory.note.bytes
         var restored = try MinedReducer(replaying: copy, image: twice)
         #expect(restored.memory.note.suspects.map(\.crashes) == [2])
         #expect(restored.bench.join(bob, capacity: 0) == worker)

@@ -114,14 +114,14 @@ import Testing
     @Test func `goes through all bytes in their order`() {
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         var (seen, steps): ([UInt8], Int) = ([], 0)
-        bytes.withUnsafeBytes { all in
-            BackgroundWork.steps(all) { step in
-                seen += step
-                steps += 1
-            }
+        BackgroundWork.steps(bytes.span) { step in
+            for place in step.indices { seen.append(step[place]) }
+            steps += 1
         }
         #expect(seen == bytes)
         #expect(steps > 1)
-        BackgroundWork.steps(UnsafeRawBufferPointer(start: nil, count: 0)) { #expect($0.isEmpty) }
+        var counts: [Int] = []
+        BackgroundWork.steps([UInt8]().span) { counts.append($0.count) }
+        #expect(counts == [0])
     }
 }

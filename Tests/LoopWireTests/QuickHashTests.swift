@@ -30,7 +30,6 @@ import Testing
     @Test func `is of the bytes, wherever they are`() {
         let slice = ([0, 0, 0] + bytes)[3...]
         #expect(StableHash.quick(slice) == StableHash.quick(bytes))
-        #expect(StableHash.quick(AnyCollection(bytes)) == StableHash.quick(bytes))
     }
 
     @Test func `tells zeros by their number`() {

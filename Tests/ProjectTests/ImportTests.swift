@@ -11,7 +11,7 @@ import Testing
         "LoopCompatibility": ["LoopCore"],
         "LoopView": ["LoopLock", "LoopCore"],
         "CBOR": ["CMemory", "LoopLock"],
-        "LoopWire": ["CBOR", "CMemory", "LoopLock", "LoopCollections", "LoopCore"],
+        "LoopWire": ["CBOR", "LoopLock", "LoopCollections", "LoopCore"],
         "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopWire"],
         "LoopTesting": ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
     ]

@@ -1,10 +1,10 @@
 import Testing
 
-/// The compiler demands `unsafe` at each use of unsafe code, wherever Package.swift does not name an exception. Which
-/// modules may say it is kept here.
+/// The compiler demands `unsafe` at each use of unsafe code. The modules that may say it are named here.
 @Suite struct `Unsafe code` {
     /// Modules that may use unsafe code: each use is marked, and its file begins with the reason.
     private static let marked: [String: String] = [
+        "LoopLock": "locks of the system, which lie at fixed addresses",
         "CBOR": "boxes used again, and documents that are read where they lie",
         "LoopCollections": "tables that own their memory",
         "SQLite": "handles and memory of SQLite",
@@ -17,32 +17,25 @@ import Testing
         "LoopExamples": "names of links that are not copied",
         "LoopBudgets": "the meter",
     ]
-    /// Modules that are compiled without the check. None may be added.
-    private static let unmarked: Set<String> = [
-        "LoopLock", "LoopCore", "LoopWire", "LoopCluster",
-    ]
-
     private static let modules: [String: [String]] = Dictionary(grouping: Repository.sources) { file in
         String(file.split(separator: "/")[1])
     }
 
-    @Test func `is checked in every module, apart from named exceptions`() throws {
+    @Test func `is checked in every module`() throws {
         let manifest = try Repository.text("Package.swift")
-        let exceptions = try #require(manifest.firstMatch(of: /\nlet unmarked: \[String: String\] = \[\n([^\]]*)\]/))
-        let names = exceptions.output.1.matches(of: /\n? {4}"([^"]+)": "[^"]+",/).map { String($0.output.1) }
-        #expect(Set(names) == Self.unmarked)
         // Settings of their own are for tests and fuzzers, which are no part of a program.
         let targets = try #require(manifest.firstRange(of: "\n    targets: ["))
         for target in manifest[targets.upperBound...].split(separator: "\n        .")
         where target.contains("swiftSettings: unchecked") {
             #expect(target.contains("Tests/") || target.contains("Fuzzing/"), "\(target)")
         }
+        let settings = manifest.matches(of: /swiftSettings: (\w+)\)/).map { String($0.output.1) }
+        #expect(settings.prefix(3) == ["strictlySafe", "strictlySafe", "unchecked"], "of libraries, executables, tests")
     }
 
     @Test func `stands nowhere else`() throws {
         #expect(Self.modules.count > 20)
-        let open = Self.unmarked.union(Self.marked.keys)
-        for (module, files) in Self.modules where !open.contains(module) {
+        for (module, files) in Self.modules where Self.marked[module] == nil {
             for file in files {
                 #expect(try Self.uses(in: Repository.text(file)).isEmpty, "\(file)")
             }

@@ -63,9 +63,8 @@ enum SnapshotRepair {
 
 /// A crash note with these bytes in it, as far as they go.
 func withNote(_ bytes: [UInt8], _ body: (CrashNote) throws -> Void) rethrows {
-    let page = UnsafeMutableRawBufferPointer.allocate(byteCount: CrashNote.byteCount, alignment: 8)
-    defer { page.deallocate() }
-    page.initializeMemory(as: UInt8.self, repeating: 0)
-    page.copyBytes(from: bytes.prefix(CrashNote.byteCount))
-    try body(CrashNote(page))
+    let note = CrashNote()
+    let known = bytes.prefix(CrashNote.byteCount)
+    note.bytes = known + [UInt8](repeating: 0, count: CrashNote.byteCount - known.count)
+    try body(note)
 }

@@ -1,4 +1,5 @@
 import CBOR
+import LoopCollections
 import LoopCore
 import LoopWire
 
@@ -23,19 +24,17 @@ struct RecordFlags {
 
 extension EventRecord {
     func write(to output: inout [UInt8]) {
-        bytes.withUnsafeBytes { event in
-            output.fields(.event, and: event.count) {
-                $0.append(
-                    RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
-                        | (isLast ? RecordFlags.isLastEvent : 0))
-                $0.varint(seq.value)
-                $0.time(time)
-                $0.varint(session.value)
-                $0.varint(number)
-                $0.owner(effect, attempt)
-                $0.varint(UInt64(event.count))
-                $0.append(raw: event)
-            }
+        output.fields(.event, and: bytes.count) {
+            $0.append(
+                RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
+                    | (isLast ? RecordFlags.isLastEvent : 0))
+            $0.varint(seq.value)
+            $0.time(time)
+            $0.varint(session.value)
+            $0.varint(number)
+            $0.owner(effect, attempt)
+            $0.varint(UInt64(bytes.count))
+            $0.append(bytes.span)
         }
     }
 

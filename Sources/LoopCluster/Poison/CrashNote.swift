@@ -1,6 +1,6 @@
+public import LoopCollections
 package import LoopCore
 import LoopWire
-import Synchronization
 
 /// What the reducer is doing at this moment, in a few words of memory that survive the process: before an event is
 /// decoded, reduced and asked about it is written here, afterwards it is cleared. Whatever stands here at the next start
@@ -8,10 +8,8 @@ import Synchronization
 ///
 ///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
 ///
-/// The memory belongs to whoever made the note and must outlive it; a file mapped into memory is kept by the system when
-/// the process dies, without a sync. One thread writes. The stores are atomic, so that none is left out or moved behind a
-/// trap as useless; they cost what plain ones do.
-public struct CrashNote: @unchecked Sendable {
+/// A file mapped into memory is kept by the system when the process dies, without a sync. One thread writes.
+public struct CrashNote: Sendable {
     /// How much memory a note takes: one page.
     public static let byteCount = 4096
     /// Where, in bytes from the start, a signal handler leaves what ended the process: the signal's number in the upper
@@ -39,15 +37,16 @@ public struct CrashNote: @unchecked Sendable {
     /// "LoopNote", and the version of this layout in the last byte.
     static let magic: UInt64 = 0x4c6f_6f70_4e6f_7401
 
-    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    private let words: SharedWords
 
-    /// - Parameter memory: at least `byteCount` bytes, aligned to 8; zeros, or what an earlier note left there.
-    public init(_ memory: UnsafeMutableRawBufferPointer) {
-        guard memory.count >= Self.byteCount, let base = memory.baseAddress, UInt(bitPattern: base) % 8 == 0 else {
-            preconditionFailure("a crash note needs \(Self.byteCount) aligned bytes, and was given \(memory.count)")
-        }
-        words = base.bindMemory(to: Atomic<UInt64>.self, capacity: Self.byteCount / 8)
+    /// - Parameter words: `byteCount` bytes at least: zeros, or what an earlier note left there.
+    public init(_ words: SharedWords) {
+        precondition(words.count >= Self.byteCount / 8, "a crash note of \(words.count) words")
+        self.words = words
     }
+
+    /// A note that ends with the process.
+    public init() { self.init(SharedWords(count: Self.byteCount / 8)) }
 
     /// An entry is about to be decoded, reduced and asked about.
     func enter(_ session: SessionID, _ number: UInt64, _ effect: EffectID?, _ payload: ArraySlice<UInt8>) {
@@ -87,7 +86,16 @@ public struct CrashNote: @unchecked Sendable {
     }
 
     subscript(at index: Int) -> UInt64 {
-        get { words[index].load(ordering: .relaxed) }
-        nonmutating set { words[index].store(newValue, ordering: .releasing) }
+        get { words[index] }
+        nonmutating set { words[index] = newValue }
     }
+
+    /// All that is written there.
+    package var bytes: [UInt8] {
+        get { words.bytes }
+        nonmutating set { words.bytes = newValue }
+    }
+
+    /// What a signal handler writes.
+    package func fault(signal: UInt64, thread: UInt64) { self[.fault] = signal << 32 | thread }
 }

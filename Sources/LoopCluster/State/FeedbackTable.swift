@@ -10,8 +10,6 @@ package struct FeedbackTable: Sendable {
     /// The numbers of the definition's feedbacks, in the order of their declaration.
     package let numbers: [UInt32]
     private let feedbacks: [FeedbackFacts?]
-    /// The same, for who asks for each effect: no reference is counted.
-    private let lent: [Unmanaged<FeedbackFacts>?]
 
     /// - Parameters:
     ///   - names: the names the journal knows, by number.
@@ -31,19 +29,11 @@ package struct FeedbackTable: Sendable {
         self.names = names
         self.numbers = declared.map { numbers[$0.name] ?? 0 }
         self.feedbacks = feedbacks
-        lent = feedbacks.map { $0.map(Unmanaged.passUnretained) }
     }
 
     /// The definition's feedback of this number; nil where the definition has none, or no longer.
     package subscript(number: UInt32) -> FeedbackFacts? {
         number < feedbacks.count ? feedbacks[Int(number)] : nil
-    }
-
-    /// Calls with the definition's feedback of this number, which must not be kept; nil where there is none.
-    @inline(__always)
-    func lend<Result>(_ number: UInt32, to body: (FeedbackFacts) -> Result) -> Result? {
-        guard number < lent.count, let facts = lent[Int(number)] else { return nil }
-        return facts._withUnsafeGuaranteedRef(body)
     }
 
     /// The group whose members run the feedback's effects; "" where the definition has it no longer.

@@ -1,3 +1,4 @@
+package import LoopCollections
 package import LoopCore
 package import LoopWire
 
@@ -14,8 +15,8 @@ package protocol ErasedFold: Sendable {
     ) throws
 
     /// The same, of an event that is decoded already.
-    /// - Parameter event: the address of one of the definition's.
-    mutating func apply(decoded event: UnsafeRawPointer, _ step: FoldStep, into changes: inout [EffectChange])
+    /// - Parameter event: one of the definition's.
+    mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange])
 
     /// An event of an older schema in the present one.
     func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8]
@@ -26,7 +27,7 @@ package protocol ErasedFold: Sendable {
     func encodedState() throws -> [UInt8]
 
     /// Lends the encoded state, without a copy of it.
-    func withEncodedState(_ body: (UnsafeRawBufferPointer) -> Void) throws
+    func withEncodedState(_ body: (Span<UInt8>) -> Void) throws
 
     /// A section of the state, by its position in the definition; nil: all of it.
     func encodedState(section: Int?) throws -> [UInt8]
@@ -96,16 +97,14 @@ where Definition.State == State, Definition.Event == Event {
         step.note?.step(.reducing)
         definition.reduce(&state, event, step.transition)
         step.note?.step(.query)
-        // Addresses, and no closures: what a closure captures would have to be looked up.
         evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
     }
 
-    mutating func apply(decoded event: UnsafeRawPointer, _ step: FoldStep, into changes: inout [EffectChange]) {
-        let event = event.assumingMemoryBound(to: Event.self)
+    mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
-        definition.reduce(&state, event.pointee, step.transition)
+        event.read(as: Event.self) { definition.reduce(&state, $0, step.transition) }
         step.note?.step(.query)
-        evaluator.queries.advance(state: &state, event: event, seq: step.transition.seq, into: &changes)
+        evaluator.queries.advance(state: &state, lent: event, seq: step.transition.seq, into: &changes)
     }
 
     private static func decode(
@@ -127,7 +126,7 @@ where Definition.State == State, Definition.Event == Event {
 
     func encodedState() throws -> [UInt8] { try coder.encode(state) }
 
-    func withEncodedState(_ body: (UnsafeRawBufferPointer) -> Void) throws { try coder.withEncoding(of: state, body) }
+    func withEncodedState(_ body: (Span<UInt8>) -> Void) throws { try coder.withEncoding(of: state, body) }
 
     func encodedState(section: Int?) throws -> [UInt8] {
         guard let section else { return try coder.encode(state) }

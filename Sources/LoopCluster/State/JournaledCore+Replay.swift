@@ -1,15 +1,16 @@
+package import LoopCollections
 import LoopCore
 import LoopWire
 
 /// Records, one after the other: live and at replay alike.
 extension JournaledCore {
     /// Applies one record.
-    /// - Parameter event: the address of an event record's event, where the caller has decoded it already.
+    /// - Parameter event: an event record's event, where the caller has decoded it already.
     /// - Returns: what the record changed among the live effects, in order.
     /// - Throws: at replay, what decoding the event's bytes throws; `DefinitionMismatch`, `OtherArguments`,
     ///   `RecordDoesNotFit`, `ReplayDifference` where the journal is not one that this definition can go on with.
     @discardableResult
-    package mutating func apply(_ record: Record, decoded event: UnsafeRawPointer? = nil) throws -> [LiveChange] {
+    package mutating func apply(_ record: Record, decoded event: borrowing Lent = Lent()) throws -> [LiveChange] {
         position += 1
         try checkNumbers(of: record)
         switch record {
@@ -93,7 +94,7 @@ extension JournaledCore {
     /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
     ///   schema.
     mutating func take(_ record: EventRecord, at cursor: EffectCursor?) -> [LiveChange]? {
-        guard let live = try? apply(record, nil, at: cursor) else { return nil }
+        guard let live = try? apply(record, Lent(), at: cursor) else { return nil }
         position += 1
         return live
     }
@@ -103,17 +104,17 @@ extension JournaledCore {
 
     /// An event in this schema, or in an older one where another definition's events are reinterpreted.
     private mutating func apply(
-        _ record: EventRecord, _ event: UnsafeRawPointer?, at cursor: EffectCursor?
+        _ record: EventRecord, _ event: borrowing Lent, at cursor: EffectCursor?
     ) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = FoldStep(
             transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
-        if let event {
-            fold.apply(decoded: event, step, into: &changes)
-        } else {
+        if event.isEmpty {
             let schema = journaledDefinition?.schema
             let older = schema == loop.schema ? nil : schema
             try fold.apply(record.bytes, from: older, step, into: &changes)
+        } else {
+            fold.apply(decoded: event, step, into: &changes)
         }
         seq = record.seq
         time = record.time
@@ -158,15 +159,18 @@ extension JournaledCore {
             switch consume change {
             case .start(let id, let request):
                 startsCount &+= 1
-                let asked = table.lend(id.feedback) { ($0.encode(request), $0.group.map { $0(request) }) }
+                let feedback = table[id.feedback]
                 let floor =
                     brokenRules.contains(.newEffectsHaveAFloor) ? .none : Attempt(epoch: epoch.number, count: 0)
                 let place = effects.updateValue(
-                    LiveEffect(request: asked?.0, version: seq, group: asked?.1, floor: floor), forKey: id)
+                    LiveEffect(
+                        request: feedback?.encode(request), version: seq, group: feedback?.group?(request), floor: floor
+                    ),
+                    forKey: id)
                 live.append(LiveChange(.started, id, at: place))
             case .update(let id, let request):
                 let place = effects.index(forKey: id)
-                guard let bytes = table.lend(id.feedback, to: { $0.encode(request) }) ?? nil else {
+                guard let bytes = table[id.feedback]?.encode(request) else {
                     if let place {
                         effects[at: place].status = .unsendable
                         // Whoever runs it is told to stop, and must not go on after a restart if it has not heard that.

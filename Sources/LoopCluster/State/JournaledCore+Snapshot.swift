@@ -32,7 +32,7 @@ extension JournaledCore {
                 try fold.withEncodedState { state in
                     body.u64(UInt64(state.count))
                     body.reserve(state.count + state.count / 8)
-                    body.append(raw: state)
+                    body.append(lent: state)
                 }
             } catch {
                 throw .unencodable("the state: \(error)")

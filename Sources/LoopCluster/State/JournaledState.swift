@@ -45,7 +45,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     @discardableResult
     package mutating func apply(_ record: Record, event: Definition.Event?) throws -> [LiveChange] {
         guard let event else { return try core.apply(record) }
-        return try withUnsafePointer(to: event) { try core.apply(record, decoded: $0) }
+        return try lend(event) { try core.apply(record, decoded: $0) }
     }
 
     /// Applies one record. See `JournaledCore.apply`.

@@ -61,10 +61,12 @@ package struct HashTable<Key: Equatable, Value> {
         return unsafe UnsafeRawPointer(storage.entries + place)
     }
 
-    /// Where the value at a place that is taken lies, until something is changed.
+    /// Calls with the value at a place that is taken, where it lies: nothing that it refers to is retained.
     @inlinable
-    package func pointer(at place: Int) -> UnsafePointer<Value> {
-        unsafe UnsafePointer(withUnsafeMutablePointer(to: &taken.entries[place].value) { unsafe $0 })
+    package func read<Result>(at place: Int, _ body: (Value) -> Result) -> Result {
+        unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { value in
+            unsafe readBits(of: UnsafePointer(value), body)
+        }
     }
 
     /// The value at a place that is taken.

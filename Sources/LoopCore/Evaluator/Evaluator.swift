@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// What a transition changes in what should be going on.
 public enum EffectChange: Sendable {
     /// A new effect is to be started for this request.
@@ -45,13 +47,9 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     /// Evaluates every query after one transition, or once with no event for the initial state.
     @inlinable
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
-        withUnsafePointer(to: state) { state in
-            guard let event else {
-                return queries.advance(at: QueryTransition(state: state, event: nil, seq: seq), into: &changes)
-            }
-            withUnsafePointer(to: event) { event in
-                queries.advance(at: QueryTransition(state: state, event: event, seq: seq), into: &changes)
-            }
+        lend(state) { state in
+            guard let event else { return queries.advance(state: state, event: Lent(), seq: seq, into: &changes) }
+            lend(event) { queries.advance(state: state, event: $0, seq: seq, into: &changes) }
         }
     }
 }
@@ -72,7 +70,7 @@ extension Evaluator {
         guard Set(memories.keys) == Set(numbers) else {
             throw QueryMemoryError("there are memories of \(memories.count) queries for \(numbers.count)")
         }
-        try withUnsafePointer(to: state) { state in
+        try lend(state) { state in
             for (position, number) in numbers.enumerated() {
                 if let memory = memories[number] {
                     try queries.all[position].restore(memory, state: state, coder: coder)
@@ -97,10 +95,9 @@ extension Evaluator {
     package mutating func reconcile(
         state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        withUnsafePointer(to: state) { state in
-            let transition = QueryTransition(state: state, event: nil, seq: seq)
+        lend(state) { state in
             for position in queries.all.indices {
-                queries.all[position].reconcile(at: transition, firstIndex: firstIndex, into: &changes)
+                queries.all[position].reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
             }
         }
     }

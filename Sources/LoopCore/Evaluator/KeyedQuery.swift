@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// The query of keyed feedbacks: one live effect for each key.
 ///
 /// A key that vanished is cancelled, one that stays is untouched, a new one starts; a changed request of a kept key is
@@ -8,7 +10,7 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 {
     /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
     @usableFromInline
-    typealias Step = @Sendable (QueryTransition, inout KeyedMemory<Key, Request>, inout [EffectChange]) -> Void
+    typealias Step = @Sendable (borrowing Lent, Seq, inout KeyedMemory<Key, Request>, inout [EffectChange]) -> Void
 
     private let requests: @Sendable (State) -> [Key: Request]
     private let step: Step
@@ -21,10 +23,10 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 
     @inlinable
     static func step(_ requests: @escaping @Sendable (State) -> [Key: Request]) -> Step where Request: Equatable {
-        { transition, keys, changes in
-            let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
+        { state, seq, keys, changes in
+            let now = state.read(as: State.self, requests)
             if let wanted = keys.wanted, wanted == now { return }
-            keys.follow(now, seq: transition.seq, firstIndex: 0, into: &changes)
+            keys.follow(now, seq: seq, firstIndex: 0, into: &changes)
         }
     }
 
@@ -43,8 +45,10 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         keys.coder = coder
     }
 
-    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        step(transition, &keys, &changes)
+    package mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        step(state, seq, &keys, &changes)
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) { keys.cancelAll(into: &changes) }
@@ -69,7 +73,7 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
         return .keyed(remembered)
     }
 
-    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+    package mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
         guard case .keyed(let remembered) = memory else { throw QueryMemoryError.otherForm }
         keys.live = [:]
         keys.live.reserveCapacity(remembered.count)
@@ -80,7 +84,7 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
             }
         }
         // What it would have asked for at this state; where that is not what runs, its code is another one now.
-        let now = requests(state.assumingMemoryBound(to: State.self).pointee)
+        let now = state.read(as: State.self, requests)
         keys.wanted = now.count == keys.live.count && now.keys.allSatisfy { keys.live[$0] != nil } ? now : nil
     }
 
@@ -100,11 +104,11 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
     }
 
     package mutating func reconcile(
-        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
         keys.wanted = nil
-        let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
-        keys.follow(now, seq: transition.seq, firstIndex: firstIndex, into: &changes)
+        let now = state.read(as: State.self, requests)
+        keys.follow(now, seq: seq, firstIndex: firstIndex, into: &changes)
     }
 
     private func read(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> Key {

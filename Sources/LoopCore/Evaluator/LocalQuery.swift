@@ -1,4 +1,6 @@
-/// The query of a feedback of a part, in a loop of the whole. Begins anew each time the part comes, and cancels what it
+package import LoopCollections
+
+/// The query of a feedback of a part, in a loop of the whole. Begins again each time the part comes, and cancels what it
 /// has started when the part goes.
 package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, PartEvent: Sendable>: FeedbackQuery {
     private let makeBase: @Sendable () -> any FeedbackQuery<Part, PartEvent>
@@ -23,30 +25,21 @@ package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, Part
         self.coder = coder
     }
 
-    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        guard let part = part(of: transition.state) else { return cancelAll(into: &changes) }
-        withUnsafePointer(to: part) { part in
-            guard base != nil else {
-                // A part that has just come is like a loop that has just started: no event led to it.
-                base = newBase()
-                base?.advance(at: QueryTransition(state: part, event: nil, seq: transition.seq), into: &changes)
-                return
-            }
-            guard let event = transition.event?.assumingMemoryBound(to: Event.self).pointee,
-                let local = extractEvent(event)
-            else {
-                base?.advance(at: QueryTransition(state: part, event: nil, seq: transition.seq), into: &changes)
-                return
-            }
-            withUnsafePointer(to: local) { local in
-                base?.advance(at: QueryTransition(state: part, event: local, seq: transition.seq), into: &changes)
-            }
+    package mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        guard let part = part(of: state) else { return cancelAll(into: &changes) }
+        // A part that has just come is like a loop that has just started: no event led to it.
+        let local = base == nil || event.isEmpty ? nil : event.read(as: Event.self, extractEvent)
+        var query = base.take() ?? newBase()
+        lend(part) { part in
+            guard let local else { return query.advance(state: part, event: Lent(), seq: seq, into: &changes) }
+            lend(local) { query.advance(state: part, event: $0, seq: seq, into: &changes) }
         }
+        base = query
     }
 
-    private func part(of state: UnsafeRawPointer) -> Part? {
-        value(state.assumingMemoryBound(to: State.self).pointee)
-    }
+    private func part(of state: borrowing Lent) -> Part? { state.read(as: State.self, value) }
 
     private func newBase() -> any ErasedQuery {
         var query = makeBase()
@@ -65,13 +58,13 @@ package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, Part
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { .part(try base?.memory(coder)) }
 
-    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+    package mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
         guard case .part(let remembered) = memory else { throw QueryMemoryError.otherForm }
         base = nil
         guard let remembered else { return }
         guard let part = part(of: state) else { throw QueryMemoryError("it remembers a part that is not there") }
         var query = newBase()
-        try withUnsafePointer(to: part) { try query.restore(remembered, state: $0, coder: coder) }
+        try lend(part) { try query.restore(remembered, state: $0, coder: coder) }
         base = query
     }
 
@@ -85,15 +78,11 @@ package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, Part
     }
 
     package mutating func reconcile(
-        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        guard let part = part(of: transition.state) else { return cancelAll(into: &changes) }
+        guard let part = part(of: state) else { return cancelAll(into: &changes) }
         var query = base ?? newBase()
-        withUnsafePointer(to: part) { part in
-            query.reconcile(
-                at: QueryTransition(state: part, event: nil, seq: transition.seq), firstIndex: firstIndex,
-                into: &changes)
-        }
+        lend(part) { query.reconcile(state: $0, seq: seq, firstIndex: firstIndex, into: &changes) }
         base = query
     }
 }

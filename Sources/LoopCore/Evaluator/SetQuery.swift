@@ -1,3 +1,5 @@
+package import LoopCollections
+
 /// The query of a feedback with one live effect for each element of a set: a `KeyedQuery` whose keys are the requests.
 /// An unchanged set costs one comparison.
 package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Sendable>: FeedbackQuery {
@@ -12,13 +14,13 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
         keyed.prepare(feedback: feedback, coder: coder)
     }
 
-    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
+    package mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        let now = state.read(as: State.self, requests)
         if now == wanted { return }
         wanted = now
-        withUnsafePointer(to: Self.keys(now)) { keys in
-            keyed.advance(at: QueryTransition(state: keys, event: nil, seq: transition.seq), into: &changes)
-        }
+        lend(Self.keys(now)) { keyed.advance(state: $0, event: Lent(), seq: seq, into: &changes) }
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) {
@@ -32,9 +34,9 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { try keyed.memory(coder) }
 
-    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
-        let now = requests(state.assumingMemoryBound(to: State.self).pointee)
-        try withUnsafePointer(to: Self.keys(now)) { try keyed.restore(memory, state: $0, coder: coder) }
+    package mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
+        let now = state.read(as: State.self, requests)
+        try lend(Self.keys(now)) { try keyed.restore(memory, state: $0, coder: coder) }
         wanted = keyed.isCertain ? now : nil
     }
 
@@ -43,15 +45,11 @@ package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Se
     }
 
     package mutating func reconcile(
-        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        let now = requests(transition.state.assumingMemoryBound(to: State.self).pointee)
+        let now = state.read(as: State.self, requests)
         wanted = now
-        withUnsafePointer(to: Self.keys(now)) { keys in
-            keyed.reconcile(
-                at: QueryTransition(state: keys, event: nil, seq: transition.seq), firstIndex: firstIndex,
-                into: &changes)
-        }
+        lend(Self.keys(now)) { keyed.reconcile(state: $0, seq: seq, firstIndex: firstIndex, into: &changes) }
     }
 
     private static func keys(_ requests: Set<Request>) -> [Request: Request] {

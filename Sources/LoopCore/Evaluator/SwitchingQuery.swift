@@ -1,3 +1,5 @@
+public import LoopCollections
+
 /// The query of every feedback with at most one live effect: the old effect is cancelled before the new one starts.
 ///
 ///     derive ──▶ unchanged                         nothing happens
@@ -36,7 +38,10 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
 
     /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
     @usableFromInline
-    typealias Step = @Sendable (QueryTransition, inout SwitchingMemory<Request>, inout [EffectChange]) -> Void
+    typealias Step =
+        @Sendable (
+            borrowing Lent, borrowing Lent, Seq, inout SwitchingMemory<Request>, inout [EffectChange]
+        ) -> Void
 
     private let derive: @Sendable (State, Event?) -> Desire
     private let renewal: Renewal
@@ -50,14 +55,14 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
 
     @inlinable
     static func step(_ renewal: Renewal, _ derive: @escaping @Sendable (State, Event?) -> Desire) -> Step {
-        { transition, memory, changes in
-            let event = transition.event?.assumingMemoryBound(to: Event.self).pointee
-            switch lend(transition.state.assumingMemoryBound(to: State.self), to: { derive($0, event) }) {
+        { state, event, seq, memory, changes in
+            let event = event.isEmpty ? nil : event.read(as: Event.self) { $0 }
+            switch state.read(as: State.self, { derive($0, event) }) {
             case .unchanged: return
             case .nothing: memory.cancelAll(into: &changes)
             case .wanted(let request):
                 if let current = memory.request, !renewal.replaces(current, by: request) { return }
-                memory.start(request, transition.seq, index: 0, into: &changes)
+                memory.start(request, seq, index: 0, into: &changes)
             }
         }
     }
@@ -71,8 +76,10 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
 
     package mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { memory.feedback = feedback }
 
-    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        step(transition, &memory, &changes)
+    package mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        step(state, event, seq, &memory, &changes)
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) { memory.cancelAll(into: &changes) }
@@ -89,7 +96,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         return .single(QueryMemory.Remembered(bytes: try coding.encode(request, coder), id: memory.id))
     }
 
-    package mutating func restore(_ remembered: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+    package mutating func restore(_ remembered: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
         guard case .single(let remembered) = remembered else { throw QueryMemoryError.otherForm }
         memory.request = nil
         guard let remembered else { return }
@@ -107,9 +114,9 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
     }
 
     package mutating func reconcile(
-        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        switch derive(transition.state.assumingMemoryBound(to: State.self).pointee, nil) {
+        switch state.read(as: State.self, { derive($0, nil) }) {
         case .unchanged: return
         case .nothing: memory.cancelAll(into: &changes)
         case .wanted(let request):
@@ -117,7 +124,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
             if let current = memory.request {
                 guard case .whenDifferent = renewal, renewal.replaces(current, by: request) else { return }
             }
-            memory.start(request, transition.seq, index: firstIndex, into: &changes)
+            memory.start(request, seq, index: firstIndex, into: &changes)
         }
     }
 

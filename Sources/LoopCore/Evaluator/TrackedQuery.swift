@@ -15,8 +15,10 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
         keys.coder = coder
     }
 
-    package mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
-        step.advance(transition, &keys, &changes)
+    package mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
+        step.advance(state, seq, &keys, &changes)
     }
 
     package mutating func cancelAll(into changes: inout [EffectChange]) { keys.cancelAll(into: &changes) }
@@ -29,7 +31,7 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
 
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { try keys.memory(coder) }
 
-    package mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+    package mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
         try keys.restore(memory, asking(state), coder: coder)
     }
 
@@ -41,14 +43,14 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     }
 
     package mutating func reconcile(
-        at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
         keys.followAll(
-            asking(transition.state), seq: transition.seq, firstIndex: firstIndex, tellsAll: true, into: &changes)
+            asking(state), seq: seq, firstIndex: firstIndex, tellsAll: true, into: &changes)
     }
 
-    private func asking(_ state: UnsafeRawPointer) -> TrackedDictionary<Key, Request> {
-        step.requests(state.assumingMemoryBound(to: State.self).pointee)
+    private func asking(_ state: borrowing Lent) -> TrackedDictionary<Key, Request> {
+        state.read(as: State.self, step.requests)
     }
 }
 
@@ -57,32 +59,24 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
 struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
     @usableFromInline let requests: @Sendable (State) -> TrackedDictionary<Key, Request>
     @usableFromInline
-    let advance: @Sendable (QueryTransition, inout TrackedKeys<Key, Request>, inout [EffectChange]) -> Void
+    let advance: @Sendable (borrowing Lent, Seq, inout TrackedKeys<Key, Request>, inout [EffectChange]) -> Void
 
     @inlinable
     init(_ requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>) {
         self.requests = requests
-        advance = { transition, keys, changes in
-            let now = lend(transition.state.assumingMemoryBound(to: State.self)) { requests($0) }
-            keys.follow(now, seq: transition.seq, into: &changes)
+        advance = { state, seq, keys, changes in
+            let now = state.read(as: State.self, requests)
+            keys.follow(now, seq: seq, into: &changes)
         }
     }
 
     /// Where that is a stored property it is asked where it lies, and no reference is counted.
     @inlinable
     init(_ requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable) {
-        let offset = MemoryLayout<State>.offset(of: requests)
+        let property = PropertyPlace(requests)
         self.requests = { $0[keyPath: requests] }
-        advance = { transition, keys, changes in
-            if let offset {
-                let place = transition.state + offset
-                lend(place.assumingMemoryBound(to: TrackedDictionary<Key, Request>.self)) { now in
-                    keys.follow(now, seq: transition.seq, into: &changes)
-                }
-            } else {
-                let state = transition.state.assumingMemoryBound(to: State.self)
-                keys.follow(state.pointee[keyPath: requests], seq: transition.seq, into: &changes)
-            }
+        advance = { state, seq, keys, changes in
+            state.read(property) { keys.follow($0, seq: seq, into: &changes) }
         }
     }
 }

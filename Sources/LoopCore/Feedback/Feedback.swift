@@ -1,3 +1,5 @@
+internal import LoopCollections
+
 /// Joins a pure query, which derives requests from the state, to an effect, which fulfils a request and sends events.
 ///
 /// A feedback's name is the same in every process. Where its effects run is its `placement`; how they are retried and
@@ -55,10 +57,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         _ known: Known, as type: Request.Type, _ context: EffectContext,
         _ effect: (Request, EffectContext) -> Effect<Event>
     ) -> Effect<Event>? {
-        guard Known.self == Request.self else { return nil }
-        return withUnsafePointer(to: known) {
-            effect(UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee, context)
-        }
+        Lent.read(known, as: type) { effect($0, context) }
     }
 
     // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
@@ -170,9 +169,9 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 /// Encodes and decodes a request whose type is erased.
 package struct RequestCoding: Sendable {
     /// Lends a request's bytes, where they were made if the coder can do that.
-    package let withEncoding: @Sendable (any Sendable, any ValueCoder, (UnsafeRawBufferPointer) -> Void) throws -> Void
+    package let withEncoding: @Sendable (any Sendable, any ValueCoder, (Span<UInt8>) -> Void) throws -> Void
     /// A request from its bytes, which are lent.
-    package let decode: @Sendable (UnsafeRawBufferPointer, any ValueCoder) throws -> any Sendable
+    package let decode: @Sendable (Span<UInt8>, any ValueCoder) throws -> any Sendable
 
     package init?<Request: Sendable>(_ type: Request.Type) {
         guard let codable = type as? any (Codable & Sendable).Type else { return nil }
@@ -188,7 +187,7 @@ package struct RequestCoding: Sendable {
     }
 
     package func decode(_ bytes: [UInt8], _ coder: any ValueCoder) throws -> any Sendable {
-        try bytes.withUnsafeBytes { try decode($0, coder) }
+        try decode(bytes.span, coder)
     }
 
     package func encode(_ request: any Sendable, _ coder: any ValueCoder) throws -> [UInt8] {
@@ -209,14 +208,9 @@ package struct RequestCoding: Sendable {
     /// Lends the bytes of a value that is of this very type, without asking the runtime what it could be cast to.
     /// - Returns: false: it is of another type.
     private static func withEncoding<Known: Sendable, Request: Codable & Sendable>(
-        of known: Known, as type: Request.Type, _ coder: any ValueCoder, _ body: (UnsafeRawBufferPointer) -> Void
+        of known: Known, as type: Request.Type, _ coder: any ValueCoder, _ body: (Span<UInt8>) -> Void
     ) throws -> Bool {
-        guard Known.self == Request.self else { return false }
-        try withUnsafePointer(to: known) {
-            try coder.withEncoding(
-                of: UnsafeRawPointer($0).assumingMemoryBound(to: Request.self).pointee, body)
-        }
-        return true
+        try Lent.read(known, as: type) { try coder.withEncoding(of: $0, body) } != nil
     }
 }
 
@@ -228,7 +222,7 @@ public protocol ValueCoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
     /// Lends the bytes of a value, where they were made if the coder can do that: large values are not copied.
     /// - Throws: where the value cannot be encoded; `body` is then not called.
-    func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws
+    func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws
     /// Decodes a value from all of the bytes.
     /// - Throws: where the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
@@ -237,14 +231,15 @@ public protocol ValueCoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
     /// Decodes bytes that are lent, where they lie if the coder can do that.
     /// - Throws: where the bytes are not a value of the type.
-    func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value
 }
 
 extension ValueCoder {
     /// Encodes the value into an array and lends that: for a coder that has no better way.
     /// - Throws: what `encode` throws; `body` is then not called.
-    public func withEncoding<Value: Encodable>(of value: Value, _ body: (UnsafeRawBufferPointer) -> Void) throws {
-        try encode(value).withUnsafeBytes(body)
+    public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
+        let bytes = try encode(value)
+        body(bytes.span)
     }
 
     /// Copies the bytes into an array and decodes that: for a coder that has no better way.
@@ -255,7 +250,7 @@ extension ValueCoder {
 
     /// Copies the bytes into an array and decodes that: for a coder that has no better way.
     /// - Throws: where the bytes are not a value of the type.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
+    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
         try decode(type, from: Array(bytes))
     }
 }

@@ -18,7 +18,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     /// The right to drain.
     @usableFromInline let gate = LoopGate()
     /// Only the thread that has the right to drain touches what is in it.
-    @usableFromInline let turn: UnsafeMutablePointer<LoopTurn<State, Event>>
+    @usableFromInline let turn: Exclusive<LoopTurn<State, Event>>
     /// Whether transitions ask for nothing but queries: there is no outcome and no custom feedback.
     @usableFromInline let isSimple: Bool
     /// Touched by the thread that has the right to drain alone.
@@ -45,13 +45,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         isSimple = outcome == nil && customs.isEmpty
         let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
         shared = Locked(Shared(state: initial, table: table, isPaced: isPaced))
-        turn = .allocate(capacity: 1)
-        turn.initialize(to: LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
-    }
-
-    deinit {
-        turn.deinitialize(count: 1)
-        turn.deallocate()
+        turn = Exclusive(LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
     }
 
     /// A critical section that may queue something.
@@ -73,12 +67,14 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     func start() {
         // Without feedbacks nothing follows from the initial state.
-        if isSimple, turn.pointee.evaluator.isEmpty { return }
+        if isSimple, turn.withValue({ $0.evaluator.isEmpty }) { return }
         _ = gate.claimIdle(CurrentThread.identity)
-        let initial = turn.pointee.state
+        let initial = turn.withValue { $0.state }
         tellCustoms(initial, nil)
-        let changes = turn.pointee.advance(nil) { 0 }
-        let wishes = turn.pointee.wishes(changes)
+        let wishes = turn.withValue { turn in
+            let changes = turn.advance(nil) { 0 }
+            return turn.wishes(changes)
+        }
         if let outcome = outcomeOf?(initial) {
             shared.withLock { _ = $0.commit(state: initial, seq: .initial, outcome: outcome) }
             stop()
@@ -91,7 +87,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     func send(_ event: Event) {
         let thread = CurrentThread.identity
         guard gate.claimIdle(thread) || gate.claimIdleSoon(thread) else { return queue(.event(event)) }
-        let changes = turn.pointee.advance(event) { WallClock.milliseconds }
+        let changes = turn.withValue { $0.advance(event) { WallClock.milliseconds } }
         if !isSimple || !changes.isEmpty || !publishAndRelease() { finish(event, changes) }
     }
 
@@ -174,7 +170,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
                 refuse(entry)
                 step = shared.withLock { nextStep(&$0) }
             case .apply(let entry):
-                let changes = turn.pointee.advance(entry.input) { WallClock.milliseconds }
+                let changes = turn.withValue { $0.advance(entry.input) { WallClock.milliseconds } }
                 if isSimple, changes.isEmpty, entry.waiter == nil {
                     let (isPublished, next) = shared.withLock { publishAndNext(&$0) }
                     step = next
@@ -202,8 +198,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     func publishAndRelease() -> Bool {
         shared.withLock { shared in
             guard !shared.isStopped, shared.subscribers.isEmpty, shared.queue.isEmpty else { return false }
-            shared.state = turn.pointee.state
-            shared.seq = turn.pointee.seq
+            turn.withValue { (shared.state, shared.seq) = ($0.state, $0.seq) }
             gate.release(hasEnded: false)
             return true
         }
@@ -213,8 +208,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @inlinable
     func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
         guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }
-        shared.state = turn.pointee.state
-        shared.seq = turn.pointee.seq
+        turn.withValue { (shared.state, shared.seq) = ($0.state, $0.seq) }
         return (true, nextStep(&shared))
     }
 
@@ -228,8 +222,9 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     /// Makes a transition visible, tells all who follow, and does what the queries wish.
     @usableFromInline
     func deliver(_ entry: Shared.Entry, _ changes: [EffectChange]) {
-        let wishes = changes.isEmpty ? [] : turn.pointee.wishes(changes)
-        let (state, seq) = (turn.pointee.state, turn.pointee.seq)
+        let (wishes, state, seq) = turn.withValue { turn in
+            (changes.isEmpty ? [] : turn.wishes(changes), turn.state, turn.seq)
+        }
         let outcome = outcomeOf?(state)
         let subscribers = shared.withLock { shared in
             shared.commit(state: state, seq: seq, outcome: outcome) ? shared.subscribers : nil

@@ -31,10 +31,7 @@ struct SchedulerEntries: Sendable {
     }
 
     /// Fetches what is at a place into the processor's cache.
-    func fetch(_ place: Int) {
-        guard place < entries.count else { return }
-        entries.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
-    }
+    func fetch(_ place: Int) { ProcessorCache.fetch(entries, at: place) }
 
     mutating func put(_ entry: Entry, at place: Int32) {
         while entries.count <= Int(place) { entries.append(Entry(ticket: 0, lane: 0, group: 0, phase: .running)) }

@@ -2,6 +2,7 @@
 
 public import Linux
 public import LoopCluster
+internal import LoopCollections
 public import LoopWire
 
 /// The crash note of a reducer, in a file beside its journal that is mapped into memory: the system keeps what was written
@@ -25,7 +26,7 @@ public struct CrashNoteFile: ~Copyable {
         self.path = path
         page = try FaultPage(
             path, name: "the crash note \(path)", byteCount: CrashNote.byteCount, faultOffset: CrashNote.faultOffset)
-        note = unsafe CrashNote(page.memory)
+        note = unsafe CrashNote(SharedWords(in: page.memory))
     }
 
     /// Judges how the process before ended, and begins a new life.

@@ -19,8 +19,9 @@ final class TrapSwitch<Event>: @unchecked Sendable {
     private let isPoison: (Event) -> Bool
     /// Whether no event ends the process by chance while there are suspects: an event in which that happens twice is set aside.
     private let sparesSuspects: Bool
-    private let page = CrashPage()
-    /// The page as it was at the moment of the end.
+    /// The note of this cluster's reducer, as one process leaves it to the next.
+    let note = CrashNote()
+    /// What the note said at the moment of the end.
     private var kept: [UInt8] = []
 
     init(sparesSuspects: Bool, isPoison: @escaping (Event) -> Bool) {
@@ -28,38 +29,35 @@ final class TrapSwitch<Event>: @unchecked Sendable {
         self.isPoison = isPoison
     }
 
-    /// The note of this cluster's reducer, as one process leaves it to the next.
-    var note: CrashNote { page.note }
-
     func reduces(_ event: Event) {
         guard !hasSprung, isArmed || endsAtNext else { return }
         let isItsFault = isArmed && isPoison(event)
         guard isItsFault || endsAtNext else { return }
         if !isItsFault, sparesSuspects, !note.suspects.isEmpty { return }
         sprung = (event, isItsFault)
-        kept = page.bytes
+        kept = note.bytes
     }
 
     /// What the note says of the moment at which it sprang.
     func finding(_ history: History) -> CrashFinding {
-        let copy = CrashPage()
+        let copy = CrashNote()
         copy.bytes = kept
-        return copy.note.begin(history: history, executable: 0, thread: 1)
+        return copy.begin(history: history, executable: 0, thread: 1)
     }
 
     /// The process has ended: the note says what it said at that moment.
     /// - Parameter signal: what a signal handler leaves in the note; 0: nothing.
     func end(signal: UInt64) {
         if hasSprung {
-            page.bytes = kept
-            page.leave(signal: signal)
+            note.bytes = kept
+            note.fault(signal: signal, thread: 1)
         }
         sprung = nil
         endsAtNext = false
     }
 
     /// A new journal: an old note says nothing.
-    func clear() { page.bytes = [UInt8](repeating: 0, count: CrashNote.byteCount) }
+    func clear() { note.bytes = [UInt8](repeating: 0, count: CrashNote.byteCount) }
 }
 
 /// A definition as the simulated reducer runs it: each of its reductions may be the process's last.

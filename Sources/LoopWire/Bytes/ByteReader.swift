@@ -1,4 +1,5 @@
 public import CBOR
+public import LoopCollections
 
 /// Reads what ``ByteWriter`` wrote, from bytes that may be anything: every read throws rather than traps.
 ///
@@ -109,8 +110,7 @@ public struct ByteReader: Sendable {
     @inlinable
     mutating func integer<N: FixedWidthInteger & BitwiseCopyable>(_ what: String) throws(WireError) -> N {
         try need(MemoryLayout<N>.size, what)
-        let start = position
-        next += MemoryLayout<N>.size
-        return N(littleEndian: source.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: N.self) })
+        defer { next += MemoryLayout<N>.size }
+        return source.span.number(at: position)
     }
 }

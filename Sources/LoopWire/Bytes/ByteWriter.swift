@@ -1,4 +1,5 @@
 public import CBOR
+public import LoopCollections
 internal import LoopLock
 
 /// A growing buffer that numbers and bytes are appended to; integers are little-endian.
@@ -54,17 +55,17 @@ public struct ByteWriter: Sendable, Equatable {
     @inlinable
     public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }
 
-    /// Appends bytes as they are, from memory that the caller keeps alive during the call.
+    /// Appends bytes as they are, lent for the call.
     @inlinable
-    public mutating func append(raw: UnsafeRawBufferPointer) {
-        if raw.count <= 1 << 20 { storage.append(contentsOf: raw) } else { append(large: raw) }
+    public mutating func append(lent: Span<UInt8>) {
+        if lent.count <= 1 << 20 { storage.append(lent) } else { append(large: lent) }
     }
 
     /// New memory for much takes long; background work gives way in between.
     @usableFromInline
-    mutating func append(large raw: UnsafeRawBufferPointer) {
-        reserve(raw.count)
-        BackgroundWork.steps(raw) { storage.append(contentsOf: $0) }
+    mutating func append(large bytes: Span<UInt8>) {
+        reserve(bytes.count)
+        BackgroundWork.steps(bytes) { storage.append($0) }
     }
 
     /// Appends the count as 4 bytes, then the bytes.
@@ -80,7 +81,5 @@ public struct ByteWriter: Sendable, Equatable {
     }
 
     @inlinable
-    mutating func integer(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { storage.append(contentsOf: $0) }
-    }
+    mutating func integer(_ value: some FixedWidthInteger & BitwiseCopyable) { storage.append(number: value) }
 }

@@ -132,7 +132,10 @@ package struct AssembledState<State: Decodable>: Sendable {
 
 /// Decoding one adds its entries to the dictionaries that the decoder was told of.
 private struct DecodedChunk: Decodable {
-    static let key = CodingUserInfoKey(rawValue: "loop.chunk").unsafelyUnwrapped
+    static let key = {
+        guard let key = CodingUserInfoKey(rawValue: "loop.chunk") else { preconditionFailure("every text is a key") }
+        return key
+    }()
 
     init(from decoder: any Decoder) throws {
         guard let dictionaries = decoder.userInfo[Self.key] as? AssembledDictionaries else {

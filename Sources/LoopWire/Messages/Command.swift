@@ -30,9 +30,9 @@ public enum Command: Equatable, Sendable {
             writer.u64(version.value)
             writer.prefixed(request)
         case .cancel(let effect, let attempt):
-            writer.fixed(33) { room in
-                room[0] = 3
-                room.store(effect, attempt, at: 1)
+            writer.fixed(33) { output in
+                output.append(3)
+                output.append(effect, attempt)
             }
         }
     }
@@ -93,23 +93,19 @@ public struct Grant: Equatable, Sendable {
     public var byteCount: Int { 49 + request.count }
 
     func write(to writer: inout ByteWriter) {
-        writer.fixed(49) { room in
-            room.store(effect, attempt, at: 0)
-            room.storeBytes(of: version.value.littleEndian, toByteOffset: 32, as: UInt64.self)
-            room.storeBytes(of: failures.littleEndian, toByteOffset: 40, as: UInt32.self)
-            room[44] = isResumed ? 1 : 0
-            room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 45, as: UInt32.self)
+        writer.fixed(49) { output in
+            output.append(effect, attempt)
+            output.append(number: version.value)
+            output.append(number: failures)
+            output.append(isResumed ? 1 : 0)
+            output.append(number: UInt32(request.count))
         }
-        request.withUnsafeBytes { writer.append(raw: $0) }
+        request.withBytes { writer.append(lent: $0) }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
         (effect, attempt, version, failures) = try reader.fixed(44, "grant") { bytes in
-            (
-                bytes.effect(at: 0), bytes.attempt(at: 16),
-                Seq(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self))),
-                UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
-            )
+            (bytes.effect(at: 0), bytes.attempt(at: 16), Seq(bytes.number(at: 32)), bytes.number(at: 40))
         }
         isResumed = try reader.flag()
         request = RequestBytes(try reader.prefixed())

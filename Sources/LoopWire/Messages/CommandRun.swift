@@ -1,4 +1,5 @@
 import CBOR
+import LoopCollections
 package import LoopCore
 
 /// Commands in sequence, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
@@ -31,11 +32,9 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     /// - Returns: how many are left from the first one with which something is, for the reader to say what.
     private mutating func quickly(_ count: Int, _ reader: inout ByteReader, _ end: inout Int) -> Int {
         let bytes = run.storage
-        bytes.withUnsafeBytes { bytes in
-            while run.endIndex < count, let size = Command.size(bytes, at: end) {
-                end += size
-                run.accept(upTo: end)
-            }
+        while run.endIndex < count, let size = Command.size(bytes.span, at: end) {
+            end += size
+            run.accept(upTo: end)
         }
         // Within what there is: it was just looked at.
         try? reader.skip(end)
@@ -55,8 +54,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
 
     /// The command at an index, decoded at each call. The index must be in `startIndex..<endIndex`.
     public subscript(position: Int) -> Command {
-        let start = run.start(of: position)
-        return run.storage.withUnsafeBytes { Command(trusting: $0, at: start) }
+        Command(trusting: run.storage.span, at: run.start(of: position))
     }
 
     /// The commands of a range, which share the bytes and keep their indices. The range must be within the run's.
@@ -76,7 +74,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     public mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
-            grant.request.withUnsafeBytes { request in
+            grant.request.withBytes { request in
                 appendStart(
                     of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
                     isResumed: grant.isResumed, request: request)
@@ -84,23 +82,23 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         case .update, .cancel:
             var writer = ByteWriter()
             command.write(to: &writer)
-            writer.bytes.withUnsafeBytes { bytes in run.append(bytes.count) { $0.copyMemory(from: bytes) } }
+            run.append(writer.count) { $0.append(writer.bytes.span) }
         }
     }
 
     /// Appends a start, from what a `Grant` has.
     package mutating func appendStart(
         of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool,
-        request: UnsafeRawBufferPointer
+        request: Span<UInt8>
     ) {
-        run.append(50 + request.count) { room in
-            room[0] = Command.Kind.start.rawValue
-            room.store(effect, attempt, at: 1)
-            room.storeBytes(of: version.value.littleEndian, toByteOffset: 33, as: UInt64.self)
-            room.storeBytes(of: failures.littleEndian, toByteOffset: 41, as: UInt32.self)
-            room[45] = isResumed ? 1 : 0
-            room.storeBytes(of: UInt32(request.count).littleEndian, toByteOffset: 46, as: UInt32.self)
-            UnsafeMutableRawBufferPointer(rebasing: room[50...]).copyMemory(from: request)
+        run.append(50 + request.count) { output in
+            output.append(Command.Kind.start.rawValue)
+            output.append(effect, attempt)
+            output.append(number: version.value)
+            output.append(number: failures)
+            output.append(isResumed ? 1 : 0)
+            output.append(number: UInt32(request.count))
+            output.append(request)
         }
     }
 
@@ -110,10 +108,9 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     /// Whether a command starts, or cancels, an attempt of an effect.
     package func does(_ kind: Command.Kind, _ effect: EffectID, _ attempt: Attempt, at position: Int) -> Bool {
         let start = run.start(of: position)
-        return run.storage.withUnsafeBytes { bytes in
-            bytes[start] == kind.rawValue && bytes.attempt(at: start + 17) == attempt
-                && bytes.effect(at: start + 1) == effect
-        }
+        let bytes = run.storage.span
+        return bytes[start] == kind.rawValue && bytes.attempt(at: start + 17) == attempt
+            && bytes.effect(at: start + 1) == effect
     }
 
     /// Makes room for so many bytes.
@@ -134,7 +131,7 @@ extension Command {
     }
 
     /// How large a command is; nil: it is none, or not all of it is there.
-    fileprivate static func size(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int? {
+    fileprivate static func size(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
         let there = bytes.count - offset
         guard there >= 33, let kind = Kind(rawValue: bytes[offset]) else { return nil }
         // What stands before the request, with its count.
@@ -148,33 +145,29 @@ extension Command {
             head = 45
         case .cancel: return 33
         }
-        let size = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + head - 4, as: UInt32.self))
+        let size = bytes.number(at: offset + head - 4, as: UInt32.self)
         guard Int(size) <= there - head else { return nil }
         return head + Int(size)
     }
 
     /// Reads a command that was written or read before.
-    fileprivate init(trusting bytes: UnsafeRawBufferPointer, at offset: Int) {
-        func word(_ more: Int) -> UInt64 {
-            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + more, as: UInt64.self))
-        }
-        func half(_ more: Int) -> UInt32 {
-            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + more, as: UInt32.self))
+    fileprivate init(trusting bytes: Span<UInt8>, at offset: Int) {
+        /// What stands behind its count of 4 bytes.
+        func request(countAt offset: Int) -> RequestBytes {
+            let (start, count) = (offset + 4, Int(bytes.number(at: offset, as: UInt32.self)))
+            return RequestBytes(bytes.extracting(start..<start + count))
         }
         let (effect, attempt) = (bytes.effect(at: offset + 1), bytes.attempt(at: offset + 17))
         switch Kind(rawValue: bytes[offset]) {
         case .start:
-            let request = offset + 50
             self = .start(
                 Grant(
-                    effect: effect, attempt: attempt, version: Seq(word(33)), failures: half(41),
-                    isResumed: bytes[offset + 45] == 1,
-                    request: RequestBytes(UnsafeRawBufferPointer(rebasing: bytes[request..<request + Int(half(46))]))))
+                    effect: effect, attempt: attempt, version: Seq(bytes.number(at: offset + 33)),
+                    failures: bytes.number(at: offset + 41), isResumed: bytes[offset + 45] == 1,
+                    request: request(countAt: offset + 46)))
         case .update:
-            let request = offset + 45
             self = .update(
-                effect, attempt, version: Seq(word(33)),
-                request: RequestBytes(UnsafeRawBufferPointer(rebasing: bytes[request..<request + Int(half(41))])))
+                effect, attempt, version: Seq(bytes.number(at: offset + 33)), request: request(countAt: offset + 41))
         case .cancel, nil: self = .cancel(effect, attempt)
         }
     }

@@ -1,4 +1,5 @@
 import CBOR
+import LoopCollections
 public import LoopCore
 
 /// Entries in sequence, in the bytes in which they travel.
@@ -37,12 +38,10 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
         var offset = reader.position
         let bytes = run.storage
-        bytes.withUnsafeBytes { bytes in
-            while run.endIndex < count, let entry = EntryHead.sizes(bytes, at: offset) {
-                note(entry.flags, entry.payload)
-                offset += entry.all
-                run.accept(upTo: offset)
-            }
+        while run.endIndex < count, let entry = EntryHead.sizes(bytes.span, at: offset) {
+            note(entry.flags, entry.payload)
+            offset += entry.all
+            run.accept(upTo: offset)
         }
         // Within what there is: it was just looked at.
         try? reader.skip(offset - reader.position)
@@ -66,8 +65,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
     /// What stands before the payload of an entry.
     package func head(at position: Int) -> EntryHead {
-        let start = run.start(of: position)
-        return run.storage.withUnsafeBytes { EntryHead(trusting: $0, at: start) }
+        EntryHead(trusting: run.storage.span, at: run.start(of: position))
     }
 
     /// The entry of a head that was read from this run.
@@ -79,24 +77,18 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
     package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
         run.check(range)
-        run.storage.withUnsafeBytes { bytes in
-            run.bounds.withUnsafeBufferPointer { bounds in
-                for position in range {
-                    guard body(position, EntryHead(trusting: bytes, at: bounds[position])) else { return }
-                }
-            }
+        let (bytes, bounds) = (run.storage, run.bounds)
+        for position in range {
+            guard body(position, EntryHead(trusting: bytes.span, at: bounds[position])) else { return }
         }
     }
 
     /// Calls with the effect of each entry of a part, in order, if it has one.
     package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
         run.check(range)
-        run.storage.withUnsafeBytes { bytes in
-            run.bounds.withUnsafeBufferPointer { bounds in
-                for position in range {
-                    if let effect = EntryHead.effect(trusting: bytes, at: bounds[position]) { body(position, effect) }
-                }
-            }
+        let (bytes, bounds) = (run.storage, run.bounds)
+        for position in range {
+            if let effect = EntryHead.effect(trusting: bytes.span, at: bounds[position]) { body(position, effect) }
         }
     }
 
@@ -118,11 +110,9 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
     /// Encodes an entry and appends it. The run must not be a slice.
     public mutating func append(_ entry: Entry) {
-        entry.payload.withUnsafeBytes {
-            append(
-                entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq,
-                isLast: entry.isLast, payload: $0)
-        }
+        append(
+            entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
+            payload: entry.payload.span)
     }
 
     /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
@@ -134,17 +124,17 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     ///   - payload: the encoded event or failure.
     public mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
-        payload: UnsafeRawBufferPointer
+        payload: Span<UInt8>
     ) {
         precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
         let flags = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
         let head = effect == nil ? 6 : 38
-        run.append(head + payload.count) { room in
-            room[0] = kind.rawValue
-            room[1] = flags
-            if let effect { room.store(effect.id, effect.attempt, at: 2) }
-            room.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: head - 4, as: UInt32.self)
-            UnsafeMutableRawBufferPointer(rebasing: room[head...]).copyMemory(from: payload)
+        run.append(head + payload.count) { output in
+            output.append(kind.rawValue)
+            output.append(flags)
+            if let effect { output.append(effect.id, effect.attempt) }
+            output.append(number: UInt32(payload.count))
+            output.append(payload)
         }
         note(flags, payload.count)
     }
@@ -234,44 +224,36 @@ package struct EntryHead: Equatable, Sendable {
 
     /// The flags of an entry, the size of its payload, and its own size; nil if the bytes are not a whole entry.
     @inline(__always)
-    static func sizes(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> (flags: UInt8, payload: Int, all: Int)? {
+    static func sizes(_ bytes: Span<UInt8>, at offset: Int) -> (flags: UInt8, payload: Int, all: Int)? {
         let there = bytes.count - offset
         guard there >= 6, let kind = Entry.Kind(rawValue: bytes[offset]) else { return nil }
         let flags = bytes[offset + 1]
         let head = flags & 1 != 0 ? 38 : 6
         guard areSound(flags, of: kind), there >= head else { return nil }
-        let size = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + head - 4, as: UInt32.self))
+        let size = bytes.number(at: offset + head - 4, as: UInt32.self)
         guard Int(size) <= there - head else { return nil }
         return (flags, Int(size), head + Int(size))
     }
 
     /// Reads an entry that was written or read before.
-    init(trusting bytes: UnsafeRawBufferPointer, at offset: Int) {
-        var next = offset
-        func word<N: FixedWidthInteger & BitwiseCopyable>(_ type: N.Type) -> N {
-            defer { next += MemoryLayout<N>.size }
-            return N(littleEndian: bytes.loadUnaligned(fromByteOffset: next, as: type))
-        }
-        kind = Entry.Kind(rawValue: word(UInt8.self)) ?? .event
-        flags = word(UInt8.self)
+    init(trusting bytes: Span<UInt8>, at offset: Int) {
+        kind = Entry.Kind(rawValue: bytes[offset]) ?? .event
+        flags = bytes[offset + 1]
+        let start: Int
         if flags & 1 != 0 {
-            effect = EffectID(feedback: word(UInt32.self), seq: Seq(word(UInt64.self)), index: word(UInt32.self))
-            attempt = Attempt(epoch: word(UInt64.self), count: word(UInt64.self))
+            (effect, attempt) = (bytes.effect(at: offset + 2), bytes.attempt(at: offset + 18))
+            start = offset + 38
         } else {
             (effect, attempt) = (EntryHead.noEffect, .none)
+            start = offset + 6
         }
-        let size = Int(word(UInt32.self))
-        payload = next..<next + size
+        payload = start..<start + Int(bytes.number(at: start - 4, as: UInt32.self))
     }
 
     /// The effect of an entry that was written or read before; nil: it has none.
     @inline(__always)
-    static func effect(trusting bytes: UnsafeRawBufferPointer, at offset: Int) -> EffectID? {
-        guard bytes[offset + 1] & 1 != 0 else { return nil }
-        return EffectID(
-            feedback: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt32.self)),
-            seq: Seq(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt64.self))),
-            index: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 14, as: UInt32.self)))
+    static func effect(trusting bytes: Span<UInt8>, at offset: Int) -> EffectID? {
+        bytes[offset + 1] & 1 != 0 ? bytes.effect(at: offset + 2) : nil
     }
 
     private static var noEffect: EffectID { EffectID(feedback: 0, seq: .initial, index: 0) }
@@ -282,30 +264,5 @@ extension Entry {
         self.init(
             kind: head.kind, effect: head.effectIfAny, attempt: head.attempt, payload: payload,
             wantsSeq: head.wantsSeq, isLast: head.isLast)
-    }
-}
-
-extension OutputSpan<UInt8> {
-    /// Appends so many bytes, all of which `fill` writes.
-    @inline(__always)
-    mutating func fill(_ byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        withUnsafeMutableBufferPointer { buffer, count in
-            fill(
-                UnsafeMutableRawBufferPointer(
-                    rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<count + byteCount]))
-            count += byteCount
-        }
-    }
-
-    /// Appends bytes as they are.
-    @inlinable
-    package mutating func append(raw bytes: UnsafeRawBufferPointer) {
-        withUnsafeMutableBufferPointer { buffer, count in
-            precondition(bytes.count <= buffer.count - count, "\(bytes.count) bytes into \(buffer.count - count)")
-            if let source = bytes.baseAddress, let target = buffer.baseAddress {
-                UnsafeMutableRawPointer(target + count).copyMemory(from: source, byteCount: bytes.count)
-            }
-            count += bytes.count
-        }
     }
 }

@@ -76,13 +76,11 @@ struct RunBytes: Sendable {
         endIndex += 1
     }
 
-    /// Appends a value of so many bytes, all of which `fill` writes.
+    /// Appends a value of at most so many bytes, which `fill` writes.
     @inline(__always)
-    mutating func append(_ byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    mutating func append(_ byteCount: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
         checkWhole()
-        storage.append(addingCapacity: byteCount) { (output: inout OutputSpan<UInt8>) in
-            output.fill(byteCount, fill)
-        }
+        storage.append(addingCapacity: byteCount, initializingWith: fill)
         accept(upTo: storage.count)
     }
 

@@ -117,7 +117,7 @@ extension ByteWriter {
 
     mutating func prefixed(_ bytes: RequestBytes) {
         u32(UInt32(bytes.count))
-        bytes.withUnsafeBytes { append(raw: $0) }
+        bytes.withBytes { append(lent: $0) }
     }
 
     mutating func topic(_ loop: LoopID, _ channel: UInt8) {

@@ -14,7 +14,7 @@ struct LiveEffectTests {
             let request = RequestBytes(bytes)
             #expect(request.array == bytes)
             #expect(request.count == count)
-            #expect(request.withUnsafeBytes { Array($0) } == bytes)
+            #expect(request.withBytes { Array($0) } == bytes)
             #expect(RequestBytes(bytes[...]) == request)
         }
     }

@@ -1,3 +1,4 @@
+import LoopCollections
 import LoopCore
 
 extension World {
@@ -116,10 +117,12 @@ struct RecordingQuery: FeedbackQuery {
 
     mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?) { base.prepare(feedback: feedback, coder: coder) }
 
-    mutating func advance(at transition: QueryTransition, into changes: inout [EffectChange]) {
+    mutating func advance(
+        state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
+    ) {
         let first = changes.count
-        if transition.seq == .initial, world.flaw == .ignoresTheInitialState { return }
-        base.advance(at: transition, into: &changes)
+        if seq == .initial, world.flaw == .ignoresTheInitialState { return }
+        base.advance(state: state, event: event, seq: seq, into: &changes)
         spoil(&changes[first...])
         world.wished(changes[first...])
     }
@@ -145,7 +148,7 @@ struct RecordingQuery: FeedbackQuery {
 
     func memory(_ coder: any ValueCoder) throws -> QueryMemory { try base.memory(coder) }
 
-    mutating func restore(_ memory: QueryMemory, state: UnsafeRawPointer, coder: any ValueCoder) throws {
+    mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
         try base.restore(memory, state: state, coder: coder)
     }
 
@@ -153,7 +156,9 @@ struct RecordingQuery: FeedbackQuery {
         base.adopt(memory, coder: coder, into: &changes)
     }
 
-    mutating func reconcile(at transition: QueryTransition, firstIndex: UInt32, into changes: inout [EffectChange]) {
-        base.reconcile(at: transition, firstIndex: firstIndex, into: &changes)
+    mutating func reconcile(
+        state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
+    ) {
+        base.reconcile(state: state, seq: seq, firstIndex: firstIndex, into: &changes)
     }
 }

@@ -105,14 +105,15 @@ import Testing
             withUnsafeBytes(of: size.littleEndian) { bytes += $0 }
             bytes += [UInt8](repeating: 7, count: Int.random(in: 0...41, using: &random))
             bytes.removeLast(Int.random(in: 0...3, using: &random))
-            let quick = bytes.withUnsafeBytes { EntryHead.sizes($0, at: 0) }
+            let quick = EntryHead.sizes(bytes.span, at: 0)
             var reader = ByteReader(bytes)
             let careful = try? EntryHead(from: &reader)
             #expect(quick?.flags == careful?.flags && quick?.payload == careful?.payload.count, "\(bytes)")
             guard let quick, let careful else { continue }
             soundCount += 1
             #expect(quick.all == reader.position)
-            #expect(bytes.withUnsafeBytes { EntryHead(trusting: $0, at: 0) } == careful)
+            let trusting = EntryHead(trusting: bytes.span, at: 0)
+            #expect(trusting == careful)
         }
         #expect(soundCount > 100)
     }

@@ -53,7 +53,7 @@ struct Inbox: Sendable {
     ) {
         guard hasPlaceForOneMore(atMost: countMax) else { return }
         pendingStarts += 1
-        request.withUnsafeBytes { request in
+        request.withBytes { request in
             pending.appendStart(
                 of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
         }

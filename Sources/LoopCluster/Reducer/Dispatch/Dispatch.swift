@@ -219,7 +219,7 @@ struct Dispatch: Sendable {
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members.values[taker.index].holding)
             // Where it lies: the start is written from it, and nothing of it is held.
-            lend(journaled.effects.pointer(at: place)) { live in
+            journaled.effects.read(at: place) { live in
                 members.values[taker.index].start(
                     effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
                     request: live.request)

@@ -30,10 +30,7 @@ struct OwnerTable: Sendable {
     }
 
     /// Fetches what is at a place into the processor's cache.
-    func fetch(_ place: Int) {
-        guard place < records.count else { return }
-        records.withUnsafeBufferPointer { ProcessorCache.fetch($0.baseAddress.map { $0 + place }) }
-    }
+    func fetch(_ place: Int) { ProcessorCache.fetch(records, at: place) }
 
     /// Gives the effect at a place, which has no owner, to one.
     /// - Parameter holding: what the new owner holds.

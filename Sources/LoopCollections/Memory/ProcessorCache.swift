@@ -10,6 +10,13 @@ package enum ProcessorCache {
     @usableFromInline
     package static func fetch(_ address: UnsafeRawPointer?) { unsafe loop_prefetch(address) }
 
+    /// Begins to fetch an element of an array; any index may be asked for.
+    @inlinable
+    package static func fetch<Element>(_ array: [Element], at index: Int) {
+        guard index >= 0, index < array.count else { return }
+        unsafe array.withUnsafeBufferPointer { unsafe fetch($0.baseAddress.map { unsafe $0 + index }) }
+    }
+
     /// Begins to fetch the head of an array and its first bytes. Reading an array changes its reference count, which is in the
     /// memory that this must not wait for. So it only takes the address.
     @inlinable

@@ -1,0 +1,128 @@
+// Unsafe: a `Lent` exists only in `lend` and is borrowed by what `lend` calls. It cannot be copied, so the value is where it was
+// until the last use. Each use compares the value's type with the one that is asked for.
+
+/// A value of some type, where it is in memory, for the length of a call. Its user knows the type.
+///
+/// Code that is generic over a type, and is not specialised for it, looks the type's optionals, arrays and existentials up at
+/// run time. A `Lent` is one type for all values.
+@safe
+@usableFromInline
+package struct Lent: ~Copyable {
+    @usableFromInline let place: UnsafeRawPointer?
+    @usableFromInline let type: Any.Type
+
+    /// Lends nothing.
+    @inlinable
+    package init() {
+        unsafe place = nil
+        type = Never.self
+    }
+
+    @inlinable
+    init(_ place: UnsafeRawPointer, _ type: Any.Type) {
+        unsafe self.place = place
+        self.type = type
+    }
+
+    /// Whether nothing is lent.
+    @inlinable
+    package var isEmpty: Bool { unsafe place == nil }
+
+    /// Calls with the value, and retains nothing of what it refers to.
+    ///
+    /// A copy would retain and release every array and object of a state for a query that looks at one number. Here its bits are
+    /// copied, and the copy is never destroyed.
+    /// - Parameter type: of the value that is lent.
+    @inlinable
+    @inline(__always)
+    package func read<Value, Result, Failure: Error>(
+        as type: Value.Type, _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe readBits(of: UnsafePointer(address(of: type)), body)
+    }
+
+    /// Calls with a property of the value, as `read(as:_:)` does. A stored property is read where it is.
+    @inlinable
+    @inline(__always)
+    package func read<Root, Value, Result>(
+        _ property: PropertyPlace<Root, Value>, _ body: (Value) -> Result
+    ) -> Result {
+        let root = unsafe address(of: Root.self)
+        guard let offset = property.offset else { return unsafe body(root.pointee[keyPath: property.path]) }
+        return unsafe readBits(
+            of: (UnsafeRawPointer(root) + offset).assumingMemoryBound(to: Value.self), body)
+    }
+
+    @inlinable
+    @inline(__always)
+    func address<Value>(of type: Value.Type) -> UnsafePointer<Value> {
+        guard self.type == type, let place = unsafe place else { preconditionFailure("another type of value is lent") }
+        return unsafe place.assumingMemoryBound(to: type)
+    }
+}
+
+extension Lent {
+    /// Calls with a value as what it is, if that is `Value` itself. A cast would ask the runtime what else it could be.
+    /// - Returns: nil: the value is of another type.
+    @inlinable
+    @inline(__always)
+    package static func read<Known, Value, Result>(
+        _ known: Known, as type: Value.Type, _ body: (Value) throws -> Result
+    ) rethrows -> Result? {
+        guard Known.self == Value.self else { return nil }
+        return try unsafe withUnsafePointer(to: known) {
+            try unsafe body(UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee)
+        }
+    }
+}
+
+/// A property of values of a type. Finds out once where a stored one is.
+@usableFromInline
+package struct PropertyPlace<Root, Value>: Sendable {
+    @usableFromInline let path: any KeyPath<Root, Value> & Sendable
+    /// In bytes; nil: the property is computed.
+    @usableFromInline let offset: Int?
+
+    @inlinable
+    package init(_ path: any KeyPath<Root, Value> & Sendable) {
+        self.path = path
+        offset = MemoryLayout<Root>.offset(of: path)
+    }
+}
+
+/// Lends a value to a call.
+@inlinable
+@inline(__always)
+package func lend<Value, Result, Failure: Error>(
+    _ value: borrowing Value, to body: (borrowing Lent) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try unsafe withUnsafePointer(to: value) { (place) throws(Failure) in
+        try unsafe body(Lent(UnsafeRawPointer(place), Value.self))
+    }
+}
+
+/// Lends a value to a call from where it is kept, without a copy.
+@inlinable
+@inline(__always)
+package func lend<Value, Result, Failure: Error>(
+    _ value: inout Value, to body: (borrowing Lent) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try unsafe withUnsafeMutablePointer(to: &value) { (place) throws(Failure) in
+        try unsafe body(Lent(UnsafeRawPointer(place), Value.self))
+    }
+}
+
+/// Calls with the value at a place, which stays as it is until the call returns; retains nothing of what the value refers to.
+@inlinable
+@inline(__always)
+func readBits<Value, Result, Failure: Error>(
+    of place: UnsafePointer<Value>, _ body: (Value) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { (room) throws(Failure) in
+        guard let copy = room.baseAddress else { return try unsafe body(place.pointee) }
+        unsafe UnsafeMutableRawPointer(copy).copyMemory(from: place, byteCount: MemoryLayout<Value>.size)
+        let value = unsafe copy.move()
+        defer { unsafe copy.initialize(to: value) }
+        return try body(value)
+    }
+}

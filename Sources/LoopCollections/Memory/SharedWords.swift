@@ -1,0 +1,65 @@
+internal import Synchronization
+
+// Unsafe: the words are within memory that this allocates and frees, or that whoever made this keeps. Every index is checked.
+
+/// Words of 64 bits in memory that others may use at the same time: a signal handler, or the system, which keeps a file that is
+/// mapped into memory when the process ends.
+///
+/// Loads and stores are atomic, so that none is left out or moved behind a trap as useless; they cost what plain ones do.
+@safe
+public final class SharedWords: @unchecked Sendable {
+    /// How many there are.
+    public let count: Int
+    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    private let isOwn: Bool
+
+    /// Words in memory of their own, all 0.
+    public init(count: Int) {
+        self.count = count
+        isOwn = true
+        unsafe words = .allocate(capacity: count)
+        for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }
+    }
+
+    /// Words that are there already.
+    /// - Parameter memory: aligned to 8 bytes; outlives the words, which do not free it.
+    public init(in memory: UnsafeMutableRawBufferPointer) {
+        guard let base = memory.baseAddress, UInt(bitPattern: base) % 8 == 0 else {
+            preconditionFailure("words need aligned memory, and were given \(memory.count) bytes")
+        }
+        count = memory.count / 8
+        isOwn = false
+        unsafe words = base.bindMemory(to: Atomic<UInt64>.self, capacity: memory.count / 8)
+    }
+
+    deinit { if isOwn { unsafe words.deallocate() } }
+
+    /// One of the words. Stores are seen in their order.
+    public subscript(index: Int) -> UInt64 {
+        get {
+            check(index)
+            return unsafe words[index].load(ordering: .relaxed)
+        }
+        set {
+            check(index)
+            unsafe words[index].store(newValue, ordering: .releasing)
+        }
+    }
+
+    private func check(_ index: Int) {
+        precondition(index >= 0 && index < count, "word \(index) of \(count)")
+    }
+
+    /// All of the words as bytes, the lowest of each first.
+    package var bytes: [UInt8] {
+        get {
+            var bytes: [UInt8] = []
+            for index in 0..<count { bytes.append(number: self[index]) }
+            return bytes
+        }
+        set {
+            precondition(newValue.count == 8 * count, "\(newValue.count) bytes into \(count) words")
+            for index in 0..<count { self[index] = newValue.span.number(at: 8 * index) }
+        }
+    }
+}

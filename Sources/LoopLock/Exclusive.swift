@@ -1,0 +1,38 @@
+public import Synchronization
+
+// Unsafe: the value lies in memory that this allocates before it makes the value, and frees after it has destroyed it.
+
+/// A value that one thread at a time uses, because its users have agreed on whose turn it is by other means.
+///
+/// There is no lock, and nothing waits. A use during another one is a mistake and stops the process: always on the same thread,
+/// and most likely on another.
+@safe
+public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
+    @usableFromInline let place: UnsafeMutablePointer<Value>
+    @usableFromInline let isUsed = Atomic(false)
+
+    /// Keeps `value`.
+    public init(_ value: consuming sending Value) {
+        unsafe place = .allocate(capacity: 1)
+        unsafe place.initialize(to: value)
+    }
+
+    deinit {
+        unsafe place.deinitialize(count: 1)
+        unsafe place.deallocate()
+    }
+
+    /// Runs `body` with the value.
+    ///
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
+    @inlinable
+    public func withValue<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        precondition(!isUsed.load(ordering: .relaxed), "a value is used by two at once")
+        isUsed.store(true, ordering: .relaxed)
+        defer { isUsed.store(false, ordering: .relaxed) }
+        return try unsafe body(&place.pointee)
+    }
+}
