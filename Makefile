@@ -5,6 +5,7 @@ TAKES_run := SITE WORKERS REPORT ARGS
 TAKES_example := NAME MODE ARGS
 TAKES_test :=
 TAKES_test-tsan :=
+TAKES_test-portable :=
 TAKES_test-containers :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
@@ -27,7 +28,8 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare docs build clean
+.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare \
+	docs build clean
 
 help:
 	@cat scripts/help.txt
@@ -40,6 +42,9 @@ example:
 
 test:
 	@scripts/test
+
+test-portable:
+	@scripts/test-portable
 
 test-tsan:
 	@scripts/test-tsan

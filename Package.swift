@@ -3,7 +3,8 @@
 import PackageDescription
 
 // LOOP_PORTABLE=1 leaves out what relies on how one system or one standard library is made.
-let portable: [SwiftSetting] = Context.environment["LOOP_PORTABLE"] == "1" ? [.define("PORTABLE")] : []
+let isPortable = Context.environment["LOOP_PORTABLE"] == "1"
+let portable: [SwiftSetting] = isPortable ? [.define("PORTABLE")] : []
 
 /// Of tests and fuzzers, which call C and look into memory as they please.
 let unchecked: [SwiftSetting] =
@@ -36,6 +37,7 @@ func tests(
 
 let package = Package(
     name: "Loop",
+    platforms: [.macOS(.v26)],
     products: [
         .library(name: "LoopCollections", targets: ["LoopCollections"]),
         .library(name: "LoopCore", targets: ["LoopCore"]),
@@ -235,4 +237,11 @@ if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
     package.targets.removeAll { target in
         target.type == .test || ["Tests/", "Fuzzing/", "Tools/"].contains { target.path?.hasPrefix($0) ?? false }
     }
+}
+
+// make test-portable tests the modules in which a loop is written and tested; the others are for Linux.
+if isPortable {
+    let tested = ["CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting"]
+    let tests = tested.map { "\($0)Tests" }
+    package.targets.removeAll { $0.type == .test && !tests.contains($0.name) }
 }

@@ -1,5 +1,3 @@
-internal import CMemory
-
 // Unsafe: the index owns the memory of its containers until `free()`; the document's bytes belong to the caller until
 // `close()`.
 
@@ -67,7 +65,7 @@ internal import CMemory
     }
 
     func free() {
-        unsafe loop_memory_free(containers, Self.byteCount(of: containerCapacity))
+        unsafe RawMemory.free(containers, Self.byteCount(of: containerCapacity))
         unsafe frames.deallocate()
         unsafe copy.deallocate()
     }
@@ -177,7 +175,7 @@ internal import CMemory
     private static func resized(
         _ containers: UnsafeMutablePointer<Container>?, from old: Int, to capacity: Int
     ) -> UnsafeMutablePointer<Container> {
-        unsafe loop_memory_resize(containers, byteCount(of: old), byteCount(of: capacity))
+        unsafe RawMemory.resized(containers, from: byteCount(of: old), to: byteCount(of: capacity))
             .assumingMemoryBound(to: Container.self)
     }
 

@@ -1,4 +1,3 @@
-internal import CMemory
 internal import LoopLock
 
 // Unsafe: the buffer owns its memory until `free()`, and reserves before it writes.
@@ -18,14 +17,16 @@ internal import LoopLock
     }
 
     func free() {
-        // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
         var size = capacity
-        while size > 2 * Self.stepBytes {
-            _ = unsafe Self.resized(base, from: size, to: size - Self.stepBytes)
-            size -= Self.stepBytes
-            BackgroundWork.giveWay()
-        }
-        unsafe loop_memory_free(base, size)
+        #if os(Linux) && !PORTABLE
+            // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
+            while size > 2 * Self.stepBytes {
+                _ = unsafe Self.resized(base, from: size, to: size - Self.stepBytes)
+                size -= Self.stepBytes
+                BackgroundWork.giveWay()
+            }
+        #endif
+        unsafe RawMemory.free(base, size)
     }
 
     private static var stepBytes: Int { 1 << 20 }
@@ -54,7 +55,7 @@ internal import LoopLock
     private static func resized(
         _ base: UnsafeMutablePointer<UInt8>?, from old: Int, to capacity: Int
     ) -> UnsafeMutablePointer<UInt8> {
-        unsafe loop_memory_resize(base, old, capacity).assumingMemoryBound(to: UInt8.self)
+        unsafe RawMemory.resized(base, from: old, to: capacity).assumingMemoryBound(to: UInt8.self)
     }
 
     @inline(__always)

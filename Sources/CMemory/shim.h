@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef __linux__
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +52,8 @@ static inline void loop_memory_free(void *memory, size_t size) {
     if (size >= LOOP_MAPPED_BYTES) munmap(memory, loop_memory_mapped(size));
     else free(memory);
 }
+
+#endif
 
 // Has the processor fetch what is at an address, which may be any, to be written to.
 static inline void loop_prefetch(const void *address) { __builtin_prefetch(address, 1, 3); }
