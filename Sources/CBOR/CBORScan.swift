@@ -28,7 +28,8 @@
         /// In a map: keys ascended so far, each by its bytes; and each is in the one form that its value has.
         var isSorted = true
         var isCanonical = true
-        var container = -1
+        /// The one that is being filled; nil: a document or a tag, which are none.
+        var container: Int?
         /// Elements, or pairs, still to come where the length is definite.
         var remaining: Int
         var count = 0
@@ -181,9 +182,7 @@
     private func simpleElements(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
         var left = unsafe frame.pointee.remaining
-        while left > 0 {
-            let end = simpleEnd(offset)
-            if end < 0 { break }
+        while left > 0, let end = simpleEnd(offset) {
             offset = end
             left -= 1
         }
@@ -234,15 +233,15 @@
         return offset
     }
 
-    /// Where a number, a simple value or a short string that begins here ends; −1 for anything else, right or wrong.
+    /// Where a number, a simple value or a short string that begins here ends; nil for anything else, right or wrong.
     @inline(__always)
-    private func simpleEnd(_ start: Int) -> Int {
-        guard start < count else { return -1 }
+    private func simpleEnd(_ start: Int) -> Int? {
+        guard start < count else { return nil }
         let first = unsafe base[start]
         let length = unsafe Int(shortLengths[Int(first)])
-        guard length > 0, length <= count &- start else { return -1 }
+        guard length > 0, length <= count &- start else { return nil }
         if first & 0xE0 == 0x60 {
-            guard readable &- start >= 25, isASCII(start &+ 1, length &- 1) else { return -1 }
+            guard readable &- start >= 25, isASCII(start &+ 1, length &- 1) else { return nil }
         }
         return start &+ length
     }
@@ -275,9 +274,10 @@
     private func close(
         _ frame: UnsafeMutablePointer<Frame>, contentEnd: Int, end: Int, _ index: borrowing CBORIndex
     ) throws(WireError) {
-        unsafe index.finish(frame.pointee.container, count: frame.pointee.count, contentEnd: contentEnd, end: end)
+        guard let container = unsafe frame.pointee.container else { return }
+        unsafe index.finish(container, count: frame.pointee.count, contentEnd: contentEnd, end: end)
         if unsafe frame.pointee.kind == .map, unsafe !(frame.pointee.isSorted && frame.pointee.isCanonical) {
-            try unsafe refuseDuplicates(frame.pointee, copy index)
+            try unsafe refuseDuplicates(frame.pointee, container, copy index)
         }
     }
 
@@ -320,11 +320,11 @@
     }
 
     /// The long way, for maps whose keys came in no order: sorts them, in time n log n.
-    private func refuseDuplicates(_ frame: Frame, _ index: CBORIndex) throws(WireError) {
+    private func refuseDuplicates(_ frame: Frame, _ container: Int, _ index: CBORIndex) throws(WireError) {
         var keys: [(start: Int, end: Int, canonical: [UInt8])] = []
         keys.reserveCapacity(frame.count)
-        let map = unsafe index.containers[frame.container]
-        var item = CBORIndex.Item(offset: map.start, container: UInt32(frame.container + 1))
+        let map = unsafe index.containers[container]
+        var item = CBORIndex.Item(offset: map.start, container: UInt32(container + 1))
         for _ in 0..<frame.count {
             let value = index.after(item)
             keys.append(

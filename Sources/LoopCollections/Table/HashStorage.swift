@@ -117,13 +117,13 @@ struct HashEntry<Key, Value> {
         unsafe words[index] = word
     }
 
-    /// The place of a key, or -1.
+    /// The place of a key.
     @inlinable
-    func find(_ key: Key, _ hash: UInt32) -> Int {
+    func find(_ key: Key, _ hash: UInt32) -> Int? {
         var index = Int(hash) & mask
         while true {
             let word = unsafe words[index]
-            if word == 0 { return -1 }
+            if word == 0 { return nil }
             if UInt32(truncatingIfNeeded: word) == hash {
                 let place = Self.place(word)
                 if unsafe entries[place].key == key { return place }

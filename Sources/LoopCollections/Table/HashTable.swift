@@ -24,9 +24,7 @@ package struct HashTable<Key: Equatable, Value> {
     /// The place of a key; nil where it is not there.
     @inlinable
     package func find(_ key: Key, _ hash: UInt64) -> Int? {
-        guard let storage else { return nil }
-        let place = storage.find(key, UInt32(truncatingIfNeeded: hash))
-        return place < 0 ? nil : place
+        storage?.find(key, UInt32(truncatingIfNeeded: hash))
     }
 
     /// Whether a key is at a place, which may be any number.

@@ -63,7 +63,7 @@ final class TrackedAnchor<Key: Hashable, Value>: Sendable {
             words.sort { $0.ordinal < $1.ordinal }
             var changes = AnchoredChanges<Key>()
             let layout = LeafLayout(Key.self, Value.self)
-            var last = -1
+            var last: Int?
             for (ordinal, position) in words where ordinal != last {
                 last = ordinal
                 if unsafe layout.entry(at: ordinal, in: now.order.root, height: now.order.height) != nil {

@@ -15,7 +15,7 @@ struct Shrinker {
 
     /// The smallest failure that was found.
     mutating func shrink() -> SimulationFailure {
-        var known = -1
+        var known: Int?
         // What one pass leaves out may let the next one leave out more.
         while best.size != known, !isStill {
             known = best.size
