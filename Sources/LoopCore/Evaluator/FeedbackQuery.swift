@@ -59,6 +59,8 @@ package struct QueryList: Sendable {
     package mutating func advance<State, Event>(
         state: inout State, event: inout Event, seq: Seq, into changes: inout [EffectChange]
     ) {
+        // Lending takes some two hundred instructions where the types are not known.
+        if isEmpty { return }
         lend(&event) { advance(state: &state, lent: $0, seq: seq, into: &changes) }
     }
 
