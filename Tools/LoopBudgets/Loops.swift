@@ -35,7 +35,7 @@ struct PackedEvent: NumberedEvent, WireCodable {
     }
 }
 
-/// What people write: an enum with payloads, coded by what the compiler makes.
+/// What users write: an enum with payloads and synthesized `Codable`.
 enum PlainEvent: NumberedEvent {
     case moved(number: UInt64, x: Double, y: Double, by: String)
     case paused
@@ -71,7 +71,7 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] { [] }
 }
 
-/// So many effects live at once; each that is done makes room for the next.
+/// The number of effects that live at once; each that is done makes room for the next.
 struct Fan: LoopDefinition {
     struct State: Codable, Sendable {
         var started = 0

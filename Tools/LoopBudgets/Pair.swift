@@ -22,7 +22,7 @@ struct Pair<Definition: LoopDefinition> {
     private var batches: [[UInt8]] = []
     private var published: [[UInt8]] = []
     private var replies: [[UInt8]] = []
-    /// Effects that the peer was told to run since the last look.
+    /// Effects that the peer was asked to run since the last call.
     private(set) var runs: [Grant] = []
 
     init(_ definition: Definition, measuring side: Side, capacity: Int = 0) {

@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// A number that goes up and down: a state, events, a reducer, and nothing that goes on by itself.
+/// A number that goes up and down: a state, events and a reducer, without effects.
 public struct Counter: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var count = 0

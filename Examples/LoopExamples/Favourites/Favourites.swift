@@ -1,7 +1,7 @@
 public import LoopCore
 
-/// A parent of two children: the list of ``Movies`` and the ``MovieCard`` that is open. It hears its child's event when the
-/// star is pressed, and keeps the favourites. Closing the card cancels what the card had going on.
+/// A parent of two children: the list of ``Movies`` and the ``MovieCard`` that is open. It sees its child's event when the
+/// star is pressed, and keeps the favourites. Closing the card cancels the card's effects.
 public struct Favourites: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var list: Movies.State

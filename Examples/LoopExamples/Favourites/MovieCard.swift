@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// One film that is looked at closely: the child in ``Favourites``. It knows nothing of its parent.
+/// The details of one film: the child in ``Favourites``. It knows nothing of its parent.
 public enum MovieCard {
     /// What a server knows of a film.
     public struct Facts: Codable, Equatable, Sendable {
@@ -13,7 +13,7 @@ public enum MovieCard {
         }
     }
 
-    /// How far the facts are.
+    /// The progress of fetching the facts.
     public enum Details: Codable, Equatable, Sendable {
         case loading
         case known(Facts)

@@ -8,7 +8,7 @@ public import LoopCore
 /// counted in the state (``LedgerState/isSound``), and the pages tell the same story from the outside world's side: an
 /// effect runs at least once, under the same idempotency key each time.
 ///
-/// Besides, it can ask for many effects that only wait until they are cancelled.
+/// It can also request many effects that only wait until they are cancelled.
 ///
 /// It is what `loop-chaos` runs while it breaks everything around it.
 public struct Ledger: LoopDefinition {
@@ -28,7 +28,7 @@ public struct Ledger: LoopDefinition {
         case hold(count: Int)
     }
 
-    /// How hard a booking is.
+    /// How long a booking takes, and how often it fails.
     public struct Work: Codable, Equatable, Sendable {
         /// How long an attempt takes.
         public var milliseconds: Int
@@ -68,7 +68,7 @@ public struct Ledger: LoopDefinition {
         .run { send in try await LedgerClerk(booking, context).book(send) }
     }
 
-    /// So many effects can be held.
+    /// The largest number of effects to hold.
     public static let heldMax = 100_000
     /// The group of the workers that hold effects and do nothing else.
     public static let holders = "holders"

@@ -12,7 +12,7 @@ struct LedgerClerk: Sendable {
         self.context = context
     }
 
-    /// - Throws: what may go better when it is tried again, and a refusal, which the page tells too.
+    /// - Throws: errors that a retry may overcome, and a refusal, which the page notes too.
     func book(_ send: Send<Ledger.Event>) async throws {
         let page = LedgerPage(folder: booking.folder, deposit: booking.deposit)
         func note(_ what: LedgerPage.Note) throws {

@@ -25,7 +25,7 @@ public struct LedgerState: Codable, Equatable, Sendable {
     /// Attempts that began where an earlier one had.
     public private(set) var resumed = 0
 
-    // What must never be.
+    // What must never happen.
 
     /// Events that were applied before.
     public private(set) var doubles = 0
@@ -38,7 +38,7 @@ public struct LedgerState: Codable, Equatable, Sendable {
 
     public init(folder: String) { self.folder = folder }
 
-    /// Whether nothing of what must never be has been.
+    /// Whether nothing happened that must never happen.
     public var isSound: Bool { doubles == 0 && stale == 0 && torn == 0 && missing == 0 }
 
     mutating func apply(_ event: Ledger.Event) {

@@ -1,10 +1,10 @@
 public import LoopCore
 
 extension LinkCheck {
-    /// One feedback: what the state asks for is fetched and parsed by workers.
+    /// One feedback: workers fetch and parse the targets that the state requests.
     ///
-    /// How often a fetch is tried is in the job, and judged by the effect: it sends the failure when no try is left. The
-    /// policy's own number is above the largest that can be asked for, so that no effect is ever parked.
+    /// The job says how often a fetch is tried, and the effect decides: it sends the failure when no try is left. The policy's
+    /// own number is above the largest possible one, so that no effect is ever parked.
     public var feedbacks: [Feedback<LinkCheckState, Event>] {
         [
             .each("fetch", requests: { $0.requests }, on: .workers, policy: policy) { (job: FetchJob, context) in

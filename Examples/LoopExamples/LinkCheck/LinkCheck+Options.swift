@@ -2,7 +2,7 @@ internal import LoopFetch
 public import LoopOptions
 
 extension LinkCheck {
-    /// The one argument: where to begin.
+    /// The one argument: where to start.
     public static let site = Positional("SITE", .site, help: "the http or https URL to begin at; its folder is checked")
 
     static let external = Option(flag: "external", help: "check links that leave the site too")
@@ -28,7 +28,7 @@ extension LinkCheck {
     static let userAgent = Option(
         "user-agent", .string, default: FetchLimits().userAgent, help: "what to tell servers who asks")
 
-    /// What a check can be asked for, as `--help` shows it.
+    /// The options of a check, as `--help` shows them.
     public static let options = [
         OptionGroup("What is checked", [external, ignore, maxPages, relative]),
         OptionGroup(
@@ -44,7 +44,7 @@ extension LinkCheck {
     static let abstract = "Check the links, images and fragments of a web site or of documentation."
 
     /// A definition for a reducer.
-    /// - Throws: what cannot be meant so.
+    /// - Throws: an error for a wrong argument.
     public init(arguments: [String], environment: [String: String] = [:]) throws(UsageError) {
         switch try Self.command.parse(arguments, environment: environment) {
         case .arguments(let arguments): self.init(arguments)

@@ -13,12 +13,12 @@ public struct LinkCheck: LoopDefinition {
     public typealias State = LinkCheckState
 
     public static let name = "linkcheck"
-    /// In schema 1 a window of the requests was offered, whose size was one of the settings.
+    /// In schema 1 only a window of the requests was offered; its size was a setting.
     public static let schema = 2
-    /// States and events of schema 1 are read as they are; what was found and not offered is offered then.
+    /// States and events of schema 1 are read as they are; targets that were found and not offered are offered then.
     public static let oldestSchema = 1
 
-    /// What is asked for; nothing in a worker, whose jobs say all that it has to know.
+    /// The options of the check; empty in a worker, whose jobs have everything that it needs.
     public let settings: CheckSettings
     /// How many requests go to one host at a time; nil: no limit.
     public let hostConcurrency: Int?

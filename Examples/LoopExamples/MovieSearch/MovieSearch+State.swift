@@ -15,7 +15,7 @@ extension MovieSearch {
         public let server: String
         /// What is typed.
         public var text = ""
-        /// What is looked for.
+        /// The text that is searched for.
         public var query = ""
         /// The newest page of the results.
         public var batch = Movies.Batch(number: 0, count: 1)
@@ -27,10 +27,10 @@ extension MovieSearch {
         /// Whether there are pages beyond the newest.
         public var hasMore: Bool { !isBlank && batch.number < batch.count }
 
-        /// Whether nothing is looked for.
+        /// Whether there is no search.
         public var isBlank: Bool { query.allSatisfy(\.isWhitespace) }
 
-        /// What is typed and not looked for yet.
+        /// The typed text that is not searched for yet.
         public var typing: String? { text == query ? nil : text }
 
         /// The page to be fetched now. The same while one try follows another.
@@ -41,7 +41,7 @@ extension MovieSearch {
             }
         }
 
-        /// Looks for something else.
+        /// Starts another search.
         mutating func begin(_ query: String) {
             self.query = query
             batch = Movies.Batch(number: 0, count: 1)

@@ -1,22 +1,22 @@
 public import LoopCore
 
-/// A search with pages: what is typed is looked for once typing rests, no more often than a rate allows, and a server that
-/// asks for patience gets it.
+/// A search with pages. It starts once the user pauses typing, no more often than a rate allows, and waits longer if the
+/// server asks for that.
 ///
-/// Three things keep the server at ease, and none of them is in the reducer: the pause after a keystroke is an effect that
+/// Three things limit the load of the server, and none of them is in the reducer: the pause after a keystroke is an effect that
 /// the next keystroke cancels, the rate is the feedback's policy, and so is the back-off after 429, 5xx or a lost connection.
 public struct MovieSearch: LoopDefinition {
     public static let name = "search"
     public static let abstract = "Search films as you type, page by page, with a rate limit and back-off."
 
-    /// How long typing has to rest.
+    /// How long the user must pause typing.
     public static let rest = Duration.milliseconds(300)
 
     /// The root of the server, with its closing slash.
     public let server: String
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: by which typing rests.
+    /// - Parameter clock: by which the pause is measured.
     public init(server: String = "", clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock

@@ -33,7 +33,7 @@ public struct Movies: LoopDefinition {
         }
     }
 
-    /// Fetches the next page while there is one to fetch, on a worker. A failure is an event, and left to people.
+    /// Fetches the next page while there is one to fetch, on a worker. A failure is an event, and the user may retry.
     public static let feedback = Feedback<State, Event>
         .skippingRepeated("page", state: \.nextPage, on: .workers) { (page: PageRequest) in
             .task { .loaded(try await JSONResource.get(page.url, as: Answer.self)) }

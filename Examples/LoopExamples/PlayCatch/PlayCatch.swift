@@ -36,7 +36,7 @@ public struct PlayCatch: LoopDefinition {
 
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
-    /// Only who has the ball can throw it.
+    /// Only the player who has the ball can throw it.
     public func reduce(_ state: inout State, _ event: Event) {
         switch (event, state.holder) {
         case (.throwToMachine, .person): state.holder = .machine

@@ -5,7 +5,7 @@ public import LoopCore
 /// Neither the pause after the last key nor the answers of the directory have to be told apart from older ones: when the
 /// state asks for something else, the effect is cancelled, and what it still sends is refused.
 ///
-/// There is no password in it. What is in a state is in the journal, and in front of everybody who observes the loop.
+/// It has no password: a state is in the journal, and every observer of the loop can read it.
 public struct SignIn: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
         // Of the user who fills in the form.

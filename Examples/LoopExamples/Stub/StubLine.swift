@@ -1,4 +1,4 @@
-/// The line to a stub of a service: every answer takes its time, and each n-th is lost on its way.
+/// The connection to a stub of a service: every answer takes some time, and each n-th is lost.
 ///
 /// A lost answer is the interesting fault: the service has done what it was asked for, and the caller does not know.
 public actor StubLine {

@@ -13,9 +13,9 @@ public protocol ItemServer: Sendable {
 public actor StubItemServer: ItemServer {
     /// What is kept, by the number of the item.
     public private(set) var items: [Int: Todo.Item] = [:]
-    /// How many edits it was told of.
+    /// How many edits it has received.
     public private(set) var saves = 0
-    /// How often a save came again that had been done.
+    /// How often a completed save was repeated.
     public private(set) var repeats = 0
     private var keys: Set<String> = []
     private let line: StubLine

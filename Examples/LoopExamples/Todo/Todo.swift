@@ -5,8 +5,8 @@ public import LoopCore
 /// The request is a set of at most one item: the one that has waited longest to be sent to the server. An edit of an item
 /// while it is being sent cancels that, and the newer text is sent instead.
 ///
-/// The server learns of each edit at least once. A worker that dies after it has told one leaves an effect that runs again
-/// elsewhere, under the same idempotency key, so that the server knows it for the same one.
+/// The server receives each edit at least once. If a worker dies after it has sent one, the effect runs again elsewhere
+/// under the same idempotency key, so that the server recognizes the repetition.
 public struct Todo: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
         // Of the user.
@@ -15,7 +15,7 @@ public struct Todo: LoopDefinition {
         case add
         case rename(Int, String)
         case toggle(Int)
-        /// Those that the server did not answer for are to be told again.
+        /// Items that the server did not confirm are sent again.
         case syncAgain
 
         // Of the effect.

@@ -22,7 +22,7 @@ extension Todo {
         case waiting
         /// All of it.
         case done
-        /// It was told, and did not answer.
+        /// It was sent, and the server did not answer.
         case failed(String)
 
         public var hasFailed: Bool { if case .failed = self { true } else { false } }
@@ -49,7 +49,7 @@ extension Todo {
 
         public init() {}
 
-        /// What should be told to the server now: of the items that it does not know, the one that has waited longest.
+        /// The item to send to the server now: of those that it does not know, the one that has waited longest.
         ///
         /// An item that is edited is another element of the set. So its effect is cancelled, and the next one begins: its
         /// own, unless others have waited longer.
@@ -74,7 +74,7 @@ extension Todo {
             rows.append(Row(item: Item(id: rows.count + 1, title: title, edit: edits)))
         }
 
-        /// Notes what has become of telling the server.
+        /// Notes the outcome of a save.
         mutating func note(_ sync: Sync, of item: Item) {
             guard let index = rows.firstIndex(where: { $0.item == item }) else { return }
             rows[index].sync = sync

@@ -1,8 +1,8 @@
 public import LoopCore
 
-/// Many requests to a service that wants a token, and one refresh for all of them when it is used up.
+/// Many requests to a service that requires a token, and one refresh for all of them when it has expired.
 ///
-/// That there is one refresh is a matter of the state: the session either has a token or is being refreshed, and the calls
+/// The state ensures that there is only one refresh: the session either has a token or is being refreshed, and the calls
 /// that were refused meanwhile wait in it. No lock, no queue, no task that others wait for.
 ///
 /// A worker that dies with a call or with the refresh leaves an effect that runs again elsewhere; a refresh of the same old

@@ -1,6 +1,6 @@
 extension TokenRefresh {
-    /// What opens the service for a while; each has a number. A real one would be a secret, which has no place in a state
-    /// that is journaled and observed: keep it where the effects are, and its number here.
+    /// A token gives access to the service for a while; each has a number. A real one would be a secret, which has no place
+    /// in a state that is journaled and observed: keep it where the effects are, and its number here.
     public struct Token: Codable, Hashable, Sendable, CustomStringConvertible {
         public var number: Int
 
@@ -73,7 +73,7 @@ extension TokenRefresh {
         }
     }
 
-    /// What is asked for when a token is used up.
+    /// The request for a new token in place of an expired one.
     public struct Refresh: Codable, Equatable, Sendable {
         public var old: Token?
 

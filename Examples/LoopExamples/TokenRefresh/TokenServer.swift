@@ -4,14 +4,14 @@ public protocol TokenServer: Sendable {
     /// - Throws: anything, where there is no answer.
     func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer
 
-    /// A token in place of one that is used up; nil: of none. For the same one it is the same.
+    /// A new token in place of an expired one, or the first if nil. It is the same for the same expired token.
     /// - Throws: anything, where there is no answer.
     func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token
 }
 
 /// A service in memory, whose tokens are good for a few seconds.
 public actor StubTokenServer: TokenServer {
-    /// How often it was asked for a token.
+    /// How often a token was requested.
     public private(set) var refreshes = 0
     private var newest = TokenRefresh.Token(0)
     private let lifetime: Duration
@@ -44,7 +44,7 @@ public actor StubTokenServer: TokenServer {
 
     private func next(after old: TokenRefresh.Token) -> TokenRefresh.Token {
         refreshes += 1
-        // The number comes from a request; none is to bring the service down.
+        // The number comes from a request; no number may stop the service.
         meet(TokenRefresh.Token(old.number &+ 1))
         return newest
     }

@@ -2,8 +2,8 @@ public import LoopCore
 
 /// A traffic light: red, green, yellow, each for a second, for ever.
 ///
-/// One feedback for each colour: "while I am on, wait a second, then ask for the next". Nothing else holds the timers
-/// together: the next colour ends the wait of the one before and begins its own.
+/// One feedback for each colour: "while I am on, wait a second, then request the next". Nothing else joins the timers: the
+/// next colour ends the wait of the one before and begins its own.
 public struct TrafficLight: LoopDefinition {
     /// The colour that is on.
     public enum State: String, Codable, CaseIterable, Sendable {
@@ -31,8 +31,8 @@ public struct TrafficLight: LoopDefinition {
         }
     }
 
-    /// The timers are where the state is. A reducer that starts again finds the colour in its journal and waits that
-    /// colour's second once more.
+    /// The timers run in the reducer's process. A restarted reducer finds the colour in its journal and waits for its second
+    /// again.
     public var feedbacks: [Feedback<State, Event>] {
         [
             .whenBecomesTrue("red", state: { $0 == .red }, effect: nextAfterASecond),

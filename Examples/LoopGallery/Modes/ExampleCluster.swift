@@ -3,7 +3,7 @@ internal import LoopLock
 internal import LoopNode
 
 /// The processes of an example in a cluster: what `loopctl up` starts, a reducer and its workers, at an address of their
-/// own. Nothing of them is left when this process ends, however it ends.
+/// own. They end with this process, however it ends.
 final class ExampleCluster: Sendable {
     /// It could not be started.
     struct Failure: Error, CustomStringConvertible {
@@ -45,13 +45,13 @@ final class ExampleCluster: Sendable {
                 }, ownGroup: true))
     }
 
-    /// The last lines that its processes said.
+    /// The last lines of its processes' output.
     var lines: [String] { said.withLock { $0 } }
 
     /// Waits until it has ended by itself.
     func wait() async -> ProcessExit { await process.wait() }
 
-    /// Ends it, and waits until nothing of it is left.
+    /// Ends it, and waits until all of its processes are gone.
     func stop() async {
         process.send(SIGTERM)
         _ = await process.wait()

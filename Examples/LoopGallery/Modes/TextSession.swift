@@ -5,7 +5,7 @@ internal import LoopView
 /// `More` presses the button or the toggle of that label, or submits the field; `Search = third` types into the field. A
 /// line waits until what it names is there and can be pressed, and until what the line before it did shows.
 struct TextSession {
-    /// What a shell does after it has told something.
+    /// What a shell does after an input.
     struct Reaction {
         /// A frame to print; nil: it is the one that was printed last.
         var text: String?
@@ -27,7 +27,7 @@ struct TextSession {
     /// What is shown now.
     var text: String { printed ?? "" }
 
-    /// The view shows something else.
+    /// The view has changed.
     mutating func show(_ tree: ViewTree) -> Reaction {
         self.tree = tree
         if used != tree { used = nil }

@@ -1,6 +1,6 @@
 internal import LoopView
 
-/// A page over a loop in another process: what there is to say about the way to it, and the page.
+/// A page over a loop in another process: the status of the connection, and the page.
 struct ConnectedPage<State: Sendable, Event: Sendable, Page: View>: View {
     let store: Store<State, Event>
     let page: Page

@@ -21,7 +21,7 @@ public struct MoviesPage: View {
     }
 }
 
-/// What stands at the end of a list of films: more, an end, or a failure with another try.
+/// The end of a list of films: more, nothing more, or a failure with a retry.
 struct MoviesEnd: View {
     let context: Context<Movies.State, Movies.Event>
 

@@ -5,7 +5,7 @@ internal import LoopOptions
 internal import LoopView
 internal import LoopWeb
 
-/// One run of one example: starts what it needs, shows it, and puts everything away again.
+/// One run of one example: starts what it needs, shows it, and removes everything again.
 struct ExampleRun {
     private let example: GalleryExample
     private let arguments: ParsedArguments
@@ -42,7 +42,7 @@ struct ExampleRun {
         return try StubServer(data: data, port: serverPort, faults: faults)
     }
 
-    /// A journal holds the server's address, so that who goes on with it needs the server where it was.
+    /// A journal contains the server's address, so a run that continues it needs the server at the same address.
     private var serverPort: UInt16 {
         let asked = UInt16(arguments[GalleryOptions.serverPort])
         let isKept = mode == .cluster && arguments[GalleryOptions.journal] != "memory"
@@ -80,7 +80,7 @@ struct ExampleRun {
         return lines
     }
 
-    /// What the body gives; nil where a signal came first.
+    /// The result of the body; nil if a signal came first.
     private static func untilSignal<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws
         -> Value?
     {

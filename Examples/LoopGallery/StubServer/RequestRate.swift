@@ -2,7 +2,7 @@
 struct RequestRate: Equatable, Sendable {
     private let interval: Duration
     private let burst: Int
-    /// When as many requests as the burst allows would all have been earned back; nil before the first.
+    /// When the full burst is available again; nil before the first request.
     private var fullAt: ContinuousClock.Instant?
 
     init(perSecond: Double, burst: Int) {

@@ -1,6 +1,6 @@
 internal import LoopWeb
 
-/// A small HTTP server with what the examples ask for, over data in the repository, and with faults on request.
+/// A small HTTP server for the examples, with data of the repository and faults on request.
 ///
 /// | path | answer |
 /// |---|---|
@@ -8,9 +8,9 @@ internal import LoopWeb
 /// | `/movie/17` | one film with all that is known of it |
 /// | `/search/kind%20hearts/1` | the first page of the films whose title or director has these words; at a rate |
 ///
-/// Documents are JSON. `/search` answers 429 with `Retry-After` to who asks more often than its rate allows.
+/// Documents are JSON. `/search` answers 429 with `Retry-After` if it is asked more often than its rate allows.
 public final class StubServer: Sendable {
-    /// What an example wants of the server.
+    /// What an example needs from the server.
     public enum Service: Sendable {
         /// Films: pages, details, search.
         case movies

@@ -1,10 +1,10 @@
-/// What is to happen when, in virtual time; equal times in the order in which they were noted.
+/// The tasks of a run by virtual time; those of equal times in the order in which they were added.
 struct Agenda {
     enum Task {
         case reducerTurn
         case reducerSynced(life: UInt32)
         case reducerStart(life: UInt32)
-        /// The process is there, and its journal has failed.
+        /// The process runs, but its journal has failed.
         case reducerRetry(life: UInt32)
         case snapshotWritten(life: UInt32)
         case jobDone
@@ -16,7 +16,7 @@ struct Agenda {
         case observerDamage(Int32)
         /// The loop is about to end.
         case endNears
-        /// It has ended, and something happens to its reducer.
+        /// The loop has ended, and a fault hits its reducer.
         case endFault
         case fault
     }
@@ -32,12 +32,12 @@ struct Agenda {
         }
     }
 
-    /// A heap of which every node has four children: flat, for most appointments are for soon.
+    /// A heap with four children per node: flat, because most tasks are due soon.
     private var heap: [ScheduledWork] = []
     private var order: UInt32 = 0
     /// Virtual nanoseconds since the beginning.
     private(set) var now: UInt64 = 0
-    /// How many tasks have come in a row without time passing.
+    /// How many tasks were taken in a row without time passing.
     private(set) var tasksAtOnce = 0
 
     mutating func note(_ task: Task, at time: UInt64) {
@@ -54,7 +54,7 @@ struct Agenda {
         heap[place] = new
     }
 
-    /// Takes the next task, and lets time pass until then.
+    /// Takes the next task, and advances the time to it.
     mutating func next() -> Task? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         if !heap.isEmpty { sink(last) }
@@ -63,7 +63,7 @@ struct Agenda {
         return first.task
     }
 
-    /// Puts an appointment into the place of the first, and lets it sink to where it belongs.
+    /// Puts an appointment into the place of the first, and moves it down to its position.
     private mutating func sink(_ appointment: ScheduledWork) {
         var place = 0
         while 4 * place + 1 < heap.count {

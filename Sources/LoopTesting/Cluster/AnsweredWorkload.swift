@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A user's own definition: effects do what the test answers, clients send what the test says, and every state is held
+/// A definition under test: effects do what the test answers, clients send what the test says, and every state is checked
 /// against the test's invariants. Values are encoded as in production.
 struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     typealias Event = Definition.Event
-    /// Fills in what an effect does; says what is wrong where it cannot.
+    /// Fills in what an effect does; returns what is wrong if it cannot.
     typealias Answer = @Sendable (any Sendable, inout SimulatedEffect<Event>) -> String?
 
     let definition: Definition
@@ -61,7 +61,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         return try script(of: effect, feedback, request)
     }
 
-    /// An effect that is nothing but events does what it says.
+    /// An effect that only sends events sends them by itself.
     private func answerByItself(
         _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable, _ job: Job,
         _ effect: inout SimulatedEffect<Event>
@@ -172,7 +172,7 @@ struct ClientPlan<Event: Sendable>: Sendable {
     private var regular: [(interval: UInt64, event: @Sendable (inout SeededRandom) -> Event, next: UInt64)] = []
 
     mutating func send(_ event: Event, at time: UInt64) {
-        // Behind all that come at the same time.
+        // After all that come at the same time.
         let place = listed.firstIndex { $0.time <= time } ?? listed.count
         listed.insert((time, event), at: place)
     }
@@ -195,7 +195,7 @@ struct ClientPlan<Event: Sendable>: Sendable {
         for index in regular.indices where draw.isFaulty {
             if regular[index].next <= draw.now {
                 if regular[index].next > 0 { events.append(regular[index].event(&draw.random)) }
-                // Between half and one and a half of the interval, so that nothing keeps step.
+                // Between 0.5 and 1.5 of the interval, so that clients do not stay in step.
                 let interval = regular[index].interval
                 regular[index].next = draw.now + max(1, draw.between(interval / 2, interval + interval / 2))
             }

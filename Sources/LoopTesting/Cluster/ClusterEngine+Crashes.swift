@@ -6,7 +6,7 @@ import LoopWire
 extension ClusterEngine {
     // MARK: Failing journals
 
-    /// Nothing that depended on the failed records leaves, and nothing that the machine holds can be trusted.
+    /// Nothing that depends on the failed records leaves, and the machine's state is discarded.
     func journalFailed(_ records: [Record], _ error: JournalError) throws(Violation) {
         checkers.count(.durableBeforeVisible)
         if brokenRules.contains(.failedJournalsAreLeft) { return }
@@ -36,7 +36,7 @@ extension ClusterEngine {
         try endLocally()
     }
 
-    /// Some of the records of an append that did not come to its end stand.
+    /// Some records of an interrupted append remain.
     /// - Parameter length: how many; nil: as it comes.
     private func tear(_ records: [Record], at length: Int? = nil) throws(Violation) {
         let survivors = records.prefix(length ?? Int.random(in: 0...records.count, using: &random))
@@ -60,7 +60,7 @@ extension ClusterEngine {
         case .retry(let id): try observe(.trappedAgain(quarantined: id))
         case .nothing, .replay, .fault: break
         }
-        // A handler of signals leaves word of a fault, and cannot of a kill.
+        // A signal handler can note a fault, but not a kill.
         try crashReducer(signal: isItsFault && chance(0.8) ? 4 : 0)
     }
 
@@ -73,7 +73,7 @@ extension ClusterEngine {
         signal: UInt64 = 0, losesPower: Bool = false, behind position: UInt64? = nil, tearingAt length: Int? = nil
     ) throws(Violation) {
         guard process.isUp else { return }
-        // An append may have come to its end, to a part, or to nothing.
+        // An append may have been completed, in part, or not at all.
         let records = plan.keeping == .memory ? [] : process.recordsUnderWay
         let isInReduction = process.trap.hasSprung
         process.trap.end(signal: signal)
@@ -118,7 +118,7 @@ extension ClusterEngine {
         try checkers.lose(lost, keeping: disk.records, of: disk.history)
     }
 
-    /// What the dead process had buffered is gone; its peers connect again.
+    /// The buffers of the dead process are lost; its peers connect again.
     private func loseBuffers(of peer: Peer) {
         peer.sockets.pusher.loseBuffers(&random)
         renewRoute(of: peer)

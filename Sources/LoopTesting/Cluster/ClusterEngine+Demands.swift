@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What is demanded of the reducer that no checker sees: its queues, suspects, leases and idle sessions.
+/// Checks of the reducer that no checker makes: its queues, suspects, leases and idle sessions.
 extension ClusterEngine {
     // MARK: Queues have limits
 
@@ -79,8 +79,8 @@ extension ClusterEngine {
 
     // MARK: Idle sessions
 
-    /// A peer is kept waiting because there are as many sessions as there may be: none of them is of a process that is long gone,
-    /// holds nothing, and has sent no event of its own of which it would have to be told.
+    /// A peer waits because the sessions are at their limit. Then none of them may be idle: of a process that is long gone,
+    /// holds no effect, and has sent no event whose outcome it still needs.
     func demandNoSpace(for peer: Peer) throws(Violation) {
         guard let reducer = process.machine, reducer.core.sessions.count >= plan.sessionsMax else { return }
         checkers.count(.progress)

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What runs in workers, and what clients send.
+/// The effects that run in workers, and the events that clients send.
 extension ClusterEngine {
     func begin(_ grant: Grant, on peer: Peer) throws(Violation) {
         try observe(.ran(peer: peer.index, peer.machine.history, grant))
@@ -17,7 +17,7 @@ extension ClusterEngine {
     /// A body that goes on has a newer request.
     func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
-        // Where records were lost the state may come to ask for the same again.
+        // After a loss of records the state may request the same again.
         if loop.limits.requestsDiffer, !tally.hasLostRecords, body.grant.request == request {
             throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
         }
@@ -119,7 +119,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A client sends what it began, or, if it is time for it, something new, and notes when it goes on.
+    /// A client sends the rest of what it began, or something new if it is due, and notes when it continues.
     func clientEvent(_ peer: Peer) throws(Violation) {
         guard peer.life.stage == .running, !peer.life.hasEnded, let pause = peer.client.pause else { return }
         if peer.life.frozenUntil > now {
@@ -138,7 +138,7 @@ extension ClusterEngine {
         while let payload = peer.client.unsent.first {
             guard try send(payload, of: peer) else {
                 peer.client.isWaitingForSpace = true
-                // There is more to send, whatever comes after it.
+                // There is more to send.
                 peer.client.pause = peer.client.pause ?? 0
                 return
             }

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// How a loop ends, and how everybody learns of it.
+/// How a loop ends, and how every process learns of it.
 extension ClusterEngine {
     func planEnd(_ end: SimulationPlan.End) {
         say("the loop is to end at \(Transcript.seconds(end.at)) or soon after")
@@ -27,12 +27,12 @@ extension ClusterEngine {
         if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
     }
 
-    /// The end that some have learned of is lost with a part of the journal: others come for those who have left.
+    /// The end that some processes know is lost with a part of the journal: new processes replace those that have left.
     func replaceDeparted() throws(Violation) {
         for (role, slot) in roster.takeDeparted() { try addPeer(role, slot) }
     }
 
-    // MARK: Who learns of it
+    // MARK: Learning of the end
 
     /// A process that has learned of the end has stopped what ran there, and leaves. One in the reducer's process stays there.
     func depart(_ peer: Peer) throws(Violation) {
@@ -61,7 +61,7 @@ extension ClusterEngine {
         try demandHeard(by: peer)
         guard let history = peer.observing?.machine.history, let heard = peer.heardEnds[history]
         else { return }
-        // It waits for the last state for a second, and does not know it from one of the same seq that is lost.
+        // It waits a second for the last state, and cannot distinguish it from a lost one of the same seq.
         let hadTime = now < heard.at + 1_000_000_000
         let knowsWhatIsLost = peer.observing?.machine.standing(isHeard: true).seq.map { checkers.isLost($0) } ?? false
         try observe(
@@ -70,7 +70,7 @@ extension ClusterEngine {
 
     // MARK: When it is over
 
-    /// Whether the loop has ended and everybody knows. Where that was planned, some more come then, and learn of it too.
+    /// Whether the loop has ended and every process knows. If the plan says so, more processes come then and learn of it too.
     func isOver() throws(Violation) -> Bool {
         guard outcome != nil, !process.isSyncing, roster.unaware == nil else { return false }
         guard plan.end != nil, !ending.haveLatecomersCome else { return true }

@@ -2,9 +2,9 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What goes wrong.
+/// The faults of a run.
 extension ClusterEngine {
-    /// Draws the next fault with its own generator, so that leaving it out leaves all others as they are.
+    /// Draws the next fault with a generator of its own, so that all others stay the same without it.
     func drawFault() throws(Violation) {
         let number = tally.faultsDrawn
         tally.faultsDrawn += 1
@@ -158,7 +158,7 @@ extension ClusterEngine {
         try replace(peer)
     }
 
-    /// From here on everything works, and everything must settle.
+    /// From here on nothing fails, and everything must settle.
     func endFaults() {
         say("the faults end")
         process.frozenUntil = 0

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Others that use a session's numbers: forged batches, and copies of outbox files.
+/// Processes that use another's session: forged batches, and copies of outbox files.
 extension ClusterEngine {
     /// The position of forgers among all processes. No process waits for the outcome of what they send.
     private static var forger: Int { -1 }

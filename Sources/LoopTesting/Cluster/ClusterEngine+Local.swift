@@ -10,7 +10,7 @@ extension ClusterEngine {
         try addPeer(.local, 0)
     }
 
-    /// The process has ended, or has thrown away what it had.
+    /// The process has ended, or has discarded its machines.
     func endLocally() throws(Violation) {
         guard let local = roster.forgetLocal() else { return }
         try observe(.died(peer: local.index))
@@ -28,7 +28,7 @@ extension ClusterEngine {
         wakeReducer(at: now)
     }
 
-    /// Hands the reducer what its own peer has to say.
+    /// Passes the messages of its own peer to the reducer.
     func drainLocal(_ intake: inout ReducerCore, at time: MonotonicTime) throws(Violation) {
         guard let local = roster.local else { return }
         local.machine.advance(to: time)

@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Faults that matter only together with others: words of an earlier session, unnoticed losses of a journal's end, copies of
-/// journals.
+/// Faults that matter only together with others: messages of an earlier session, unnoticed losses of a journal's end,
+/// copies of journals.
 extension ClusterEngine {
     /// What is said to a process is kept, so that it can come again; once its session is another, what was said in the one
     /// before may come over an earlier connection.
@@ -38,7 +38,7 @@ extension ClusterEngine {
         if loss.endsAgain { process.endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
     }
 
-    /// A message as it is said by a worker that may have forgotten what it runs, for an epoch.
+    /// A message as a worker sends it that may have forgotten, for an epoch, what it runs.
     func forgetful(_ message: ToReducer, _ peer: Peer) throws(Violation) -> ToReducer {
         guard case .claim(let session, let epoch, let part) = message, peer.faults.forgets(in: epoch) else {
             return message
@@ -68,7 +68,7 @@ extension ClusterEngine {
         try forget(lost, of: disk)
     }
 
-    /// All peers connect again, and nothing of what their connections carried is left.
+    /// All peers connect again, and everything that their connections carried is lost.
     private func loseConnections() {
         for peer in roster.present where peer.role != .local {
             peer.sockets.pusher.loseAll()

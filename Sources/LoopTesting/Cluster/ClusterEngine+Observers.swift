@@ -38,14 +38,14 @@ extension ClusterEngine {
         return work.definition.sections[section].reading.follower(initial, loop.coder, brokenRules)
     }
 
-    /// What an observer knows becomes another state in its memory: the next hash is to show it.
+    /// Damages the state in an observer's memory, which the next hash must show.
     func damageObserver(_ slot: Int) throws(Violation) {
         guard let peer = roster.living(.observer, slot), peer.observing?.damage() == true else { return }
         say("what observer \(peer.index) knows is damaged")
         try observe(.damaged(peer: peer.index))
     }
 
-    /// The publisher knows who listens; it takes a while.
+    /// The publisher learns of a subscription after a while.
     func subscriptions() -> Subscriptions {
         var subscriptions = Subscriptions()
         for peer in roster.present where peer.isAlive && peer.sockets.subscriber.isSubscribed(at: now) {
@@ -87,7 +87,7 @@ extension ClusterEngine {
             switch wish {
             case .send(let message): try send(message, from: peer)
             case .ended: try observeEnd(peer)
-            // How well it knows the state is for its shell to find out.
+            // Its shell finds out how current the state is.
             case .standing: break
             case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
@@ -99,7 +99,7 @@ extension ClusterEngine {
         }
     }
 
-    /// What comes of an action for who looks at the observer.
+    /// Shows the result of an action to the reader of the observer.
     /// - Returns: whether it did not fit.
     private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) -> Bool {
         guard let steps = peer.observing?.follower?.take(action) else { return false }
@@ -134,7 +134,7 @@ extension SectionReading {
 }
 
 extension PeerFrame {
-    /// Whether it was published for all who watch, and not for one peer.
+    /// Whether it was published for all observers, and not for one peer.
     var isForObservers: Bool {
         switch message {
         case .update, .delta, .unchanged, .stateHash, .transitions: true

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Workers and clients: their processes' turns, and the accounts of what they sent.
+/// Workers and clients: the turns of their processes, and a record of what they sent.
 extension ClusterEngine {
     /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
     @discardableResult
@@ -58,7 +58,7 @@ extension ClusterEngine {
         try observe(.inherited(ids: outbox.entryIDs, peer: new.index))
     }
 
-    /// A process without a past goes on with an outbox file.
+    /// A new process continues with an outbox file.
     func resume(_ outbox: SimulatedOutbox, as peer: Peer) {
         var configuration = peer.machine.configuration
         configuration.peer = outbox.peer
@@ -112,7 +112,7 @@ extension ClusterEngine {
                 lagMax: 0))
     }
 
-    /// Takes what can be read from SUB's connections and DEALER, in any order.
+    /// Reads from SUB's connections and DEALER, in any order.
     private func readAll(_ peer: Peer) throws(Violation) {
         let time = time(peer)
         while peer.isAlive {
@@ -142,7 +142,7 @@ extension ClusterEngine {
         }
     }
 
-    /// Pushes what is ready, as far as the socket takes it.
+    /// Pushes what is ready, as far as the socket accepts it.
     func push(_ peer: Peer) throws(Violation) {
         guard peer.sockets.pusher.connections.hasPresent else { return }
         while peer.isAlive, let batch = peer.machine.nextBatch() {
@@ -166,7 +166,7 @@ extension ClusterEngine {
         try observe(.sent(session, first: batch.first, ids: ids))
     }
 
-    // MARK: Actions and accounts
+    // MARK: Actions and records
 
     /// After every call of a machine: notes new entries, does what the machine wishes, and tells outcomes.
     /// - Parameter made: the entry that was just handed to the machine, if it was an event or the end of an effect.
@@ -193,7 +193,7 @@ extension ClusterEngine {
         if peer.life.hasFinished { try leave(peer) }
     }
 
-    /// Puts on disk what must be there before anything is sent.
+    /// Writes to disk what must be there before anything is sent.
     private func keepOutbox(of peer: Peer) {
         guard peer.outbox != nil else { return }
         peer.outbox?.commit(peer.machine, at: now)
@@ -257,7 +257,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A process that was asked to go has handed everything back.
+    /// A process that was asked to leave has handed everything back.
     private func leave(_ peer: Peer) throws(Violation) {
         say("peer \(peer.index) has left")
         peer.life.stage = .gone

@@ -6,7 +6,7 @@ import LoopWire
 extension ClusterEngine {
     // MARK: Beginning
 
-    /// A process starts: it opens the journal, asks the crash note what the last one died of, and recovers.
+    /// A process starts: it opens the journal, reads in the crash note how the last one ended, and recovers.
     func startReducer() throws(Violation) {
         if storage.disk == nil || plan.keeping == .memory { try makeDisk() }
         process.endLife()
@@ -82,7 +82,7 @@ extension ClusterEngine {
             recovered: core, configuration: configuration, seed: random.next(), nonce: random.next(), at: reducerMoment)
     }
 
-    /// Whichever snapshot a recovery begins from, and also without one, it comes to the same.
+    /// A recovery gives the same result from every snapshot, and without one.
     private func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
         guard process.life % 8 == 0 else { return }
@@ -92,8 +92,8 @@ extension ClusterEngine {
         if !plan.hasShadow { try compare(recovered, disk, from: nil) }
     }
 
-    /// A state that is no function of its events makes all kinds of promises seem broken: what was found is held to be that
-    /// where the journal gives another state than the reducer has.
+    /// A state that is not a function of its events breaks all kinds of promises. If the journal gives another state than the
+    /// reducer has, that is reported as the cause.
     func rootCause(of violation: Violation) -> Violation {
         guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
             loop.limits.restInterval == 1, let core = process.machine?.core, let disk = storage.disk,
@@ -132,7 +132,7 @@ extension ClusterEngine {
         }
     }
 
-    // MARK: Two of them
+    // MARK: Two reducers
 
     /// Another process is started on the same journal, while this one has it.
     /// - Returns: whether there is one that has it.

@@ -40,7 +40,7 @@ extension ClusterEngine {
         try append(ready)
     }
 
-    /// Hands a turn's records to the disk, which takes its time.
+    /// Hands a turn's records to the disk, which needs some time.
     private func append(_ ready: consuming Ready) throws(Violation) {
         let records = Array(ready.records)
         process.underWay = TurnUnderWay(ready: ready, records: records)
@@ -56,7 +56,7 @@ extension ClusterEngine {
         agenda.note(.reducerSynced(life: process.life), at: now + duration)
     }
 
-    /// The disk has answered: with a receipt the messages leave.
+    /// The disk has answered. With a receipt, the messages leave.
     func reducerSynced() throws(Violation) {
         guard let done = process.underWay.take() else { return }
         if !done.records.isEmpty { guard try store(done) else { return } }
@@ -97,7 +97,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Looks at a few turns closely, and at the others only where most differences would show.
+    /// Compares a few turns completely, and the others only where most differences would show.
     private func observeReducer() throws(Violation) {
         process.releaseCount += 1
         guard process.releaseCount % loop.limits.restInterval == 0 else { return }

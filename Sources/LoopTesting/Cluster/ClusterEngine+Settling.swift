@@ -4,7 +4,7 @@ import LoopWire
 
 /// Whether everything has settled.
 extension ClusterEngine {
-    /// What is still in motion or wrong; nil: nothing.
+    /// What is not settled yet; nil if everything is.
     func unsettled() -> String? {
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
         if reducer.end != nil {
@@ -63,7 +63,7 @@ extension ClusterEngine {
         return nil
     }
 
-    /// Whether an effect that does not run may be waiting for those that stand still, or for its next try.
+    /// Whether an effect that does not run may wait for those that stand still, or for its next try.
     private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine<Ran>, _ running: Int) -> Bool {
         if let time = effect.retryAt, time > reducerMoment.wall { return true }
         let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()

@@ -3,7 +3,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What travels between the reducer and its peers.
+/// The messages between the reducer and its peers.
 extension ClusterEngine {
     // MARK: Arrivals at the reducer
 
@@ -34,7 +34,7 @@ extension ClusterEngine {
         }
     }
 
-    /// What the publisher hears of subscriptions.
+    /// Subscriptions that reach the publisher.
     func drainSubscriptions(_ intake: inout ReducerCore) {
         var begun: [UpdateStream] = []
         for peer in roster.present where peer.sockets.subscriber.takeNews(at: now) {
@@ -101,7 +101,7 @@ extension ClusterEngine {
         }
     }
 
-    /// What grows with what there is to say fits into its message, or is one item.
+    /// A message that grows with its content fits into its limit, or has one item.
     private func demandFit(of message: Outbound) throws(Violation) {
         switch message {
         case .inbox(_, let frame), .reply(_, let frame):

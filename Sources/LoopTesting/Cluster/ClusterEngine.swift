@@ -5,12 +5,12 @@ import LoopWire
 /// A reducer, workers and clients: the shipped machines under virtual time, one seeded generator, a network and a
 /// journal that fail as real ones do, and the checkers of the promises. What they run is a ``Workload``.
 ///
-/// The parts are values that can be understood alone: ``ReducerProcess``, ``Storage``, ``Roster`` with its processes,
+/// The parts are independent values: ``ReducerProcess``, ``Storage``, ``Roster`` with its processes,
 /// ``Network``, ``Tally``, and the watches of what no checker sees. The engine is their agenda and their wiring.
 ///
 /// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
-/// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when everybody has
-/// learned of it, in plans that have an end also those who come late.
+/// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when every process has
+/// learned of it, including late ones if the plan has an end.
 package final class ClusterEngine<Work: Workload> {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
@@ -21,14 +21,14 @@ package final class ClusterEngine<Work: Workload> {
     package let scenario: Scenario
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
-    /// What comes to pass at a given time, whatever is drawn.
+    /// Events at given times, whatever is drawn.
     private let timeline: [(time: UInt64, what: TimelineEntry)]
     let loop: SimulatedLoop
     var work: Work
     var random: SeededRandom
     var agenda = Agenda()
     var checkers: Checkers<Work>
-    /// Kept only where people will read it: it costs more than the run.
+    /// Kept only if people will read it: it costs more than the run.
     package internal(set) var transcript: Transcript?
     package internal(set) var tally = Tally()
     var network: Network
@@ -44,7 +44,7 @@ package final class ClusterEngine<Work: Workload> {
 
     /// - Parameters:
     ///   - plan: what the seed has drawn, with the generator as it is after it.
-    ///   - happenings: what comes to pass at a given time, whatever is drawn.
+    ///   - happenings: events at given times, whatever is drawn.
     ///   - records: whether the messages are kept for people.
     init(
         _ scenario: Scenario, plan: (SimulationPlan, SeededRandom), work: Work,
@@ -69,7 +69,7 @@ package final class ClusterEngine<Work: Workload> {
 
     /// The definition as the reducer's process runs it.
     var ran: Ran { TrappedLoop(base: work.definition, trap: process.trap) }
-    /// The definition as it is looked at.
+    /// The definition as the checkers use it.
     var plain: Ran { TrappedLoop(base: work.definition, trap: nil) }
 
     /// Virtual nanoseconds since the beginning.
@@ -179,7 +179,7 @@ package final class ClusterEngine<Work: Workload> {
     func pick(_ count: Int) -> Int { random.pick(count) }
     func latency() -> UInt64 { between(50_000, plan.latencyMaxNanoseconds) }
 
-    /// Asks the workload for something with the run's own chance.
+    /// Asks the workload for something, with the run's own random generator.
     func drawing<Result>(
         for peer: Peer? = nil, _ ask: (inout Work, inout Draw) throws(Violation) -> Result
     ) throws(Violation) -> Result {

@@ -4,7 +4,7 @@
 ///     .all    .network + .disk    Faults.processes.times(0.3)
 public struct Faults: Equatable, Sendable {
     package var kinds: [SimulationPlan.Fault]
-    /// How often they come, as a share of what the simulator's own runs see; 1 is a few each second.
+    /// How often they come, relative to the simulator's own runs; 1 is a few per second.
     public private(set) var rate: Double
 
     package init(_ kinds: [SimulationPlan.Fault], rate: Double = 1) {
@@ -12,7 +12,7 @@ public struct Faults: Equatable, Sendable {
         self.rate = rate
     }
 
-    /// Everything works; messages still take their time, and arrive in any order among the processes.
+    /// No faults. Messages still need time, and arrive in any order among the processes.
     public static let none = Faults([], rate: 0)
 
     /// Connections that lose the middle of what they carry, fall silent, or are made again; partitions, in one direction or
@@ -38,12 +38,12 @@ public struct Faults: Equatable, Sendable {
     package static let own = Faults(
         SimulationPlan.Fault.allCases.filter { !SimulationPlan.Fault.impostors.contains($0) })
 
-    /// Both, as often as the one that comes more often.
+    /// The kinds of both, at the higher of their rates.
     public static func + (a: Faults, b: Faults) -> Faults {
         Faults(a.kinds + b.kinds.filter { !a.kinds.contains($0) }, rate: max(a.rate, b.rate))
     }
 
-    /// The same kinds, more often or less.
+    /// The same kinds at another rate.
     /// - Parameter factor: above zero.
     public func times(_ factor: Double) -> Faults {
         precondition(factor > 0, "faults cannot come \(factor) times as often; Faults.none has none")

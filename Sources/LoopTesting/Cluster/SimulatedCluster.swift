@@ -17,10 +17,10 @@ public import LoopCore
 /// }
 /// ```
 ///
-/// A run is over when the loop has ended and everybody knows, or when it has come to rest after the faults. A loop that never
-/// rests is given a minute for it; then effects and clients do nothing more, and what was sent has to be settled.
+/// A run is over when the loop has ended and every process knows, or when it has come to rest after the faults. A loop that
+/// does not rest within a minute is stopped: effects and clients do nothing more, and what was sent must be settled.
 ///
-/// Effects that are nothing but events do what they say; all others need an ``answer(_:_:)``.
+/// Effects that only send events send them by themselves; all others need an ``answer(_:_:)``.
 public final class SimulatedCluster<Definition: LoopDefinition> {
     /// The state of the loop under test.
     public typealias State = Definition.State
@@ -43,11 +43,11 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     ///   - seed: decides everything that is left to chance.
     ///   - faults: what may fail; each seed draws its own from them.
     ///   - workers: how many worker processes there are.
-    ///   - clients: how many processes there are that send what `client` and `send` say.
+    ///   - clients: how many client processes there are, which send what `client` and `send` say.
     ///   - duration: how long faults come, in whole milliseconds, at least one.
-    ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7"; what a shrunk failure tells.
-    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker"; what a
-    ///     shrunk failure tells.
+    ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7", as a shrunk failure prints them.
+    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker", as a
+    ///     shrunk failure prints them.
     public init(
         _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
         duration: Duration = .seconds(20), withoutFaults: String = "", simpler: String = ""
@@ -118,7 +118,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         clientPlans[number, default: ClientPlan()].send(event, at: UInt64(max(0, time.wholeNanoseconds)))
     }
 
-    /// A client sends again and again while faults come, about as often as this.
+    /// A client sends events repeatedly while faults come, at this mean interval.
     /// - Parameters:
     ///   - number: of the client, from 0.
     ///   - interval: the mean time between two events.
@@ -136,7 +136,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         }
     }
 
-    /// Something comes to pass at a time, whatever the seed draws.
+    /// Plans faults at a given time, whatever the seed draws.
     public func at(_ time: Duration, _ what: (inout Timeline) -> Void) {
         var told = Timeline()
         what(&told)
@@ -160,7 +160,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return SimulationEnd(engine)
     }
 
-    /// Runs to the end and tells everything that was said.
+    /// Runs to the end and returns every message.
     /// - Throws: the first promise or invariant that was broken.
     package func conversation() throws(SimulationFailure) -> [String] {
         var scenario = scenario
@@ -173,18 +173,18 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return conversation.lines()
     }
 
-    /// The simpler plans that make a difference to a loop of one's own.
+    /// The simpler plans that matter to a definition under test.
     private static var simplifications: [Scenario.Simplification] {
         [.oneWorker, .fastNetwork, .fastDisk, .noObservers]
     }
 
     private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
 
-    /// Makes the cluster of a scenario, as it was described until now.
+    /// Makes the cluster of a scenario, as described so far.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
         let (definition, faults, workers, clients, planning) = (definition, faults, workers, clients, planning)
         let (answers, invariants, clientPlans, timeline) = (answers, invariants, clientPlans, timeline)
-        // What is to happen, happens while faults come.
+        // Planned faults happen while faults come.
         let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, timeline.map(\.time).max() ?? 0)
         return { scenario, records in
             var (plan, random) = SimulationPlan.drawn(scenario, faults)
@@ -215,7 +215,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 }
 
 extension Scenario {
-    /// What a test says to run it again.
+    /// The call that runs it again, for a test.
     fileprivate func line<Definition>(_ definition: Definition.Type) -> String {
         var words = ["\(definition)(…)", "seed: \(seed)", "…"]
         words.append(
@@ -229,9 +229,9 @@ extension Scenario {
 
 /// How a run of a simulated cluster ended.
 public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
-    /// What the accepted events have made.
+    /// The state that the accepted events have made.
     public let state: Definition.State
-    /// How many there were.
+    /// How many events were accepted.
     public let seq: Seq
     /// The loop's result; nil: it has none yet, and has come to rest.
     public let outcome: Outcome?

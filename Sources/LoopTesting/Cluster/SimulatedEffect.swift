@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// What the body of a simulated effect does, said in advance: an answer fills it in, and the cluster lets it come to pass.
+/// The steps of a simulated effect's body: an answer lists them in advance, and the cluster performs them.
 ///
 /// Steps follow each other in order. An effect that is killed with its worker begins again elsewhere, with another answer and
 /// other random numbers; what it has sent until then counts.
@@ -33,12 +33,12 @@ public struct SimulatedEffect<Event: Sendable> {
         self.random = random
     }
 
-    /// Waits for so long.
+    /// Waits for a duration.
     public mutating func pause(_ duration: Duration) {
         steps.append(.pause(UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// Waits for a time that the seed decides, between nothing and this.
+    /// Waits for a time that the seed decides, from zero to this.
     public mutating func pause(upTo longest: Duration) {
         let limit = UInt64(max(0, longest.wholeNanoseconds))
         steps.append(.pause(UInt64.random(in: 0...limit, using: &random)))
@@ -47,17 +47,17 @@ public struct SimulatedEffect<Event: Sendable> {
     /// Sends an event.
     public mutating func send(_ event: Event) { steps.append(.send(event)) }
 
-    /// The body throws. What follows is the feedback's policy; steps after this one do not come to pass.
+    /// The body throws. The feedback's policy decides what follows; steps after this one are not performed.
     public mutating func fail(_ error: any Error) { steps.append(.fail(error)) }
 
-    /// The body throws an error that says this.
+    /// The body throws an error with this text.
     public mutating func fail(_ message: String) { fail(SimulatedEffectError(message: message)) }
 
-    /// The body goes on until it is cancelled, and sends nothing more.
+    /// The body runs until it is cancelled, and sends nothing more.
     public mutating func runForever() { steps.append(.runForever) }
 }
 
-/// What a simulated effect throws that was only told what to say.
+/// The error of a simulated effect that fails with a text.
 public struct SimulatedEffectError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The text that `fail` was given.
     public var message: String

@@ -19,21 +19,21 @@ package struct SimulationPlan: Sendable {
         case deadPush
         /// A PUSH whose messages get lost for a while, also when it is made again.
         case lostCollector
-        /// Nothing comes through between a process and the reducer for a while, in one direction or both.
+        /// Nothing gets through between a process and the reducer for a while, in one direction or both.
         case partition
         /// Messages of a process's past, sent or received, come once more: out of order, and maybe of an older session or epoch.
         case replay
         /// A process stands still.
         case freeze
         case kill
-        /// A worker is asked to go, and another comes.
+        /// A worker is asked to leave, and another comes.
         case stop
         /// The reducer stands still.
         case reducerFreeze
         case crash
         /// The reducer's process is killed while it reduces some event that is not to blame.
         case crashInReduction
-        /// The reducer's machine loses power: what was not synced is gone.
+        /// The reducer's machine loses power: unsynced records are lost.
         case powerLoss
         /// The reducer is stopped gracefully, and started again.
         case restart
@@ -68,7 +68,7 @@ package struct SimulationPlan: Sendable {
         /// A client's outbox file is copied, or such a copy is put back.
         case copiedOutbox
 
-        /// Those that a mix of their own has: what they do can be told apart only where little else goes wrong.
+        /// The faults with a mix of their own: their effect can be seen only if little else goes wrong.
         static let impostors: [Fault] = [.forgedBatch, .copiedOutbox]
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
@@ -90,7 +90,7 @@ package struct SimulationPlan: Sendable {
         }
     }
 
-    /// What an observer wants to be shown, and when it comes.
+    /// What an observer follows, and when it comes.
     package struct Watched: Sendable {
         package enum Mode: String, CaseIterable, Sendable { case full, delta, events, transitions, both }
 
@@ -159,7 +159,7 @@ package struct SimulationPlan: Sendable {
     package var hasReplays: Bool
     /// The first start after this virtual time is one of a build that takes every event.
     package var buildReplacedAt: UInt64
-    /// What those watch who only watch, and when they come.
+    /// What the observers follow, and when they come.
     package var observers: [Watched] = []
     /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
     package var stateBytesMax: Int?
@@ -168,7 +168,7 @@ package struct SimulationPlan: Sendable {
     package var hasOutboxFiles = false
     /// The share of payloads that no event can be read from.
     package var garbageShare = 0.02
-    /// How the loop ends; nil: it goes on for ever.
+    /// How the loop ends; nil if it runs for ever.
     package var end: End?
 
     /// How a loop ends, and what happens to its reducer then.
@@ -177,7 +177,7 @@ package struct SimulationPlan: Sendable {
         package var at: UInt64
         /// Whether effects ask for it too.
         package var isByEffects: Bool
-        /// What happens so long after the journal has first known of the end; nil: nothing.
+        /// A fault at a time after the journal first has the end; nil for none.
         package var fault: (kind: Fault, after: UInt64)?
     }
 
@@ -260,7 +260,7 @@ package struct SimulationPlan: Sendable {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6c69_6d69_7473)
         payloadBytesMax = [nil, nil, 40, 100, 400].randomElement(using: &dice) ?? nil
         guard dice.fraction() < 0.3 else { return }
-        // Those that live, and those that come when the loop has ended. What is left by others has to make room.
+        // The living processes, and those that come when the loop has ended. Sessions that others left must make room.
         let living = workerCount + clientCount + observers.count
         sessionsMax = living + (end == nil ? 1 : 2 + observers.count) + Int.random(in: 0...2, using: &dice)
         sessionRetention = min(sessionRetention, .seconds(10))

@@ -1,4 +1,4 @@
-/// One thing that comes to pass at its time, whatever the seed draws.
+/// One planned fault, which happens at its time, whatever the seed draws.
 enum TimelineEntry: Sendable {
     case join
     case kill(SimulatedPeerName)
@@ -13,14 +13,14 @@ enum TimelineEntry: Sendable {
     case failDisk(nanoseconds: UInt64)
 }
 
-/// A place in the cluster; the process that has it may be another one by then.
+/// A slot in the cluster; another process may have it by then.
 enum SimulatedPeerName: Equatable, Sendable {
     case worker(Int)
     case client(Int)
 }
 
-/// What is to come to pass at one moment of a simulated cluster's run. Workers and clients are numbered from 0; one that takes
-/// the place of another has its number.
+/// The planned faults of one moment of a simulated cluster's run. Workers and clients are numbered from 0; one that replaces
+/// another has its number.
 public struct Timeline: Sendable {
     var all: [TimelineEntry] = []
 
@@ -28,36 +28,36 @@ public struct Timeline: Sendable {
     public enum Direction: Sendable {
         /// The messages of both sides.
         case both
-        /// What the reducer says does not arrive.
+        /// Messages of the reducer do not arrive.
         case fromReducer
-        /// What the other says does not arrive.
+        /// Messages of the other side do not arrive.
         case toReducer
     }
 
     /// A further worker is started.
     public mutating func joinWorker() { all.append(.join) }
 
-    /// The process ends without a word; another takes its place.
+    /// The process is killed; another takes its place.
     public mutating func killWorker(_ number: Int) { all.append(.kill(.worker(number))) }
 
-    /// The process ends without a word; another takes its place.
+    /// The process is killed; another takes its place.
     public mutating func killClient(_ number: Int) { all.append(.kill(.client(number))) }
 
-    /// The worker is asked to go: it hands its effects back. Another takes its place.
+    /// The worker is asked to leave: it hands its effects back. Another takes its place.
     public mutating func stopWorker(_ number: Int) { all.append(.stop(.worker(number))) }
 
-    /// The process stands still for so long.
+    /// The process stands still for a duration.
     public mutating func freezeWorker(_ number: Int, for duration: Duration) {
         all.append(.freeze(.worker(number), nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// Nothing gets through between a worker and the reducer for so long; what is sent meanwhile waits, as far as there is
-    /// room for it.
+    /// Nothing gets through between a worker and the reducer for a duration; messages that are sent meanwhile wait, as far as
+    /// there is room.
     public mutating func partition(worker number: Int, _ direction: Direction = .both, for duration: Duration) {
         all.append(.cut(.worker(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// Nothing gets through between a client and the reducer for so long.
+    /// Nothing gets through between a client and the reducer for a duration.
     public mutating func partition(client number: Int, _ direction: Direction = .both, for duration: Duration) {
         all.append(.cut(.client(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
@@ -70,28 +70,28 @@ public struct Timeline: Sendable {
     /// The worker's connection for events loses the middle of what it carries.
     public mutating func losePushes(worker number: Int) { all.append(.losePushes(.worker(number))) }
 
-    /// The reducer's process ends without a word, and is started again.
+    /// The reducer's process is killed, and started again.
     public mutating func crashReducer() { all.append(.crashReducer(losesPower: false)) }
 
-    /// The reducer's machine loses its power: what was not synced is gone.
+    /// The reducer's machine loses power: unsynced records are lost.
     public mutating func losePower() { all.append(.crashReducer(losesPower: true)) }
 
-    /// The reducer is stopped as it should be, and started again.
+    /// The reducer is stopped gracefully, and started again.
     public mutating func restartReducer() { all.append(.restartReducer) }
 
-    /// The reducer stands still for so long.
+    /// The reducer stands still for a duration.
     public mutating func freezeReducer(for duration: Duration) {
         all.append(.freezeReducer(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// The journal finds no room on its disk for so long.
+    /// The journal's disk is full for a duration.
     public mutating func fillDisk(for duration: Duration) {
         all.append(.failDisk(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 }
 
 extension ClusterEngine {
-    /// What was asked for comes to pass, as far as there is something that it can happen to.
+    /// Performs the planned faults, as far as they apply.
     func perform(_ happening: TimelineEntry) throws(Violation) {
         say("happening: \(ValueText.of(happening))")
         switch happening {

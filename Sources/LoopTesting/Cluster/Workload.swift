@@ -7,14 +7,14 @@ package import LoopWire
 /// from the run's generator.
 package protocol Workload: Sendable {
     associatedtype Definition: LoopDefinition
-    /// What one attempt's body has still to do.
+    /// The remaining steps of one attempt's body.
     associatedtype Script: Sendable
 
     var definition: Definition { get }
     var coder: any ValueCoder { get }
     var limits: WorkloadLimits { get }
 
-    /// A body begins, or, with a newer request, goes on.
+    /// A body begins, or continues with a newer request.
     mutating func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script
 
     /// What a body does next.
@@ -24,7 +24,7 @@ package protocol Workload: Sendable {
     /// they can.
     func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool
 
-    /// What a client sends now, and when it is its turn again.
+    /// What a client sends now, and when it sends next.
     mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst
 
     /// Whether reducing an event ends a process whose build cannot take it.
@@ -33,7 +33,7 @@ package protocol Workload: Sendable {
     /// Whether there are events that may be set aside.
     var hasPoison: Bool { get }
 
-    /// What has to be true of every state that the accepted events make.
+    /// Returns what is wrong with a state that the accepted events make.
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation)
 
     /// What a transcript says of an event; nil: nothing.

@@ -2,7 +2,7 @@ import LoopCore
 
 // What the run itself was like.
 extension Check {
-    /// The journal, replayed, gives the state that the reducer told of last.
+    /// A replay of the journal gives the state that the reducer reported last.
     static let theReplayIsTheSame = Check(name: "the replay is the same") { evidence in
         guard let replay = evidence.replay else { return [] }
         var found: [String] = []
@@ -19,7 +19,7 @@ extension Check {
         return found
     }
 
-    /// Every kind of fault was felt; and the refusals that such a run must bring came.
+    /// Every kind of fault took effect, and the refusals that such a run must cause came.
     static let everyKindOfFault = Check(name: "every kind of fault") { evidence in
         var found: [String] = []
         let planned = evidence.schedule.counts
@@ -46,6 +46,6 @@ extension Check {
 
     static let nothingIsLeft = Check(name: "nothing is left") { $0.leftovers }
 
-    /// Where everything must run, what could not is a violation.
+    /// If everything must run, a part that could not is a violation.
     static let allParts = Check(name: "everything was run") { $0.mustRunAll ? $0.notRun : [] }
 }

@@ -4,9 +4,9 @@ import LoopNode
 /// Everything that a run leaves for the checkers. Plain values: what is planted in them is found, or a test fails.
 struct Evidence: Sendable {
     var schedule: ChaosSchedule
-    /// What the clients were told of each of their events.
+    /// What the clients know of each of their events.
     var clients: [UInt64: ClientOutcome] = [:]
-    /// The last state that the reducer told of; nil: it told none in time.
+    /// The last state that the reducer reported; nil if it reported none in time.
     var state: LedgerState?
     /// The same as JSON of a state of this seq.
     var stateJSON = ""
@@ -20,7 +20,7 @@ struct Evidence: Sendable {
     var reducerLives: [Range<Duration>] = []
     /// The reducer's counters, of all epochs together.
     var counters: [String: UInt64] = [:]
-    /// Faults that were really felt: signals that reached a process, packets dropped, bytes held up, messages cut.
+    /// Faults that took effect: signals that reached a process, packets dropped, bytes delayed, messages cut.
     var felt: [FaultKind: Int] = [:]
     var starts: [String: Int] = [:]
     /// What replaying the journal said; nil where there is none to replay.
@@ -59,16 +59,16 @@ struct Evidence: Sendable {
     }
 }
 
-/// Something that must not be.
+/// A violation of a check.
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
-    /// Which truth it breaks.
+    /// The check that it violates.
     public let check: String
     public let what: String
 
     public var description: String { "\(check): \(what)" }
 }
 
-/// One truth about a run.
+/// One check of a run.
 struct Check: Sendable {
     let name: String
     let find: @Sendable (Evidence) -> [String]

@@ -13,7 +13,7 @@ struct Throughput: Equatable, Sendable {
     let slowestWindow: Double?
 
     static let windowLength = Duration.seconds(5)
-    /// So long after a fault of the reducer it may still be catching up.
+    /// How long after a fault the reducer may still be catching up.
     static let recovery = Duration.milliseconds(1000)
 
     var perSecond: Double { seconds > 0 ? Double(events) / seconds : 0 }

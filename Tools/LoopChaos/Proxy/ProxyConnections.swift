@@ -24,7 +24,7 @@ struct ProxyConnections: ~Copyable {
         var stalledToReducer = false
         var stalledToPeer = false
         var cutsWanted = 0
-        /// Whether what is wrong has been felt, and so was counted.
+        /// Whether the fault took effect, and so was counted.
         var delayWasFelt = true
         var stallWasFelt = true
     }
@@ -72,7 +72,7 @@ struct ProxyConnections: ~Copyable {
         }
     }
 
-    /// - Returns: false when it was told to stop.
+    /// - Returns: false once it was stopped.
     private mutating func takeOrders() -> Bool {
         mailbox.takeAll(into: &orders)
         for order in orders {

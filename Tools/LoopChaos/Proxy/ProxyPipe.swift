@@ -12,7 +12,7 @@ struct ProxyPipe: Equatable {
     /// The sender has ended; the end follows the last byte.
     private(set) var hasEnded = false
 
-    /// So much waits at most; then nothing more is read, and the sender feels it.
+    /// The largest number of waiting bytes; beyond it nothing more is read, which slows the sender down.
     static let bytesMax = 1 << 20
 
     var hasSpace: Bool { byteCount < Self.bytesMax && !hasEnded }
@@ -36,7 +36,7 @@ struct ProxyPipe: Equatable {
         return first.bytes
     }
 
-    /// So many of the due bytes have left.
+    /// A number of the due bytes have left.
     mutating func sent(_ count: Int) {
         guard var first = chunks.first else { return }
         byteCount -= count

@@ -1,6 +1,6 @@
 import LoopNode
 
-/// What a run came to: what went wrong on purpose, what was done meanwhile, and what must not have been.
+/// The result of a run: the faults, the work that was done meanwhile, and the violations.
 public struct ChaosReport: Sendable {
     public let plan: ChaosPlan
     public let violations: [Violation]
@@ -18,7 +18,7 @@ public struct ChaosReport: Sendable {
 
     public var isClean: Bool { violations.isEmpty }
 
-    /// How often a kind of fault was felt.
+    /// How often a kind of fault took effect.
     public func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
 
     public var kills: Int { felt(.reducerKilled) + felt(.workerKilled) }

@@ -1,4 +1,4 @@
-/// What a run is to be.
+/// The options of a run.
 public struct ChaosPlan: Sendable {
     /// How the reducer keeps its events.
     public enum JournalKind: String, CaseIterable, Sendable {
@@ -48,11 +48,11 @@ public struct ChaosPlan: Sendable {
     /// More than fit in one message when a worker claims them.
     public static let heldByDefault = 40_000
     static let clients = 2
-    /// A worker that is silent for so long loses its effects; faults last for less and for more.
+    /// A worker that is silent for longer loses its effects; faults are shorter and longer than this.
     static let silenceLimit = "1s"
-    /// So few that the sessions of short-lived clients and of killed workers would fill them all if they stayed.
+    /// A low limit, which the sessions of short-lived clients and of killed workers would reach if they stayed.
     static let sessionsMax = 64
-    /// So few that restarts find snapshots, and records after them.
+    /// A low number, so that restarts find snapshots, and records after them.
     static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.
     static let port: UInt16 = 7710

@@ -4,7 +4,7 @@ import LoopCore
 import LoopLock
 import LoopNode
 
-/// One process of the run, which is started, killed, frozen and stopped again and again. Its words go to a file.
+/// One process of the run, which is started, killed, frozen and stopped repeatedly. Its output goes to a file.
 final class ChaosProcess: Sendable {
     private struct State {
         var child: ChildProcess?
@@ -23,7 +23,7 @@ final class ChaosProcess: Sendable {
     private let space: NetworkSpace
     private let log: String
     private let state = Locked(State())
-    /// What it said last.
+    /// The last lines of its output.
     private let lastLine = Locked("it said nothing")
 
     /// - Parameter log: the file that its lines are added to.

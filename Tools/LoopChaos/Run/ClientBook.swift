@@ -12,9 +12,9 @@ final class ClientBook: Sendable {
     var all: [UInt64: ClientOutcome] { outcomes.withLock { $0 } }
 }
 
-/// What became of one event, as its sender was told.
+/// The outcome of one event, as its sender knows it.
 enum ClientOutcome: Equatable, Sendable {
-    /// Not told.
+    /// The outcome is unknown.
     case unknown
     case applied(Seq)
     case refused(SendRefusal.Reason)

@@ -8,7 +8,7 @@ struct DepositClient: Sendable {
     /// How busy a client is.
     struct Pace: Sendable {
         var depositsPerSecond = 60.0
-        /// So many outcomes are waited for at a time.
+        /// The number of outcomes that are awaited at a time.
         var openMax = 64
     }
 
@@ -57,7 +57,7 @@ struct DepositClient: Sendable {
                 count += 1
                 let due = begin + .seconds(count / pace.depositsPerSecond)
                 let wait = due - SystemClock.monotonic
-                // The pace is the client's own: it follows from nothing else.
+                // The client's pace is independent of everything else.
                 if wait > .zero { try? await Task.sleep(for: wait) }
                 let plan = plans.withLock { $0.next() }
                 open += 1
@@ -81,7 +81,7 @@ struct DepositClient: Sendable {
             book.settled(number, .applied(try await loop.sendAndConfirm(event)))
             return true
         } catch {
-            // A handle that was closed does not know; everything else is the reducer's word.
+            // A closed handle does not know; every other outcome comes from the reducer.
             book.settled(number, error.reason == .ended ? .unknown : .refused(error.reason))
             return false
         }

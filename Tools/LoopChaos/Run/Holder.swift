@@ -3,7 +3,7 @@ import LoopExamples
 import LoopNode
 import LoopWire
 
-/// Sees to it that one worker holds many effects while everything around it breaks.
+/// Makes one worker hold many effects while everything around it fails.
 struct Holder: Sendable {
     let count: Int
     let loop: RemoteLoop<Ledger>

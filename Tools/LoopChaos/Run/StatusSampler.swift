@@ -15,7 +15,7 @@ struct StatusSample: Equatable, Sendable, CustomStringConvertible {
     var description: String { "\(at.shown)  epoch \(epoch) seq \(seq)" }
 }
 
-/// Asks the reducer for its status again and again, on a thread in its own network.
+/// Asks the reducer for its status repeatedly, on a thread in its own network.
 final class StatusSampler: Sendable {
     private struct Heard {
         var samples: [StatusSample] = []

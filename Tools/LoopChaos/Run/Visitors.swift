@@ -22,7 +22,7 @@ final class Visitors: Sendable {
     private let book: ClientBook
     private let progress: Locked<Progress>
 
-    /// So many are there at a time.
+    /// The number of visitors at a time.
     static let lanes = 4
 
     /// - Parameter client: the client whose range their numbers are of; no other process uses it.
@@ -34,13 +34,13 @@ final class Visitors: Sendable {
 
     /// How many have come.
     var count: Int { progress.withLock { $0.count } }
-    /// What kept some of them away, other than the reducer's word.
+    /// Errors that kept some of them away, other than refusals of the reducer.
     var problems: [String] { progress.withLock { $0.problems } }
 
     /// No visitor comes from now on.
     func finish() { progress.withLock { $0.isOver = true } }
 
-    /// Those that are there leave, and learn that they will hear of no outcome.
+    /// The present visitors leave, and learn that they will receive no outcome.
     func close() async {
         finish()
         for loop in progress.withLock({ Array($0.present.values) }) { await loop.close() }
@@ -74,7 +74,7 @@ final class Visitors: Sendable {
             }
             await loop.close()
             progress.withLock { $0.present[number.visit] = nil }
-            // The pace of those who come is their own: it follows from nothing else.
+            // The visitors' pace is independent of everything else.
             try await Task.sleep(for: .milliseconds(100))
         } catch is CancellationError {
         } catch {

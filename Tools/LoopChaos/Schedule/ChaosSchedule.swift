@@ -1,6 +1,6 @@
 import LoopCore
 
-/// What goes wrong in a run, and when: a function of the seed, the duration and the number of workers, and of nothing else.
+/// The faults of a run and their times: a function of the seed, the duration and the number of workers only.
 ///
 /// Four things are drawn side by side: faults of the reducer's process, of the workers' processes, of the network and of
 /// the proxies. No target has two faults of the same sort at once; faults of different sorts meet freely. Kinds come out

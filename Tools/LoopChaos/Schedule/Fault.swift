@@ -1,4 +1,4 @@
-/// Whom a fault is aimed at.
+/// The target of a fault.
 public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     case reducer
     /// Numbered from 1.
@@ -18,16 +18,16 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Which way nothing comes through, seen from a peer.
+/// The direction in which nothing gets through, seen from a peer.
 public enum Direction: String, CaseIterable, Sendable {
     case toReducer = "to the reducer"
     case toPeer = "to the peer"
     case both = "both ways"
 }
 
-/// One thing that goes wrong at a time, for so long.
+/// One fault, with its time and its duration.
 public struct Fault: Equatable, Sendable, CustomStringConvertible {
-    /// What goes wrong.
+    /// The faults of a run.
     public enum Trouble: Equatable, Sendable {
         /// SIGKILL; started again when the time is over.
         case kill
@@ -35,7 +35,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         case terminate
         /// SIGSTOP, and SIGCONT when the time is over.
         case freeze
-        /// So many packets of a hundred are dropped, in both directions.
+        /// A percentage of packets is dropped, in both directions.
         case loss(percent: Int)
         /// All packets are dropped.
         case partition(Direction)

@@ -9,7 +9,7 @@
 ///              / "?" reference     ; longer than a URL may be, cut
 ///     fragment = ...               ; as in `FragmentText`
 enum LinkLines {
-    /// The longest target or fragment that is looked at, in bytes.
+    /// The longest target or fragment that is checked, in bytes.
     static let bytesMax = 8192
 
     static let malformed = UInt8(ascii: "!")
@@ -24,7 +24,7 @@ enum LinkLines {
         case fragment(Range<Int>)
     }
 
-    /// Takes lines apart. Every line gives its target and then at least one fragment.
+    /// Parses lines. Every line gives its target and then at least one fragment.
     struct Reader {
         private var index = 0
         private var isInLine = false

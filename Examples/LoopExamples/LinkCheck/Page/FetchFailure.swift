@@ -1,7 +1,7 @@
 internal import LoopCore
 internal import LoopFetch
 
-/// Why a URL has no good answer, in words that are the same in every run.
+/// Why a URL has no good answer, with the same text in every run.
 struct FetchFailure: RetryAdvice, Equatable {
     /// The HTTP status, where there was one.
     var status: Int?
@@ -10,10 +10,10 @@ struct FetchFailure: RetryAdvice, Equatable {
     var isTransient: Bool
     var retryAfter: Duration?
 
-    /// A server may not ask for more patience than this; a fetch that is to wait longer has failed.
+    /// The longest wait that a server may ask for; a fetch that must wait longer has failed.
     static let patience = Duration.seconds(300)
 
-    /// An answer that may be better a little later; nil for any other.
+    /// A failure that a later try may overcome; nil for any other.
     init?(status: Int, retryAfterSeconds: Int?) {
         guard status == 408 || status == 429 || (500..<600).contains(status) else { return nil }
         self.status = status
@@ -31,7 +31,7 @@ struct FetchFailure: RetryAdvice, Equatable {
         isTransient = false
     }
 
-    // libcurl's own words hold times and addresses.
+    // libcurl's own messages contain times and addresses.
     private static func words(_ error: FetchError) -> String {
         switch error.code {
         case .malformedURL: "malformed URL"

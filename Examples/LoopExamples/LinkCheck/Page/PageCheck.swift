@@ -1,12 +1,12 @@
 internal import LoopCore
 internal import LoopFetch
 
-/// The effect: fetches one URL, parses it where it is a page, and says what came of it.
+/// The effect: fetches one URL, parses it if it is a page, and sends the result.
 struct PageCheck: Sendable {
     let job: FetchJob
 
     /// - Parameter failures: how often this was tried before.
-    /// - Throws: what may go better when it is tried again.
+    /// - Throws: failures that a retry may overcome.
     func run(failures: Int, _ send: Send<LinkCheck.Event>) async throws {
         do {
             let response = try await fetch()
@@ -27,11 +27,11 @@ struct PageCheck: Sendable {
         do {
             let response = try await fetch(.head)
             let isPage = isPageType(response) && (200..<300).contains(response.status)
-            // A server that cannot answer a HEAD says anything. One that asks for patience is believed.
+            // A server that cannot answer a HEAD may answer anything. One that asks to wait is believed.
             let isTrusted = response.status < 400 || response.status == 429
             if isTrusted, !(isPage && job.isPageWanted) { return response }
         } catch let failure as FetchFailure where failure.reason == "connection lost" {
-            // The same, said by hanging up.
+            // The same, by closing the connection.
         }
         return try await fetch(.get)
     }
@@ -102,7 +102,7 @@ struct PageCheck: Sendable {
         Self.plainTypes.contains(response.mediaType ?? "") ? "text/markdown" : response.contentType
     }
 
-    /// Whether the URL looks like a file that is no page, of which the header is enough.
+    /// Whether the URL looks like a file that is no page, so that its header suffices.
     private var hasFileSuffix: Bool {
         guard let name = path.split(separator: "/").last, let dot = name.lastIndex(of: ".") else { return false }
         return Self.fileSuffixes.contains(name[name.index(after: dot)...].lowercased())

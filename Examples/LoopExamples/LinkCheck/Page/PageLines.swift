@@ -1,6 +1,6 @@
 internal import LoopFetch
 
-/// A parsed page, packed for the journey to the reducer.
+/// A parsed page, packed for its events.
 struct PageLines {
     /// A line for each target, in the order in which they first appear on the page.
     private(set) var lines: [String] = []
@@ -12,7 +12,7 @@ struct PageLines {
         var others: [String] = []
         var numbers: [String: Int] = [:]
         var targets: [(name: String, fragments: [String])] = []
-        // The parser's links are distinct, and their fragments are written in one way, so that none comes twice.
+        // The parser's links are distinct, and their fragments have one form, so that none occurs twice.
         for link in page.links {
             let fragment = link.fragment.map { FragmentText.encode($0) } ?? ""
             if link.target.utf8.count + fragment.utf8.count > LinkLines.bytesMax {
@@ -31,7 +31,7 @@ struct PageLines {
         lines = targets.flatMap { Self.lines($0.name, $0.fragments) }
     }
 
-    /// What events carry, none of it much larger than `bytesMax`. At least one.
+    /// The payloads of the events, none much larger than `bytesMax`. At least one.
     func contents(bytesMax: Int) -> [LinkCheck.PageContent] {
         var contents = [LinkCheck.PageContent()]
         var bytes = 0
@@ -63,7 +63,7 @@ struct PageLines {
         return parts.count > 1 && !parts[1].isEmpty ? "\(name)#\(FragmentText.encode(parts[1]))" : name
     }
 
-    /// A name for what is no URL, cut to what is worth reading.
+    /// A name for a reference that is no URL, cut to a readable length.
     private static func marked(_ mark: UInt8, _ reference: String) -> String {
         let text = FragmentText.encode(malformed: reference.count > 200 ? reference.prefix(200) + "…" : reference)
         return String(decoding: [mark], as: UTF8.self) + text

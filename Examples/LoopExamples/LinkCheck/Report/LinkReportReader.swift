@@ -1,9 +1,9 @@
-/// Reads the entries of a report off a state, target by target.
+/// Makes the entries of a report from a state, target by target.
 struct LinkReportReader {
     private let state: LinkCheckState
     private(set) var broken: [LinkReport.Broken] = []
     private(set) var redirects: [LinkReport.Redirect] = []
-    /// A page stands in many entries and is written once.
+    /// A page is in many entries, and its name is made once.
     private var printed: [UInt32: String] = [:]
 
     init(_ state: LinkCheckState) { self.state = state }

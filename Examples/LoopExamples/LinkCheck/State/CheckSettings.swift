@@ -4,7 +4,7 @@ public struct CheckSettings: Codable, Equatable, Sendable {
     public var site = ""
     /// Whether links out of the site are checked.
     public var checksExternal = false
-    /// After how many pages no further ones are read; nil: all are.
+    /// The largest number of pages that are read; nil for all.
     public var pagesMax: Int?
     /// What is not checked: URLs that begin with one of these, or match it where it has a `*`.
     public var ignored: [String] = []

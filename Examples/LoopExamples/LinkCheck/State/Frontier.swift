@@ -1,11 +1,10 @@
 internal import LoopCore
 
-/// What is still to be fetched: all targets in the order in which they were found, each of which is a request until it
-/// is answered.
+/// The targets to fetch, in the order in which they were found. Each is a request until it is answered.
 ///
-/// With a limit on pages the answers count in the order of the queue, whatever the order of their arrival, so that the
-/// same pages are read in every run; an answer that is early is held until its turn, and until the limit is reached not
-/// many are asked for ahead of it.
+/// With a limit on pages the answers count in the order of the queue, whatever the order of their arrival, so that every
+/// run reads the same pages. An early answer is held until its turn, and until the limit is reached only a few targets
+/// are requested ahead of it.
 struct Frontier: Sendable {
     private(set) var queue = Chunks<UInt32>()
     /// How many of the queue have been offered.
@@ -14,7 +13,7 @@ struct Frontier: Sendable {
     private(set) var takenCount = 0
     /// Early answers.
     private(set) var held: [UInt32: LinkCheck.Result] = [:]
-    /// From where in the queue on no pages are wanted any more; nil: there is no such place yet.
+    /// The position in the queue from which no more pages are wanted; nil if there is none yet.
     private(set) var filesFrom: Int?
     /// What is offered, by target.
     private(set) var requests: TrackedDictionary<UInt32, FetchJob> = [:]
@@ -56,7 +55,7 @@ struct Frontier: Sendable {
         return (queue[takenCount], outcome)
     }
 
-    /// What is offered from now on is only asked whether it is there.
+    /// Targets that are offered from now on are only checked for existence.
     mutating func wantFilesOnly() { filesFrom = filesFrom ?? offeredCount }
 
     /// The next of the queue, which may now be offered; nil when there is none.
@@ -81,7 +80,7 @@ struct Frontier: Sendable {
 }
 
 extension LinkCheck {
-    /// What one target has come to: an answer, with the parts of its page together, or none.
+    /// The result of one target: an answer, with the parts of its page joined, or none.
     enum Result: Codable, Sendable {
         case answered(Answer)
         case failed(status: Int?, error: String?)

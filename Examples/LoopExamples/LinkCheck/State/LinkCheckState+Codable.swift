@@ -73,7 +73,7 @@ extension LinkCheckState: Codable {
         try container.encode(frontier.held, forKey: .held)
     }
 
-    /// A state from a file must not be able to name what is not there.
+    /// A state from a file must not refer to targets that do not exist.
     private func check(_ container: KeyedDecodingContainer<Key>) throws {
         guard names.count == targets.count else { throw corrupt(.names, in: container) }
         guard frontier.queue.flattened.allSatisfy({ $0 < targets.count }) else { throw corrupt(.queue, in: container) }

@@ -67,7 +67,7 @@ extension LinkCheckState {
         }
     }
 
-    /// Sets what a target is, and looks at the links that waited for it.
+    /// Sets the kind of a target, and checks the links that waited for it.
     mutating func resolve(_ target: UInt32, _ phase: Target.Phase, status: Int, detail: UInt32 = 0) {
         targets.update(Int(target)) {
             $0.phase = phase

@@ -93,7 +93,7 @@ extension LinkCheckState {
         return number
     }
 
-    /// Notes that a target is fewer redirects away from a link than was known, and with it all that it leads to.
+    /// Notes that a target, and all that it leads to, is fewer redirects away from a link than was known.
     private mutating func approach(_ target: UInt32, hops: UInt8) {
         let known = targets[Int(target)]
         guard hops < known.hops else { return }

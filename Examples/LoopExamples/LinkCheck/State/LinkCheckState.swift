@@ -18,7 +18,7 @@ public struct LinkCheckState: Sendable {
     public internal(set) var linksCount = 0
     /// Those of them that are known to be broken; redirects are judged only at the end.
     public internal(set) var brokenLinksCount = 0
-    /// Targets that are known to be what they are.
+    /// Targets whose kind is known.
     public internal(set) var doneCount = 0
     /// Pages that were longer than what was read of them.
     public internal(set) var cutPagesCount = 0
@@ -47,7 +47,7 @@ public struct LinkCheckState: Sendable {
         fill()
     }
 
-    /// What should be being fetched, by target: all that is found and has no answer, in the order in which it was found.
+    /// The jobs to run, by target: every target without an answer, in the order in which it was found.
     public var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
 
     /// How many targets are known that are to be fetched, fetched ones included.

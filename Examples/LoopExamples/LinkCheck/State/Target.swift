@@ -10,9 +10,9 @@ struct Target: Sendable, Equatable {
         case queued
         /// A page whose anchors are known; `detail` is their number.
         case page
-        /// It answers; places in it are not known.
+        /// It answers; its anchors are not known.
         case file
-        /// It does not answer well; `detail` is the number of the error, 0 for none.
+        /// It has no good answer; `detail` is the number of the error, 0 for none.
         case broken
         /// It redirects; `detail` is the number of the target that it leads to.
         case redirect
