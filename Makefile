@@ -28,8 +28,7 @@ endif
 
 export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
 
-.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare \
-	docs build clean
+.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare docs build clean
 
 help:
 	@cat scripts/help.txt
