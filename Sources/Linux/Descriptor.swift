@@ -58,7 +58,7 @@ public struct Descriptor: ~Copyable, Sendable {
     /// The path of the open file as the system knows it, nil where `/proc` is not mounted.
     public var path: String? { FileSystem.link(at: "/proc/self/fd/\(number)") }
 
-    /// The bytes of the file from its beginning, at most so many. The position of the descriptor stays.
+    /// The first bytes of the file, up to `limit`. The position of the descriptor stays.
     /// - Throws: ``SystemError``.
     public func bytes(atMost limit: Int) throws(SystemError) -> [UInt8] {
         var code: Int32 = 0
@@ -114,10 +114,10 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 }
 
-/// Calls on descriptors that somebody else owns, such as a process's standard output.
+/// Calls on descriptors that have another owner, such as a process's standard output.
 public enum SystemCall {
     /// Writes everything, however long that takes.
-    /// - Throws: ``SystemError`` if nobody can read it any more, or if the disk is full.
+    /// - Throws: ``SystemError`` if the reader is gone, or if the disk is full.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var done = 0
         while done < bytes.count {

@@ -106,7 +106,7 @@ public enum FileSystem {
         guard unsafe mkdir(path, 0o755) == 0 else { throw SystemError("make the folder \(path)") }
     }
 
-    /// Makes a folder whose name begins so, and that nobody else has.
+    /// Makes a new folder whose name begins with `path`.
     /// - Returns: its path.
     /// - Throws: ``SystemError`` that names the place.
     public static func makeFolder(beginning path: String) throws(SystemError) -> String {

@@ -12,7 +12,7 @@ public enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 
-    /// Lets a write to a pipe that nobody reads fail, instead of ending this process.
+    /// Lets a write to a pipe without a reader fail, instead of ending this process.
     public static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
     /// The name that the system has for a signal.

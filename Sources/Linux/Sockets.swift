@@ -6,7 +6,7 @@ internal import Glibc
 
 /// Sockets by number, which their makers close.
 public enum Sockets {
-    /// Whether somebody accepts connections at a Unix socket path.
+    /// Whether a process accepts connections at a Unix socket path.
     public static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
 
     /// Sets an option that takes a number. An option that the system refuses stays as it is.
