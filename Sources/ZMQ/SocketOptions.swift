@@ -25,8 +25,9 @@ public struct SocketOptions: Sendable, Equatable {
     public var immediate: Bool = false
     /// How a dead host is noticed over TCP; nil leaves it to the system.
     public var keepalive: Keepalive? = Keepalive()
-    /// How many connections may wait to be accepted.
-    public var backlog: Int = 512
+    /// How many connections may wait to be accepted; the system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
+    /// those above it, and tries each again after seconds only: all peers of a reducer that was restarted come at once.
+    public var backlog: Int = 65_535
     /// Whether names may resolve to IPv6 addresses, and `tcp://*` binds both families.
     public var ipv6: Bool = false
 

@@ -40,13 +40,18 @@ func freeAddress() -> ReducerAddress {
 private func isFree(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
+    return withLoopback(port) { bind(descriptor, $0, $1) } == 0
+}
+
+/// Calls the body with the address of a port on loopback, as the system's calls take it.
+func withLoopback(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     return withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
     }
 }

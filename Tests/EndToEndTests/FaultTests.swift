@@ -63,6 +63,21 @@ import ZMQ
         #expect(site.server.requests.values.reduce(0, +) == 2 * requests)
     }
 
+    @Test func `a thousand connections that come while a reducer stands still are not dropped`() async throws {
+        let site = try CheckedSite(pages: 12, latency: .zero)
+        let cluster = try ProcessCluster(site: site.url)
+        _ = try await cluster.status { $0.epoch == 1 }
+        let port = try #require(UInt16(cluster.address.description.split(separator: ":").last ?? ""))
+        cluster.reducer.send(SIGSTOP)
+        // The system tries a dropped one again after 1 s, 3 s, 7 s and so on, and it is dropped again.
+        for offset in UInt16(0)...2 {
+            #expect(WaitingConnections(1000, port: port + offset).standing(within: 5) == 1000)
+        }
+        cluster.reducer.send(SIGCONT)
+        try cluster.startWorker("a")
+        _ = try await cluster.report()
+    }
+
     @Test func `G11 garbage on all three sockets changes nothing, and is counted`() async throws {
         let site = try CheckedSite(pages: 240, latency: .milliseconds(100))
         let calm = try ProcessCluster(site: site.url)
@@ -114,15 +129,7 @@ import ZMQ
     private func plainBytes(to port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        let connected = withLoopback(port) { connect(descriptor, $0, $1) }
         guard connected == 0 else { return }
         let request = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
