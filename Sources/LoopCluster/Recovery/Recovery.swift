@@ -40,7 +40,7 @@ public struct Recovery<Definition: LoopDefinition> {
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
         isStopped: (() -> Bool)? = nil,
-        pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
+        pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         try self.init(
             definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
@@ -52,7 +52,7 @@ public struct Recovery<Definition: LoopDefinition> {
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
         breaking rules: BrokenRules, isStopped: (() -> Bool)? = nil,
-        pages: ((_ after: UInt64) throws -> DecodedPage<Definition.Event>)? = nil
+        pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, limit, ignoresArguments)
@@ -91,37 +91,14 @@ public struct Recovery<Definition: LoopDefinition> {
     }
 
     private mutating func replay(
-        _ limit: Seq?, _ isStopped: (() -> Bool)?, _ pages: (UInt64) throws -> DecodedPage<Definition.Event>
+        _ limit: Seq?, _ isStopped: (() -> Bool)?, _ pages: (UInt64) throws -> DecodedPage
     ) throws {
         defer { core.note?.leave() }
         while true {
             let page = try pages(core.position)
             if page.records.isEmpty { return }
-            let mayBeMore =
-                try page.events.isEmpty
-                ? core.core.replay(page.records, limit, isStopped, &counts) : replay(page, limit, isStopped)
-            if !mayBeMore { return }
+            if !(try core.core.replay(page, limit, isStopped, &counts)) { return }
         }
-    }
-
-    /// - Returns: whether there may be more before the limit.
-    private mutating func replay(
-        _ page: DecodedPage<Definition.Event>, _ limit: Seq?, _ isStopped: (() -> Bool)?
-    ) throws(RecoveryError) -> Bool {
-        for (index, record) in page.records.enumerated() {
-            if let isStopped, isStopped() { throw .stopped }
-            let position = core.position + 1
-            guard JournaledCore.beginReplay(of: record, at: position, limit, core.note, &counts) else { return false }
-            // Events of another schema are for the definition to migrate.
-            let isDecoded = core.journaledDefinition?.schema == UInt64(Definition.schema)
-            do {
-                try core.apply(record, event: isDecoded ? page.events[index] : nil)
-            } catch {
-                throw RecoveryError(error, after: core.seq, at: position)
-            }
-            core.note?.leave()
-        }
-        return true
     }
 }
 
@@ -132,17 +109,23 @@ struct ReplayCounts {
 }
 
 extension JournaledCore {
-    /// Applies records up to a seq, decoding their events.
+    /// Applies records up to a seq, decoding the events that are not decoded yet.
     /// - Returns: whether there may be more before the limit.
     fileprivate mutating func replay(
-        _ records: [Record], _ limit: Seq?, _ isStopped: (() -> Bool)?, _ counts: inout ReplayCounts
+        _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ counts: inout ReplayCounts
     ) throws(RecoveryError) -> Bool {
-        let note = note
-        for record in records {
+        let (note, decoded) = (note, page.events)
+        for index in page.records.indices {
+            let record = page.records[index]
             if let isStopped, isStopped() { throw .stopped }
             guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
             do {
-                try apply(record)
+                // Events of another schema are for the definition to migrate.
+                if let decoded, let place = decoded.place(of: index), journaledDefinition?.schema == loop.schema {
+                    try decoded.lend(place) { _ = try apply(record, decoded: $0) }
+                } else {
+                    try apply(record)
+                }
             } catch {
                 throw RecoveryError(error, after: seq, at: position)
             }
@@ -162,22 +145,6 @@ extension JournaledCore {
         }
         counts.records += 1
         return true
-    }
-}
-
-/// Some records of a journal, in order, and their events as far as they were decoded ahead.
-public struct DecodedPage<Event: Sendable>: Sendable {
-    /// The records, in the order of their positions; empty at the end of the journal.
-    public let records: [Record]
-    /// For each record its event, or nil where it has none or it could not be decoded; empty: nothing was decoded.
-    public let events: [Event?]
-
-    /// Creates a page from its parts.
-    /// - Precondition: there is one place in `events` for each record, or `events` is empty.
-    public init(records: [Record], events: [Event?] = []) {
-        precondition(events.isEmpty || events.count == records.count, "each record has its place among the events")
-        self.records = records
-        self.events = events
     }
 }
 

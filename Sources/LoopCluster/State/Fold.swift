@@ -90,6 +90,7 @@ where Definition.State == State, Definition.Event == Event {
 
     // MARK: Events
 
+    @inline(__always)
     mutating func apply(
         _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
     ) throws {
@@ -100,6 +101,7 @@ where Definition.State == State, Definition.Event == Event {
         evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
     }
 
+    @inline(__always)
     mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
         event.read(as: Event.self) { definition.reduce(&state, $0, step.transition) }

@@ -41,13 +41,6 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     package var state: Definition.State { fold.state }
     package var definition: Definition { fold.definition }
 
-    /// Applies one record, whose event the caller may have decoded already. See `JournaledCore.apply`.
-    @discardableResult
-    package mutating func apply(_ record: Record, event: Definition.Event?) throws -> [LiveChange] {
-        guard let event else { return try core.apply(record) }
-        return try lend(event) { try core.apply(record, decoded: $0) }
-    }
-
     /// Applies one record. See `JournaledCore.apply`.
     @discardableResult
     package mutating func apply(_ record: Record) throws -> [LiveChange] { try core.apply(record) }

@@ -1,4 +1,3 @@
-import CBOR
 import LoopCluster
 import LoopCore
 import LoopLock
@@ -10,10 +9,11 @@ final class ReplayReader<Event: Codable & Sendable> {
     /// A page on its way.
     private struct Pending {
         let end: UInt64
-        let decoded: Monitor<DecodedPage<Event>?>
+        let decoded: Monitor<DecodedPage?>
     }
 
     private let journal: any Journal
+    private let coder: any ValueCoder
     private let depth: Int
     private var pending: [Pending] = []
     private var isAtEnd = false
@@ -21,13 +21,14 @@ final class ReplayReader<Event: Codable & Sendable> {
     /// Small enough for the first page to come soon, large enough for a thread to be worth it.
     private static var pageBytes: Int { 512 << 10 }
 
-    init(_ journal: any Journal) {
+    init(_ journal: any Journal, coder: any ValueCoder) {
         self.journal = journal
+        self.coder = coder
         depth = max(2, min(16, SystemInfo.processorsCount))
     }
 
     /// The records after a position; asked for in order.
-    func page(after position: UInt64) throws -> DecodedPage<Event> {
+    func page(after position: UInt64) throws -> DecodedPage {
         while !isAtEnd, pending.count < depth { try readAhead(pending.last?.end ?? position) }
         guard !pending.isEmpty else { return DecodedPage(records: []) }
         return pending.removeFirst().decoded.wait(
@@ -40,18 +41,12 @@ final class ReplayReader<Event: Codable & Sendable> {
             isAtEnd = true
             return
         }
-        let decoded = Monitor<DecodedPage<Event>?>(nil)
-        _ = try NodeThread("loop-replay") {
-            let page = DecodedPage(records: records, events: records.map(Self.event))
+        let decoded = Monitor<DecodedPage?>(nil)
+        _ = try NodeThread("loop-replay") { [coder] in
+            let page = DecodedPage(decoding: records, as: Event.self, coder: coder)
             decoded.withLock { $0 = page }
             decoded.broadcast()
         }
         pending.append(Pending(end: position + UInt64(records.count), decoded: decoded))
-    }
-
-    /// What cannot be decoded is left to who applies it, and says why.
-    private static func event(of record: Record) -> Event? {
-        guard case .event(let event) = record else { return nil }
-        return try? CBOR.decode(Event.self, from: Array(event.bytes))
     }
 }

@@ -62,9 +62,10 @@ struct ReducerService<Definition: LoopDefinition> {
         isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
-        let reader = ReplayReader<Definition.Event>(journal)
+        let coder = CBORCoder()
+        let reader = ReplayReader<Definition.Event>(journal, coder: coder)
         let recovery = try Recovery(
-            definition, from: journal, coder: CBORCoder(), reinterprets: configuration.reinterprets, note: note,
+            definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
             isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         if isStopping() { throw RecoveryError.stopped }
         for note in recovery.notes { log.note(note) }

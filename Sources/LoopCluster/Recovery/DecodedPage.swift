@@ -1,0 +1,61 @@
+import LoopCollections
+public import LoopCore
+import LoopWire
+
+/// Some records of a journal, in order, and their events as far as they were decoded ahead.
+public struct DecodedPage: Sendable {
+    /// The records, in the order of their positions; empty at the end of the journal.
+    public let records: [Record]
+    /// Nil: nothing was decoded.
+    let events: (any DecodedEvents)?
+
+    /// Creates a page of which nothing is decoded.
+    public init(records: [Record]) {
+        self.records = records
+        events = nil
+    }
+
+    /// Decodes the events of the records. Those that cannot be decoded are left to the replay, whose error says why.
+    /// - Parameter type: of the events in the present schema.
+    public init<Event: Codable & Sendable>(decoding records: [Record], as type: Event.Type, coder: any ValueCoder) {
+        self.records = records
+        events = EventColumn<Event>(records, coder)
+    }
+}
+
+/// The decoded events of some records. Whoever replays them need not know their type.
+protocol DecodedEvents: Sendable {
+    /// Where the event of a record is.
+    /// - Parameter index: of the record in its page.
+    /// - Returns: nil: the record has no event, or it could not be decoded.
+    func place(of index: Int) -> Int?
+
+    /// Lends the event at a place.
+    func lend(_ place: Int, to body: (borrowing Lent) throws -> Void) rethrows
+}
+
+/// Only decoded events are kept, and no optionals of them: code that is not specialised for a type looks its optional up at run
+/// time, which took a tenth of a replay.
+private struct EventColumn<Event: Codable & Sendable>: DecodedEvents {
+    private var events: [Event] = []
+    private var places: [Int?] = []
+
+    init(_ records: [Record], _ coder: any ValueCoder) {
+        events.reserveCapacity(records.count)
+        places.reserveCapacity(records.count)
+        for record in records {
+            guard case .event(let event) = record, let decoded = try? coder.decode(Event.self, from: event.bytes) else {
+                places.append(nil)
+                continue
+            }
+            places.append(events.count)
+            events.append(decoded)
+        }
+    }
+
+    func place(of index: Int) -> Int? { places[index] }
+
+    func lend(_ place: Int, to body: (borrowing Lent) throws -> Void) rethrows {
+        try LoopCollections.lend(events[place]) { try body($0) }
+    }
+}
