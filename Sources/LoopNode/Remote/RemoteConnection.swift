@@ -22,19 +22,17 @@ public final class RemoteConnection: Sendable {
         let take: @Sendable (ObserverAction) -> PeerShell.Observed
     }
 
-    private struct Observers {
-        var next = 1
-        var all: [Int: @Sendable (ObserverAction) -> Void] = [:]
-        /// The newest state, for those who come later.
-        var latest: ObserverAction?
-        var standing: ObserverAction?
-        var ended: ObserverAction?
-        var failure: NodeError?
-    }
-
     private let gate: OutboxGate
     private let ownExecutor: ConnectionExecutor
-    private let observers = Locked(Observers())
+    private let watchers = Watchers<ObserverAction> { action in
+        switch action {
+        case .state: .state
+        case .standing: .standing
+        case .ended: .ended
+        case .send, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
+        }
+    }
+    private let knownFailure = Locked<NodeError?>(nil)
     private let recovered: RecoveredEvents?
     private let thread: NodeThread
 
@@ -78,12 +76,15 @@ public final class RemoteConnection: Sendable {
             self.gate = gate
             let executor = ConnectionExecutor(wakeup: gate.wakeup)
             ownExecutor = executor
-            let observers = observers
+            let (watchers, knownFailure) = (watchers, knownFailure)
             let life = Life(
                 loop: loop, schema: schema, reducer: reducer, name: name, follower: follower, outbox: outbox,
                 stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: logsFailure,
                 log: NodeLog(name: name.isEmpty ? "observer" : name, write: log), gate: gate, executor: executor,
-                tell: { Self.tell(observers, $0) }, fail: { failure in observers.withLock { $0.failure = failure } })
+                tell: { action in
+                    watchers.post(action)
+                    watchers.deliver()
+                }, fail: { failure in knownFailure.withLock { $0 = failure } })
             let isOver = Monitor(false)
             thread = try NodeThread("loop-remote") {
                 let own = pthread_self()
@@ -109,31 +110,15 @@ public final class RemoteConnection: Sendable {
     deinit { gate.requestStop() }
 
     /// Why the connection ended, where something went wrong.
-    public var failure: NodeError? { observers.withLock { $0.failure } }
+    public var failure: NodeError? { knownFailure.withLock { $0 } }
 
-    /// Calls `body` on the connection's thread with the newest state, if there is one, and with everything after it.
-    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int {
-        let (id, known) = observers.withLock { observers in
-            observers.next += 1
-            observers.all[observers.next] = body
-            return (observers.next, [observers.latest, observers.standing, observers.ended])
-        }
-        for action in known { if let action { body(action) } }
-        return id
-    }
+    /// Calls `body` with the newest state, if there is one, and with everything after it: from any thread, one call at a time and
+    /// in order.
+    /// - Returns: what ends it, for `stopObserving`.
+    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int { watchers.add(body) }
 
     /// Ends an observation. Does nothing when it has ended.
-    public func stopObserving(_ id: Int) { observers.withLock { $0.all[id] = nil } }
-
-    private static func tell(_ observers: Locked<Observers>, _ action: ObserverAction) {
-        let bodies = observers.withLock { observers in
-            if case .state = action { observers.latest = action }
-            if case .standing = action { observers.standing = action }
-            if case .ended = action { observers.ended = action }
-            return Array(observers.all.values)
-        }
-        for body in bodies { body(action) }
-    }
+    public func stopObserving(_ id: Int) { watchers.remove(id) }
 
     /// What became of the events that an earlier process had left in the outbox; waits until all of it is known. Empty
     /// without an outbox file.

@@ -103,8 +103,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection))
     }
 
-    /// Calls `body` with what is known and with everything after it, from any thread, one call at a time for each kind of
-    /// news and in order.
+    /// Calls `body` with what is known and with everything after it, from any thread, one call at a time and in order.
     /// - Returns: what ends that. It keeps the connection until it is released.
     package func look(
         _ body: @escaping @Sendable (RemoteStates<Definition.State>.News) -> Void

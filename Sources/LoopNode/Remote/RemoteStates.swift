@@ -11,21 +11,6 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         case ended(exitCode: Int32, text: String)
     }
 
-    /// The newest of each kind of news, and how many there had been when it came.
-    private struct Known {
-        var count = 0
-        var state: Numbered?
-        var standing: Numbered?
-        var ended: Numbered?
-        var viewers: [Int: Viewer] = [:]
-        var next = 0
-    }
-
-    private struct Numbered {
-        let number: Int
-        let news: News
-    }
-
     private struct Followed {
         var follower: StateFollower<Value>
         /// A whole state that nobody has looked at yet.
@@ -33,7 +18,13 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     }
 
     private let followed: Locked<Followed>
-    private let known = Locked(Known())
+    private let watchers = Watchers<News> { news in
+        switch news {
+        case .state: .state
+        case .standing: .standing
+        case .ended: .ended
+        }
+    }
     private let divergences = Locked(0)
     /// Whether a state is made of the one before; then none can be left unread.
     private let dependsOnTheLast: Bool
@@ -56,40 +47,39 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     func take(_ action: ObserverAction) -> PeerShell.Observed {
         switch action {
         case .standing(let standing): tell(.standing(standing))
-        case .ended(let exitCode, let text): tell(.ended(exitCode: exitCode, text: text))
-        case .state where !dependsOnTheLast && known.withLock({ $0.viewers.isEmpty }):
+        case .ended(let exitCode, let text):
+            // Nothing comes after the end.
+            readUnread()
+            tell(.ended(exitCode: exitCode, text: text))
+        case .state where !dependsOnTheLast && watchers.isEmpty:
             followed.withLock { $0.unread = action }
             // Somebody may have come meanwhile.
-            if known.withLock({ !$0.viewers.isEmpty }) { readUnread() }
+            if !watchers.isEmpty { readUnread() }
         case .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused:
-            return follow { _ in action }
+            return follow(action)
         }
         return .fine
     }
 
-    private func readUnread() {
-        _ = follow { followed in
-            defer { followed.unread = nil }
-            return followed.unread
-        }
-    }
+    private func readUnread() { _ = follow(nil) }
 
-    /// Takes an action, and tells what comes of it.
-    private func follow(_ next: (inout Followed) -> ObserverAction?) -> PeerShell.Observed {
-        var states: [(Seq, Value)] = []
+    /// Takes an action, after the state that was left unread, and tells what comes of it.
+    private func follow(_ action: ObserverAction?) -> PeerShell.Observed {
         var divergence: StateDivergence?
         let shown = followed.withLock { followed -> Seq? in
-            guard let action = next(&followed) else { return nil }
-            followed.follower.take(action) { step in
-                switch step {
-                case .shows(let seq, let value): states.append((seq, value))
-                case .diverged(let new): divergence = new
-                case .misses: break
+            // Posted under the lock, so that states are told in their order.
+            for case .some(let action) in [followed.unread.take(), action] {
+                followed.follower.take(action) { step in
+                    switch step {
+                    case .shows(let seq, let value): watchers.post(.state(seq, value))
+                    case .diverged(let new): divergence = new
+                    case .misses: break
+                    }
                 }
             }
             return followed.follower.current?.seq
         }
-        for (seq, value) in states { tell(.state(seq, value)) }
+        watchers.deliver()
         guard let divergence else { return .fine }
         divergences.withLock { $0 += 1 }
         if case .unreadable = divergence {
@@ -102,62 +92,22 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     }
 
     private func tell(_ news: News) {
-        let (numbered, viewers) = known.withLock { known in
-            known.count += 1
-            let numbered = Numbered(number: known.count, news: news)
-            switch news {
-            case .state: known.state = numbered
-            case .standing: known.standing = numbered
-            case .ended: known.ended = numbered
-            }
-            return (numbered, Array(known.viewers.values))
-        }
-        for viewer in viewers { viewer.take(numbered) }
+        watchers.post(news)
+        watchers.deliver()
     }
 
     // MARK: Those who look
 
-    /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time for each kind of
-    /// news and in order.
+    /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time and in order.
     func look(_ body: @escaping @Sendable (News) -> Void) -> Int {
-        let viewer = Viewer(body)
-        let id = known.withLock { known in
-            known.next += 1
-            known.viewers[known.next] = viewer
-            return known.next
-        }
         readUnread()
-        let all = known.withLock { [$0.state, $0.standing, $0.ended] }
-        for numbered in all { if let numbered { viewer.take(numbered) } }
+        let id = watchers.add(body)
+        // A state that came meanwhile was left unread, for nobody watched.
+        readUnread()
         return id
     }
 
-    func lookAway(_ id: Int) { known.withLock { $0.viewers[id] = nil } }
-
-    /// Somebody who looks: is told nothing that is older than what they were told before.
-    private final class Viewer: Sendable {
-        private let newest = Locked((state: 0, standing: 0, ended: 0))
-        private let body: @Sendable (News) -> Void
-
-        init(_ body: @escaping @Sendable (News) -> Void) { self.body = body }
-
-        func take(_ numbered: Numbered) {
-            let isNew = newest.withLock { newest in
-                switch numbered.news {
-                case .state: Self.isNew(numbered.number, &newest.state)
-                case .standing: Self.isNew(numbered.number, &newest.standing)
-                case .ended: Self.isNew(numbered.number, &newest.ended)
-                }
-            }
-            if isNew { body(numbered.news) }
-        }
-
-        private static func isNew(_ number: Int, _ newest: inout Int) -> Bool {
-            guard number > newest else { return false }
-            newest = number
-            return true
-        }
-    }
+    func lookAway(_ id: Int) { watchers.remove(id) }
 }
 
 extension RemoteStates {

@@ -1,0 +1,66 @@
+import CBOR
+import LoopCluster
+import LoopCore
+import LoopLock
+import Testing
+
+@testable import LoopNode
+
+@Suite(.timeLimit(.minutes(5))) struct `What is known of a state elsewhere` {
+    private let states = RemoteStates<Int>(
+        StateFollower(Int.self), dependsOnTheLast: false, log: NodeLog(name: "test", write: { _ in }), advice: "")
+    private let heard = Locked<[String]>([])
+
+    @Test func `the newest state is the last that is told, also where it comes while the one before is told`() throws {
+        try take(1)
+        let id = states.look { [self] news in
+            if case .state(Seq(1), _) = news { onOtherThread { try take(2) } }
+            hear(news)
+        }
+        #expect(heard.withLock { $0 } == ["1", "2"])
+        states.lookAway(id)
+        try take(3)
+        #expect(heard.withLock { $0 } == ["1", "2"])
+    }
+
+    @Test func `a state that nobody looked at comes before those after it, and before the end`() throws {
+        try take(1)
+        _ = states.take(.again(Seq(2), try CBOR.encode(2)))
+        try take(3)
+        _ = states.take(.ended(exitCode: 0, text: "over"))
+        _ = states.look(hear)
+        #expect(heard.withLock { $0 } == ["3", "over"])
+    }
+
+    @Test func `a state that came whole is not shown after one that came in parts`() throws {
+        try take(1)
+        _ = states.take(.again(Seq(2), try CBOR.encode(2)))
+        _ = states.look(hear)
+        #expect(heard.withLock { $0 } == ["2"])
+    }
+
+    private func take(_ number: Int) throws {
+        _ = states.take(.state(Seq(UInt64(number)), try CBOR.encode(number)))
+    }
+
+    @Sendable private func hear(_ news: RemoteStates<Int>.News) {
+        let text =
+            switch news {
+            case .state(_, let value): "\(value)"
+            case .standing: "standing"
+            case .ended(_, let text): text
+            }
+        heard.withLock { $0.append(text) }
+    }
+
+    /// Returns when the other thread has returned from `body`.
+    private func onOtherThread(_ body: @escaping @Sendable () throws -> Void) {
+        let isDone = Monitor(false)
+        _ = try? NodeThread("other") {
+            try? body()
+            isDone.withLock { $0 = true }
+            isDone.broadcast()
+        }
+        isDone.wait(until: { $0 }, then: { _ in })
+    }
+}
