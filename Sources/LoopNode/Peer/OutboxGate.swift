@@ -45,6 +45,8 @@ final class OutboxGate: Sendable {
         var lastTicket: UInt64 = 0
         /// Why nothing is accepted any more.
         var closed: SendRefusal?
+        /// The owning thread will look at what is posted before it sleeps.
+        var isAwake = false
 
         var hasSpace: Bool {
             posted.run.count + outboxCount < countMax && posted.run.byteCount + outboxBytes < bytesMax
@@ -87,14 +89,14 @@ final class OutboxGate: Sendable {
     /// Readable when there is something to take.
     var descriptor: Int32 { wakeup.descriptor }
 
-    /// Changes the state, and wakes the owning thread if that has something to take, and had nothing before.
+    /// Changes the state, and wakes the owning thread if that sleeps and has something to take, and had nothing before.
     private func change<Value: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let (value, wakes) = try state.withLock { (state) throws(Failure) in
             let wasEmpty = state.posted.isEmpty
             let value = try body(&state)
-            return (value, wasEmpty && !state.posted.isEmpty)
+            return (value, wasEmpty && !state.posted.isEmpty && !state.isAwake)
         }
         if wakes { wakeup.signal() }
         return value
@@ -174,6 +176,17 @@ final class OutboxGate: Sendable {
     func requestStop() { change { $0.posted.isStop = true } }
 
     // MARK: The owning thread
+
+    /// The thread is awake: it will call `maySleep` before it sleeps. Until then nothing signals.
+    func begin() { state.withLock { $0.isAwake = true } }
+
+    /// Whether nothing is posted. From then on what is posted wakes the thread.
+    func maySleep() -> Bool {
+        state.withLock { state in
+            state.isAwake = !state.posted.isEmpty
+            return !state.isAwake
+        }
+    }
 
     /// Takes everything that was posted. `posted` gives its storage in exchange, so two of them suffice for life.
     /// - Parameter isSignalled: whether the descriptor may be readable.

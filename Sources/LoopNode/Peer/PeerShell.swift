@@ -91,7 +91,7 @@ struct PeerShell: ~Copyable {
     private mutating func live(stopLimit: Duration) throws -> End {
         while true {
             let now = SystemClock.monotonic
-            var deadline = observer.map { driver.machine.deadline(with: $0) } ?? driver.machine.deadline
+            var deadline = nextDeadline
             deadline = min(deadline, wait.deadline)
             if let stoppedAt = driver.stoppedAt {
                 deadline = min(deadline, stoppedAt + stopLimit)
@@ -102,10 +102,19 @@ struct PeerShell: ~Copyable {
                     return .stopped
                 }
             }
-            let maySleep = executor?.maySleep() ?? true
+            let maySleep = gate.maySleep() && executor?.maySleep() ?? true
             try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
+            gate.begin()
             executor?.begin()
             if let end = try turn() { return end }
+        }
+    }
+
+    /// When the machines want their next turn.
+    private var nextDeadline: MonotonicTime {
+        switch observer {
+        case .some(let observer): driver.machine.deadline(with: observer)
+        case .none: driver.machine.deadline
         }
     }
 
@@ -123,7 +132,7 @@ struct PeerShell: ~Copyable {
             if let end = try act(at: now) { return end }
             executor.runJobs()
         }
-        driver.takePosted(at: now, isSignalled: executor != nil || polls.isReadable(gateItem))
+        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
         if let end = try act(at: now) { return end }
         try flush()
         try watchWait(at: now)

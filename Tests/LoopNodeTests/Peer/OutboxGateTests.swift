@@ -22,6 +22,22 @@ import Testing
         #expect(!isSignalled)
     }
 
+    @Test func `does not signal while the owning thread is awake, which takes what was posted before it sleeps`()
+        async throws
+    {
+        gate.begin()
+        try await gate.send(event(1))
+        #expect(!isSignalled)
+        #expect(!gate.maySleep())
+        try await gate.send(event(2))
+        #expect(!isSignalled)
+        #expect(take().run.count == 2)
+
+        #expect(gate.maySleep())
+        gate.end(EffectID(feedback: 0, seq: Seq(1), index: 0), Attempt(epoch: 1, count: 1), nil)
+        #expect(isSignalled)
+    }
+
     @Test func `G10 lets senders in when there is room, in the order in which they came`() async throws {
         for number in 1...2 as ClosedRange<UInt8> { try await gate.send(event(number)) }
         let first = Task { try await gate.send(event(3)) }
