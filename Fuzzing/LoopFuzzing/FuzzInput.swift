@@ -16,7 +16,7 @@ struct FuzzInput {
         return value
     }
 
-    /// A count of 2 bytes, the lowest first, and so many bytes, or as many as there are.
+    /// A count of 2 bytes, the lowest first, and as many bytes, or fewer where the input ends.
     mutating func chunk() -> [UInt8] {
         let count = Int(byte()) | Int(byte()) << 8
         let chunk = rest.prefix(count)

@@ -3,7 +3,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// An input to begin with: what our own code writes. Kept as a file of the corpus, and made anew by the tests.
+/// An input to begin with: what our own code writes. Kept as a file of the corpus, and made again by the tests.
 public struct FuzzSeed: Sendable {
     public let name: String
     public let bytes: [UInt8]

@@ -36,7 +36,7 @@ public struct FuzzTarget: Sendable {
     }
 }
 
-/// How much memory reading an input may take at most at one time, beside what stays for the next one.
+/// How much memory reading an input may take at most at one time, besides what stays for the next one.
 ///
 /// It is in proportion to the input's bytes: a length that is only announced commands none.
 public struct AllocationBudget: Equatable, Sendable {

@@ -35,7 +35,7 @@ internal import Glibc
                 size += try file.write(zeros, size..<byteCount, at: size)
             } catch {
                 throw SystemError(
-                    "write \(name)", code: error.code, hint: "it needs \(byteCount) bytes beside the journal")
+                    "write \(name)", code: error.code, hint: "it needs \(byteCount) bytes in the folder of the journal")
             }
         }
         let mapped = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)

@@ -53,7 +53,7 @@ extension SQLiteJournal {
     static func finishCut(_ paths: JournalPaths, _ disk: Disk, report: inout [String]) throws(JournalError) {
         guard disk.exists(paths.replacement) else { return }
         if disk.exists(paths.file) { try disk.rename(paths.file, to: paths.damaged.file) }
-        // A log is never left beside a file that it is not of.
+        // A log is never left next to a file to which it does not belong.
         if disk.exists(paths.log) { try disk.rename(paths.log, to: paths.damaged.log) }
         try disk.remove(paths.index)
         try disk.syncFolder(Disk.folder(of: paths.file))

@@ -118,7 +118,7 @@ extension SQLiteJournal {
                 tail: tail, report: report, lock: nil))
     }
 
-    /// A file that is no database at all is refused before anything is made beside it.
+    /// A file that is no database at all is refused before anything is made next to it.
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
         guard Disk().exists(paths.file) else { return }
         let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }

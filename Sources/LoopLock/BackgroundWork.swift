@@ -6,10 +6,10 @@
 #endif
 internal import Synchronization
 
-/// Long work on a thread of its own, beside threads that others wait for.
+/// Long work on a thread of its own, next to threads that others wait for.
 ///
 /// A thread that computes keeps its processor until the scheduler's next tick, 4 ms on many systems, while one that was
-/// woken in the meantime waits for it, now and then beside an idle processor; priorities do not change that. So
+/// woken in the meantime waits for it, now and then next to an idle processor; priorities do not change that. So
 /// background work gives way by itself: it sleeps for a moment whenever it has computed for half a millisecond.
 public enum BackgroundWork {
     /// How long it computes before it sleeps, in nanoseconds.

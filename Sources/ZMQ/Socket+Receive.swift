@@ -4,7 +4,7 @@ internal import CZMQ
 internal import Glibc
 
 extension Socket {
-    /// After so many malformed messages in a row a receive returns, so that their sender cannot hold the turn.
+    /// A receive returns after this many malformed messages in a row, so that their sender cannot hold the turn.
     private static var malformedInARowMax: Int { 64 }
 
     /// Takes the next message, if there is one; never waits. The socket must not be a router.

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Seed 7878: the copy's journal has no event of what was shown last, and its epochs have lower numbers.
-    @Test func `lets an observer begin anew where a journal was put back, and only there`() throws {
+    @Test func `lets an observer start over where a journal was put back, and only there`() throws {
         var checkers = try wanderer()
         try show(second, &checkers)
         try checkers.observe(.beganAnew(peer: 7))

@@ -43,7 +43,7 @@ public struct ParsedPage: Sendable, Equatable {
     /// How many distinct links have a scheme that is not fetched, such as `mailto:` or `javascript:`.
     public var otherSchemesCount = 0
 
-    /// Whether reading was given up before the end, since the markup is nested so deeply, or has so many attributes in
+    /// Whether reading was given up before the end, since the markup is nested too deeply, or has too many attributes in
     /// one tag, that no page for people can be meant. What was found up to there counts.
     public var isCut = false
 

@@ -33,7 +33,7 @@ struct ObserverRun {
         case published
         /// A frame over DEALER: the bytes.
         case reply
-        /// Time: so many times 50 milliseconds.
+        /// Time, in steps of 50 milliseconds.
         case wait
     }
 
@@ -53,7 +53,7 @@ struct ObserverRun {
             time += 50 * Int64(input.byte())
             machine.advance(to: .zero + .milliseconds(time))
         }
-        // In another history seqs begin anew, and in an older epoch: in a journal that was put back.
+        // In another history seqs start over, and in an older epoch: in a journal that was put back.
         if machine.history != history || machine.epoch.number < epoch.number { (seq, shown) = (nil, nil) }
         var hasDiverged = false
         for action in machine.takeActions() where !hasDiverged || !action.buildsOnTheLast {

@@ -43,7 +43,7 @@ struct PeerRun {
         case published
         /// A frame over DEALER: the bytes.
         case reply
-        /// Time: so many times 50 milliseconds.
+        /// Time, in steps of 50 milliseconds.
         case wait
         /// The process sends an event: the bytes.
         case send

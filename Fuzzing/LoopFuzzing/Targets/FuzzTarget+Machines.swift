@@ -24,7 +24,7 @@ extension FuzzTarget {
         case control
         /// A frame over PUSH: the bytes.
         case batch
-        /// Time: so many times 50 milliseconds.
+        /// Time, in steps of 50 milliseconds.
         case wait
         /// A peer of another version.
         case otherVersion

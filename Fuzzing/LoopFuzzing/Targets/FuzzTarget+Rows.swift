@@ -78,7 +78,7 @@ final class JournalForgery {
     init() throws {
         let template = Self.template
         path = Self.newPath()
-        guard !template.isEmpty else { throw FuzzFinding("an empty journal cannot be made beside \(path)") }
+        guard !template.isEmpty else { throw FuzzFinding("an empty journal cannot be made next to \(path)") }
         FileBytes.write(template, to: path)
     }
 

@@ -6,7 +6,7 @@ import LoopWire
 
 extension [UInt8] {
     /// Appends a record's kind and the fields of bounded size behind it: room is made once for all of them.
-    /// - Parameter more: how many bytes `write` appends beside them.
+    /// - Parameter more: how many bytes `write` appends besides them.
     @inline(__always)
     mutating func fields(_ kind: Record.Kind, and more: Int = 0, _ write: (inout OutputSpan<UInt8>) -> Void) {
         // The largest, a quarantined entry's, take 3 bytes and 11 numbers of at most 10.

@@ -43,7 +43,7 @@ public struct RecordLog: Sequence, Sendable {
         seqs = (seqs?.lowerBound ?? event.seq)...Swift.max(seqs?.upperBound ?? event.seq, event.seq)
     }
 
-    /// Makes room for so many bytes.
+    /// Makes room for a number of bytes.
     mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
     /// Reads the records back, in order.

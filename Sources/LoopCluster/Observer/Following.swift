@@ -16,7 +16,7 @@ public struct Following: Equatable, Sendable {
     public var states: States
     /// The name of the section of the state that is followed; empty: all of it.
     public var section: String
-    /// Whether transitions are shown as they are, to people. Not beside `.events`, which come the same way.
+    /// Whether transitions are shown as they are, to people. Not together with `.events`, which come the same way.
     public var transitions: Bool
 
     /// - Parameters:

@@ -29,7 +29,7 @@ public struct ReplayCrash: Equatable, Sendable {
 }
 
 extension CrashNote {
-    /// After so many ends at one position that no signal explains, such as those for want of memory, the start stops.
+    /// The start stops after this many ends at one position that no signal explains, such as those for want of memory.
     private static let replayCrashesMax: UInt64 = 3
 
     /// Begins a new life of the process: judges what the note says of the last one, and clears it.

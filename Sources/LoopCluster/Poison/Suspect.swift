@@ -30,7 +30,7 @@ public struct Suspect: Equatable, Sendable {
         self.crashes = crashes
     }
 
-    /// After so many crashes an entry is set aside.
+    /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
 
     /// Whether it is the same entry: the same bytes, and the same effect or else the same number of the same session.

@@ -144,7 +144,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     package var waitingSessions: [SessionID] { reducer.poison.deferred.batches.map(\.session) }
 }
 
-/// Who listens beside the workers; the shell learns it from the publisher's subscriptions.
+/// The listeners besides the workers; the shell learns it from the publisher's subscriptions.
 public struct Subscriptions: Equatable, Sendable {
     /// The streams of updates that somebody follows, each once, in the order in which they came.
     public var streams: [UpdateStream] = []

@@ -51,7 +51,7 @@ package protocol ErasedFold: Sendable {
     var outcome: Outcome? { get }
     var progress: Progress? { get }
 
-    /// The queries begin anew, as feedbacks of these numbers.
+    /// The queries start over, as feedbacks of these numbers.
     mutating func beginQueries(_ numbers: [UInt32])
 
     // What an evaluator does under the same names.

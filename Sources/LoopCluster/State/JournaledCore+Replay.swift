@@ -181,7 +181,7 @@ extension JournaledCore {
                 }
                 if let place {
                     let wasUnsendable = effects[at: place].isUnsendable
-                    // A query that cannot know what it asked for before says everything anew.
+                    // A query that cannot know what it asked for before says everything again.
                     if effects[at: place].request == bytes, !wasUnsendable { continue }
                     effects[at: place].request = bytes
                     effects[at: place].version = seq

@@ -70,7 +70,7 @@ extension JournaledCore {
             })
         let live = takeChanges()
         for change in live where change.kind == .updated && ofThisSeq.contains(change.effect) {
-            // Who runs it cannot tell the new request from the old one by its version: it begins anew with a new attempt.
+            // Who runs it cannot tell the new request from the old one by its version: it starts over with a new attempt.
             void(change.effect, upTo: Self.allAttempts(of: epoch))
         }
         return live

@@ -1,7 +1,7 @@
 package import LoopCore
 package import LoopWire
 
-/// What a machine asks of a definition beside its state: names, versions, feedbacks. None of it is of the definition's types.
+/// What a machine asks of a definition besides its state: names, versions, feedbacks. None of it is of the definition's types.
 package final class LoopFacts: Sendable {
     package let name: String
     /// The name as a part of topics.

@@ -155,9 +155,9 @@ public struct TrackedDictionary<Key: Hashable, Value> {
     /// Starts to count ordinals again, after a trillion insertions.
     @usableFromInline
     mutating func renumber() {
-        var anew = TrackedDictionary()
-        for (key, value) in self { anew.insert(key, value, IndexWord.hash(key)) }
-        self = anew
+        var copy = TrackedDictionary()
+        for (key, value) in self { copy.insert(key, value, IndexWord.hash(key)) }
+        self = copy
     }
 }
 

@@ -107,7 +107,7 @@ extension LoopDefinition where Reduction == Void {
 /// Marks a definition whose `reduce` needs the transition.
 public struct NeedsTransition: Sendable {}
 
-/// What a reducer may know beside state and event; the same again at replay.
+/// What a reducer may know besides state and event; the same again at replay.
 public struct Transition: Sendable {
     /// The number of this transition.
     public let seq: Seq
@@ -154,7 +154,7 @@ public struct Progress: Codable, Equatable, Sendable {
     public var found: Int
     /// What is counted, in the plural: "pages".
     public var unit: String
-    /// Anything worth a few words beside the numbers: "3 broken".
+    /// Anything worth a few words besides the numbers: "3 broken".
     public var note: String?
 
     /// Creates a progress from its parts; `done` and `found` are numbers of units.

@@ -21,7 +21,7 @@ extension Feedback {
     }
 
     /// The same feedback in a loop whose state has this one as a case. When the case is left, its effects are cancelled;
-    /// when it is entered again, the feedback begins anew.
+    /// when it is entered again, the feedback starts over.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> Feedback<Whole, WholeEvent> {
@@ -41,7 +41,7 @@ extension Feedback {
     }
 
     /// The same feedback in a loop whose state has this one only at times: an optional part, or a case. When the part
-    /// goes, its effects are cancelled; when it comes again, the feedback begins anew.
+    /// goes, its effects are cancelled; when it comes again, the feedback starts over.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, optionalValue: @escaping @Sendable (Whole) -> State?,
         embedEvent: @escaping @Sendable (Event) -> WholeEvent,
@@ -84,7 +84,7 @@ extension Feedback {
     }
 
     /// The same feedback, attached only while the predicate holds for the state: its effects are cancelled when it
-    /// ceases to, and the feedback begins anew, with the state of that moment and no event, when it holds again.
+    /// ceases to, and the feedback starts over, with the state of that moment and no event, when it holds again.
     public func autoconnect(
         followingChangesIn isOn: @escaping @Sendable (State) -> Bool
     ) -> Feedback {
@@ -102,7 +102,7 @@ extension Array {
     }
 
     /// The same feedbacks in a loop whose state has theirs as a case. When the case is left, their effects are cancelled;
-    /// when it is entered again, they begin anew.
+    /// when it is entered again, they start over.
     public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {

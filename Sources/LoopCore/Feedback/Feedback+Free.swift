@@ -38,7 +38,7 @@ extension Feedback {
     /// A body that follows every transition and contributes what it sends, and nothing else. The first pair has no
     /// event. It lives until it returns or the loop ends, which also ends the transitions.
     ///
-    /// As a feedback of a part that is not always there, it is cancelled when the part goes, and runs anew when the part
+    /// As a feedback of a part that is not always there, it is cancelled when the part goes, and runs again when the part
     /// comes again. What it sends after its part has gone is refused; what it has sent before stays.
     public static func custom(
         _ name: String,

@@ -2,7 +2,7 @@
 // as fast as they can, and are not queries: what they do is not a function of the state, so no journal knows of it.
 
 extension Feedback {
-    /// Sends the events of a sequence that is made of the states. It is made anew each time the feedback is attached.
+    /// Sends the events of a sequence that is made of the states. It is made again each time the feedback is attached.
     public static func events<Events: AsyncSequence & SendableMetatype>(
         _ name: String, _ events: @escaping @Sendable (FollowedStates<State>) -> Events
     ) -> Feedback where Events.Element == Event {

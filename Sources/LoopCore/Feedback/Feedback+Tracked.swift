@@ -7,7 +7,7 @@ extension Feedback {
     /// costs what it changes of them, not what there is.
     ///
     /// That holds where `requests` is a stored property of the state, or a change of the last value that it gave; a
-    /// dictionary that is made anew at each call is compared entry by entry.
+    /// dictionary that is made again at each call is compared entry by entry.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the requests that should be going on, by key.

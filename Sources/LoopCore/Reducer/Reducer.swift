@@ -12,7 +12,7 @@ public struct Reducer<State, Event>: Sendable {
         self.body = { state, event in state = body(state, event) }
     }
 
-    /// The reducer of a definition, for a loop that has that one as a part. What a transition tells beside state and event
+    /// The reducer of a definition, for a loop that has that one as a part. What a transition tells besides state and event
     /// does not reach it.
     public init<Definition: LoopDefinition>(_ definition: Definition)
     where Definition.State == State, Definition.Event == Event, Definition.Reduction == Void {

@@ -104,7 +104,7 @@ package struct PlacedScheduler: Sendable {
         lanes.compactMap { $0.deadline(after: now) }.min()
     }
 
-    /// The place of an effect that will most likely start after so many others; nil: none is known to.
+    /// The place of an effect that will most likely start after this many others; nil: none is known to.
     package func place(after distance: Int) -> Int? {
         // Where several feedbacks wait, their turns rotate; then this is a guess that fetches too much or too little.
         lanes.isEmpty ? nil : lanes[turn < lanes.count ? turn : 0].place(after: distance).map { Int($0) }

@@ -200,7 +200,7 @@ struct SchedulerLane: Sendable {
         return found.place
     }
 
-    /// The place of an effect that will most likely start after so many others; nil: none is known to.
+    /// The place of an effect that will most likely start after this many others; nil: none is known to.
     func place(after distance: Int) -> Int32? { isGrouped ? nil : groups[0].queue.place(after: distance) }
 
     /// Whether `start` would find an effect.

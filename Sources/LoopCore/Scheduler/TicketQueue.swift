@@ -1,7 +1,7 @@
 import LoopCollections
 
 /// Waiting effects by their tickets, the smallest first. Most come in ascending order and stand in a line, where to come and
-/// to go costs next to nothing; whoever comes later than its ticket says stands in a heap beside it.
+/// to go costs next to nothing; whoever comes later than its ticket says stands in a heap.
 struct TicketQueue: Sendable {
     struct Ticket: Comparable, Sendable {
         var number: UInt64

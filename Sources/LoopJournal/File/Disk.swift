@@ -3,7 +3,7 @@ internal import Linux
 internal import LoopCluster
 internal import LoopLock
 
-/// The changes that a journal makes to files and folders beside those that SQLite makes, one system call each.
+/// The changes that a journal makes to files and folders besides those that SQLite makes, one system call each.
 package struct Disk: Sendable {
     /// One change that has been made. A test that models a loss of power hears of each.
     package enum Change: Sendable {

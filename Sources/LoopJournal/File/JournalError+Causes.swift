@@ -9,7 +9,7 @@ extension JournalError.Kind {
         switch self {
         case .full: "make room on the disk, then start again"
         case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
-        case .failedDisk: "look after the disk (dmesg), then start again: the journal is read anew"
+        case .failedDisk: "look after the disk (dmesg), then start again: the journal is read again"
         case .locked: "stop the other process, or start with --wait"
         case .corrupt: "put a copy of the file back, or cut off what is damaged: trim --after SEQ"
         case .foreign: "choose another file: --journal FILE"

@@ -79,7 +79,7 @@ final class JournalFile {
         return Int64(sum.value)
     }
 
-    /// Sets the connection up for one writer beside readers.
+    /// Sets the connection up for one writer and many readers.
     func prepare(isNew: Bool, _ layer: FileLayer, durability: Durability) throws(JournalError) {
         try naming("be opened for writing") { () throws(SQLiteError) in
             if isNew { try database.execute("PRAGMA page_size = \(layer.pageBytes)") }

@@ -1,4 +1,4 @@
-/// The files of one journal, all beside each other.
+/// The files of one journal, all in one folder.
 struct JournalPaths: Sendable {
     let file: String
 

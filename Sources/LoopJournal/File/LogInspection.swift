@@ -10,7 +10,7 @@ package struct LogInspection: Equatable {
     package enum Finding: Equatable {
         /// Everything in it counts, or nothing was ever written to it.
         case whole
-        /// Behind the last transaction there are so many pages of one that was not completed.
+        /// How many pages of an incomplete transaction follow the last complete one.
         case torn(pages: Int)
         /// A transaction that was completed cannot be read any more.
         case broken

@@ -10,7 +10,7 @@ struct LogWriteOut: ~Copyable {
     /// As many pages the log had when it was sent on its way.
     private var pages = 0
 
-    /// So many pages of it may be in memory alone.
+    /// How many pages of it may be in memory alone.
     private static var pagesMax: Int { Disk.stepBytes / FileLayer().pageBytes }
 
     /// - Parameter path: of a log that is there; without one nothing is done.
@@ -18,7 +18,7 @@ struct LogWriteOut: ~Copyable {
 
     /// Takes notice of how many pages the log has now. Waits for nothing; an error is told by the sync that comes later.
     mutating func log(hasPages count: Int) {
-        // It began anew.
+        // It started over.
         if count < pages { pages = 0 }
         guard count - pages >= Self.pagesMax else { return }
         pages = count

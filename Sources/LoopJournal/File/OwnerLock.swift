@@ -2,7 +2,7 @@ internal import Glibc
 internal import Linux
 internal import LoopCluster
 
-/// The right to write a journal: a lock on a file of its own beside it, which the system takes back when the process
+/// The right to write a journal: a lock on a file of its own next to it, which the system takes back when the process
 /// ends, however it ends. Readers do not ask for it.
 struct OwnerLock: ~Copyable {
     private let lock: Descriptor

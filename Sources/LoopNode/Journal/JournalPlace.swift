@@ -18,7 +18,7 @@ public struct JournalPlace: Sendable {
     /// For people; nil for a journal in memory.
     package let path: @Sendable (_ loop: String) -> String?
     package let open: @Sendable (Opening) throws(JournalError) -> any Journal
-    /// Opens the journal for reading, beside whoever writes it; nil where nobody can.
+    /// Opens the journal for reading, while another process may write it; nil where it cannot be read.
     package let read: Reader?
 
     package typealias Reader = @Sendable (_ loop: String) throws(JournalError) -> any Journal

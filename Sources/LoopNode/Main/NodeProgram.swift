@@ -81,7 +81,7 @@ public struct NodeProgram: Sendable {
     }
 }
 
-/// What a node's program does with a loop beside running it.
+/// What a node's program does with a loop besides running it.
 struct NodeSubcommand: Sendable {
     let command: Command
     let run: @Sendable (RunnableLoop, ParsedArguments) throws -> Int32

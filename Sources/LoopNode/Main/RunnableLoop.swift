@@ -16,7 +16,7 @@ public struct RunnableLoop: Sendable {
     /// - Parameters:
     ///   - type: the definition, which names the loop.
     ///   - abstract: one sentence on what it does.
-    ///   - groups: the loop's own options, beside those of the node.
+    ///   - groups: the loop's own options, besides those of the node.
     ///   - positionals: the loop's own arguments.
     ///   - worker: the definition as an effect node has it, which is given no arguments.
     ///   - reducer: the definition as the command line asks for it.

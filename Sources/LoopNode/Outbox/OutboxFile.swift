@@ -181,7 +181,7 @@ final class OutboxFile {
         }
         (head, loop, committedAt) = (next, name, now)
         last = max(last, machine.lastNumber)
-        // So that all of it is in the one file; where that cannot be, the log beside it has the rest.
+        // So that all of it is in the one file; where that cannot be, the log next to it has the rest.
         if isLast { _ = try? database.checkpoint(.truncate) }
     }
 

@@ -60,7 +60,7 @@ struct ReducerWait: Equatable, Sendable {
     }
 
     private enum State: Equatable, Sendable {
-        /// There is no reducer since then. So many lines were written, and a look is under way or not.
+        /// There is no reducer since then. How many lines were written, and a look is under way or not.
         case waiting(since: MonotonicTime, linesCount: Int, isLooking: Bool)
         /// The reducer is heard.
         case inContact

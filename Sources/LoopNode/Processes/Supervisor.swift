@@ -53,7 +53,7 @@ public struct Supervisor: Sendable, Equatable {
         case stopped(ProcessExit?)
         /// A code that a restart does not cure.
         case hopeless(ProcessExit)
-        /// So many crashes within the window; the last status, or nil where it could not even be started.
+        /// The crashes within the window, and the last status, or nil where it could not even be started.
         case gaveUp(crashes: Int, last: ProcessExit?)
     }
 

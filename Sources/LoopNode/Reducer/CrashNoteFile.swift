@@ -5,7 +5,7 @@ public import LoopCluster
 internal import LoopCollections
 public import LoopWire
 
-/// The crash note of a reducer, in a file beside its journal that is mapped into memory: the system keeps what was written
+/// The crash note of a reducer, in a file next to its journal that is mapped into memory: the system keeps what was written
 /// there when the process ends, without a sync. (Protocol, section 7.)
 ///
 ///     let file = try CrashNoteFile(path: "\(journal).note")     // the journal is locked already

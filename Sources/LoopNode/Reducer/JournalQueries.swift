@@ -4,7 +4,7 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Answers what operators ask of the journal, on threads of their own that read beside the one that writes.
+/// Answers what operators ask of the journal, on threads of their own that read while another one writes.
 struct JournalQueries<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let read: JournalPlace.Reader?

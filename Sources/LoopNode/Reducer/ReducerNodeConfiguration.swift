@@ -16,7 +16,7 @@ public struct ReducerNodeConfiguration: Sendable {
     public var waitsForJournal: Bool
     /// Replays events under another definition than the one that wrote them, whatever comes of it.
     public var reinterprets: Bool
-    /// A snapshot is made every so many records; less often where the state is large.
+    /// The number of records after which a snapshot is made; less often where the state is large.
     public var snapshotInterval: UInt64
     /// How long a worker may be silent before its effects may be given to others.
     public var silenceLimit: Duration

@@ -227,7 +227,7 @@ struct ReducerService<Definition: LoopDefinition> {
         journal.close()
     }
 
-    /// The outcome was told: the next run begins anew.
+    /// The outcome was told: the next run starts over.
     mutating func markEnded() throws(JournalError) { try journal.markEnded() }
 
     /// Lets go of the journal without another word to it.

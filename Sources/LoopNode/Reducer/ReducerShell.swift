@@ -11,7 +11,7 @@ import ZMQ
 ///        └── the loop ends, or stop ─────┴──▶ over
 ///
 /// After a failed append or sync the journal's descriptor is never trusted again, nor the machine that is ahead of it:
-/// both are thrown away, and built anew from what the journal has.
+/// both are thrown away, and built again from what the journal has.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration

@@ -25,7 +25,7 @@ struct ReducerSockets: ~Copyable {
     private var sender = RoutingID()
     private var malformedSeen: UInt64 = 0
     private var malformedBytes: UInt64 = 0
-    /// Who listens beside the workers.
+    /// The listeners besides the workers.
     private(set) var subscriptions = Subscriptions()
     private let fingerprint: UInt64
 

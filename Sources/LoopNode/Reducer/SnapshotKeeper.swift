@@ -6,7 +6,7 @@ internal import LoopLock
 struct SnapshotKeeper {
     typealias Writer = @Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry
 
-    /// Every so many records; more where the state is large, so that writing it stays a small part of the work.
+    /// The number of records between two snapshots; more where the state is large, so that writing it stays a small part of the work.
     private let every: UInt64
     private let writer: Writer?
     private let post: @Sendable (ReducerMail) -> Void

@@ -7,7 +7,7 @@ public import ZMQ
 
 /// A session with a loop whose definition need not be known: events are bytes, states and transitions are CBOR.
 public final class RemoteConnection: Sendable {
-    /// What is followed beside the own session.
+    /// What is followed besides the own session.
     public enum Observing: Sendable {
         case nothing
         /// Whole states.

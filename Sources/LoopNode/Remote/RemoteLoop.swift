@@ -112,7 +112,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         return { [connection, known] in withExtendedLifetime(connection) { known.lookAway(id) } }
     }
 
-    /// How often what came did not fit what was here, by the reducer's hash or by itself, and a state was fetched anew.
+    /// How often what came did not fit what was here, by the reducer's hash or by itself, and a state was fetched again.
     public var divergenceCount: Int { known.divergenceCount }
 
     /// Why the connection ended, where something went wrong: such as that the reducer's definition is another.

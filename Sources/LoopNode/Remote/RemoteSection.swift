@@ -48,7 +48,7 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
         known.stream(.bufferingNewest(1), keeping: connection)
     }
 
-    /// How often what came did not fit what was here, and the section was fetched anew.
+    /// How often what came did not fit what was here, and the section was fetched again.
     public var divergenceCount: Int { known.divergenceCount }
 
     /// Why the connection ended, where something went wrong.

@@ -3,7 +3,7 @@ internal import LoopLock
 /// What other threads hand to the one that polls: the whole queue is taken at once, and the eventfd is written only
 /// by who finds it empty, so a burst costs one wake-up.
 ///
-/// It has no bound of its own: who posts holds a permit (a credit, a slot of an outbox) of which there are so many.
+/// It has no bound of its own: who posts holds a permit (a credit, a slot of an outbox) of which there is a fixed number.
 public final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

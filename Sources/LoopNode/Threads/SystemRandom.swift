@@ -2,7 +2,7 @@ internal import Linux
 
 /// Random numbers of the kernel, for identities, histories and seeds; machines get theirs as arguments.
 public enum SystemRandom {
-    /// So many random bytes.
+    /// A number of random bytes.
     public static func bytes(_ count: Int) -> [UInt8] { System.randomBytes(count) }
 
     /// A random number.

@@ -9,7 +9,7 @@ final class EventStream: HTTPSource {
         var isResting = false
     }
 
-    /// A browser that is further behind than this begins anew.
+    /// A browser that is further behind than this starts over.
     private static var pendingBytesMax: Int { 4 << 20 }
 
     private let connection: HTTPConnection

@@ -37,7 +37,7 @@ enum PageEvent {
         return "id: \(revision)\ndata: {\"parts\":[\(parts.joined(separator: ","))]}\n\n"
     }
 
-    /// The page is to be loaded anew.
+    /// The page is to be reloaded.
     static var reload: String { "data: {\"reload\":true}\n\n" }
 
     /// A sign of life.

@@ -93,7 +93,7 @@ final class ViewRequestHandler: HTTPHandler {
         let form = FormBody(exchange.body)
         let isScript = form["do"] != nil
         guard let page = pages.page(request.cookie("loop")) else {
-            // The script loads the page anew; without it, the browser is sent there.
+            // The script reloads the page; without it, the browser is sent there.
             return isScript ? .text(410, "This page is no longer there.") : .seeOther
         }
         if isScript {

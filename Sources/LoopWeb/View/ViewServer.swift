@@ -26,7 +26,7 @@ public final class ViewServer: Sendable {
         /// so that no other site's name can be led here. Empty: this machine's names, and `host`; any, where `host` is
         /// all addresses.
         public var allowedHosts: [String] = []
-        /// At most so many updates a second.
+        /// The limit of updates in a second.
         public var framesPerSecond = 20
         /// Sessions at a time; beyond, the ones that are out of use longest end.
         public var sessionsMax = 1000

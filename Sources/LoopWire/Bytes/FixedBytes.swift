@@ -5,14 +5,14 @@ import LoopCore
 // Fields of fixed places, written and read together: a message holds hundreds of commands.
 
 extension ByteWriter {
-    /// Appends at most so many bytes at once.
+    /// The limit of bytes that are appended at once.
     mutating func fixed(_ count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
         storage.append(addingCapacity: count, initializingWith: fill)
     }
 }
 
 extension ByteReader {
-    /// Reads so many bytes.
+    /// Reads a number of bytes.
     mutating func fixed<Fields>(
         _ count: Int, _ what: String, _ read: (Span<UInt8>) -> Fields
     ) throws(WireError) -> Fields {

@@ -47,7 +47,7 @@ public struct ClaimPart: Equatable, Sendable {
     /// Whether the claim is complete with this part: the session has claimed once the reducer has taken it.
     public var isLast: Bool { part + 1 == parts }
 
-    /// A whole claim, in parts of at most so many bytes, or of one attempt.
+    /// A whole claim, in parts of at most a number of bytes, or of one attempt.
     package static func parts(of claim: [ClaimedAttempt], number: UInt64, bytesMax: Int) -> [ClaimPart] {
         let size = max(1, bytesMax / ClaimedAttempt.byteCount)
         let count = max(1, (claim.count + size - 1) / size)

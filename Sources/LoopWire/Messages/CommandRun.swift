@@ -113,7 +113,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
             && bytes.effect(at: start + 1) == effect
     }
 
-    /// Makes room for so many bytes.
+    /// Makes room for a number of bytes.
     package mutating func reserve(_ byteCount: Int) { run.reserve(byteCount) }
 }
 

@@ -54,7 +54,7 @@ struct RunBytes: Sendable {
         (startIndex, endIndex) = (range.lowerBound, range.upperBound)
     }
 
-    /// How many values from an index on take at most so many bytes; one at least, if there is one.
+    /// How many values from an index on take at most a number of bytes; one at least, if there is one.
     func count(from start: Int, bytesMax: Int) -> Int {
         guard start < endIndex else { return 0 }
         let limit = bounds[start] + bytesMax
@@ -76,7 +76,7 @@ struct RunBytes: Sendable {
         endIndex += 1
     }
 
-    /// Appends a value of at most so many bytes, which `fill` writes.
+    /// Appends a value of at most a number of bytes, which `fill` writes.
     @inline(__always)
     mutating func append(_ byteCount: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
         checkWhole()
@@ -111,7 +111,7 @@ struct RunBytes: Sendable {
         (startIndex, endIndex) = (0, 0)
     }
 
-    /// Makes room for so many bytes.
+    /// Makes room for a number of bytes.
     mutating func reserve(_ byteCount: Int) { storage.reserveCapacity(byteCount) }
 
     private func checkWhole() {

@@ -302,7 +302,7 @@ private struct Broken: Error {}
     }
 
     @Test(arguments: Runtime.allCases)
-    func `33 36 combined feedbacks of a part are cancelled together when it goes, and begin anew`(
+    func `33 36 combined feedbacks of a part are cancelled together when it goes, and start over`(
         runtime: Runtime
     ) async throws {
         let log = PromiseLog()

@@ -2,7 +2,7 @@ import Foundation
 import LoopTesting
 import Testing
 
-/// The important conversations, word by word. `LOOP_RECORD=1 swift test --filter Transcripts` writes them anew.
+/// The important conversations, word by word. `LOOP_RECORD=1 swift test --filter Transcripts` writes them again.
 @Suite struct Transcripts {
     @Test func `a worker that joins late is given what waits`() throws {
         let cluster = Bakery.cluster(workers: 1)

@@ -27,7 +27,7 @@ import Testing
             let old = here
             for _ in 0..<Int.random(in: 0..<12, using: &random) { change(&here, &random) }
             let delta = try Delta.encode(from: old, to: here)
-            // The other side has read its state from bytes, now and then anew: it shares nothing with this one.
+            // The other side has read its state from bytes, now and then again: it shares nothing with this one.
             if step % 7 == 0 { there = try CBOR.decode(Site.self, from: CBOR.encode(there)) }
             try Delta.apply(delta, to: &there)
             #expect(there == here, "seed \(seed), step \(step)")

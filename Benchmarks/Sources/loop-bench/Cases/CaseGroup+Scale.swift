@@ -36,7 +36,7 @@ private actor ScaleRun {
         var startSeconds = 0.0
         /// From the kill of the reducer until the next one has applied an event.
         var recoverSeconds = 0.0
-        /// Effects that were granted anew meanwhile, since their worker was not heard of in time.
+        /// Effects that were granted again meanwhile, since their worker was not heard of in time.
         var startedAgain = 0.0
     }
 

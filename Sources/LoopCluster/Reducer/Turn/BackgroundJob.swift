@@ -51,7 +51,7 @@ public struct BackgroundJob: Sendable {
     }
 }
 
-/// Some chunks of a state: so many that the first leave early, and that a large state takes few background jobs.
+/// Some chunks of a state: few enough that the first leave early, and enough that a large state takes few background jobs.
 struct EncodedChunks: Sendable {
     private(set) var chunks: [[UInt8]] = []
     /// What is to be encoded behind them.

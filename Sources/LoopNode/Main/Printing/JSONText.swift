@@ -1,7 +1,7 @@
 import CBOR
 import LoopWire
 
-/// Chunks of what is printed: JSON documents a line each, and texts beside them.
+/// Chunks of what is printed: JSON documents a line each, and texts between them.
 package enum JSONText {
     /// A string in double quotes, escaped.
     package static func quoted(_ text: String) -> String {
@@ -16,7 +16,7 @@ package enum JSONText {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// A text for a line of a table: without line ends, and cut where it is longer than so many characters.
+    /// A text for a line of a table: without line ends, and cut where it is longer than a number of characters.
     package static func onOneLine(_ text: String, _ countMax: Int = .max) -> String {
         let line = String(text.map { $0.isNewline ? " " : $0 })
         return line.count > countMax ? line.prefix(max(1, countMax) - 1) + "…" : line
