@@ -133,7 +133,7 @@ public struct ObserverMachine: Sendable {
         case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let retryAfter, _):
             requests.endTransfer()
-            requests.wait(until: self.now + retryAfter)
+            requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
         case .refused(let refused):
             if refused.what == .section || refused.what == .definition && following.fingerprint != nil {
                 actions.append(.refused(refused))

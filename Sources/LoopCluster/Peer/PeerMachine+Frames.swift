@@ -36,7 +36,7 @@ extension PeerMachine {
         case .refused(let refused): refuse(refused)
         case .busy(let retryAfter, let reason): wait(retryAfter, because: reason)
         case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
-            let terms = Terms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)
+            let terms = ReducerTerms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)
             joinAccepted(frame, watermark, terms)
         case .tick(let tick): if isCurrent(frame) { hear(tick) }
         case .acknowledgement(let acknowledgement): if isCurrent(frame) { acknowledge(acknowledgement) }
@@ -78,7 +78,7 @@ extension PeerMachine {
 
     private mutating func wait(_ duration: Duration, because reason: String) {
         guard case .joining = phase else { return }
-        phase.next = now + duration
+        phase.next = now + ReducerTerms.pause(duration)
         guard !reason.isEmpty, reason != busyReason else { return }
         busyReason = reason
         actions.append(.keptWaiting(reason: reason))
@@ -93,7 +93,7 @@ extension PeerMachine {
         }
     }
 
-    private mutating func joinAccepted(_ frame: PeerFrame, _ watermark: UInt64, _ terms: Terms) {
+    private mutating func joinAccepted(_ frame: PeerFrame, _ watermark: UInt64, _ terms: ReducerTerms) {
         switch membership.verdict(on: frame, brokenRules) {
         case .late:
             droppedCount += 1

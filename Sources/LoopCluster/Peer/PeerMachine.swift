@@ -27,7 +27,7 @@ public struct PeerMachine: Sendable {
     public internal(set) var loop: LoopID
     /// The largest event that the reducer takes, by its introduction.
     var eventBytesMax = Int.max
-    var terms = Terms()
+    var terms = ReducerTerms()
     /// Why the reducer keeps this peer waiting; nil: it does not, or has not said.
     public internal(set) var busyReason: String?
 
@@ -45,14 +45,6 @@ public struct PeerMachine: Sendable {
     var actions: [PeerAction] = []
     /// Frames that were not for this peer's present session, epoch or history.
     public internal(set) var droppedCount: UInt64 = 0
-
-    /// What the reducer has said with its join acceptance.
-    struct Terms: Sendable {
-        var silenceLimit = Duration.seconds(3)
-        var tickInterval = Duration.milliseconds(500)
-        /// The names of the feedbacks, in the order of their numbers.
-        var feedbacks: [String] = []
-    }
 
     /// Creates a peer without a session, which begins to join at the first `advance`.
     /// - Parameters:
@@ -173,6 +165,12 @@ public struct PeerMachine: Sendable {
         }
     }
 
+    /// The reducer's other sockets cannot be where it says: it is asked again.
+    public mutating func couldNotConnect() {
+        guard case .joining = phase else { return }
+        phase = .introducing(next: now + .seconds(1))
+    }
+
     /// A message that was sent over DEALER found no connection, and now there is one: it is repeated at once.
     public mutating func hasConnected() {
         phase.next = now
@@ -240,7 +238,8 @@ public struct PeerMachine: Sendable {
         JoinRequest(
             peer: configuration.peer, session: session, history: history, epoch: epoch, watermark: outbox.settled,
             schema: configuration.schema, fingerprint: configuration.fingerprint, capacity: capacity,
-            groups: configuration.groups, name: configuration.name, feedbacks: configuration.feedbacks)
+            groups: configuration.groups, name: configuration.name.cut(to: Wire.nameBytesMax),
+            feedbacks: configuration.feedbacks)
     }
 
     var goodbye: ToReducer { .goodbye(session, configuration.peer, history) }
@@ -252,4 +251,14 @@ public struct PeerMachine: Sendable {
     }
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+}
+
+extension String {
+    /// Its first characters, as many as fit.
+    /// - Parameter bytesMax: of UTF-8.
+    fileprivate func cut(to bytesMax: Int) -> String {
+        var text = String(prefix(bytesMax))
+        while text.utf8.count > bytesMax { text.removeLast() }
+        return text
+    }
 }

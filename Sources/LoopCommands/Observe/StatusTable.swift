@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopNode
 import LoopWire
 
 /// A status report for people.
@@ -36,9 +37,10 @@ struct StatusTable {
         if report.peers.isEmpty { return "no workers" }
         let rows = report.peers.map { peer -> [String] in
             [
-                peer.name.isEmpty ? peer.peer : peer.name, "\(peer.session)",
+                peer.name.isEmpty ? peer.peer : JSONText.onOneLine(peer.name), "\(peer.session)",
                 peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.seconds(peer.leaseMilliseconds),
-                "\(peer.lag)", "\(peer.completed)", peer.groups.isEmpty ? "-" : peer.groups.joined(separator: ","),
+                "\(peer.lag)", "\(peer.completed)",
+                peer.groups.isEmpty ? "-" : JSONText.onOneLine(peer.groups.joined(separator: ",")),
             ]
         }
         return Self.table(

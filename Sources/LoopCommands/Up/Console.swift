@@ -27,7 +27,7 @@ struct Console {
 
     /// A line of `up` itself that people need in any case.
     mutating func error(_ text: String) {
-        StandardError.text(progressLine.clear() + text + "\n")
+        StandardError.text(progressLine.clear() + PrintableText.lines(text) + "\n")
     }
 
     /// A line that a process wrote for people.

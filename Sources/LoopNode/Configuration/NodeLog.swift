@@ -17,7 +17,7 @@ struct NodeLog: Sendable {
         self.write = write
     }
 
-    func note(_ text: String) { write("\(name): \(text)") }
+    func note(_ text: String) { write(PrintableText.line("\(name): \(text)")) }
 
     func malformed(_ peer: String, _ error: any Error) {
         once(a: "malformed " + peer, "dropped a frame from \(peer): \(error)")

@@ -13,8 +13,8 @@ public enum StandardError {
         return writer
     }()
 
-    /// Hands one line over, whole. Never waits.
-    public static func line(_ text: String) { writer.write(text + "\n") }
+    /// Hands one line over, whole. Control characters are escaped. Never waits.
+    public static func line(_ text: String) { writer.write(PrintableText.lines(text) + "\n") }
 
     /// Hands text over that need not end with a line's end. Never waits.
     package static func text(_ text: String) { writer.write(text) }

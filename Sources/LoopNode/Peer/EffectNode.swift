@@ -90,6 +90,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
+            try Self.check(peer)
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
             defer { executor?.end() }
             let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
@@ -103,6 +104,17 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
             case .stopped: .stopped
             }
+        }
+    }
+
+    /// Names that a reducer would not read.
+    private static func check(_ peer: PeerConfiguration) throws(NodeError) {
+        let names = peer.groups.map { ("group", $0, Wire.nameBytesMax) }
+        let feedbacks = peer.feedbacks.map { ("feedback, with its placement,", $0, Wire.feedbackBytesMax) }
+        for (what, name, bytesMax) in names + feedbacks where name.utf8.count > bytesMax {
+            throw .definition(
+                "the name of a \(what) has \(name.utf8.count) bytes, and \(bytesMax) is the limit:"
+                    + " \(JSONText.onOneLine(name, 60)); give it a shorter name")
         }
     }
 

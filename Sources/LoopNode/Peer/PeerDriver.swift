@@ -64,6 +64,8 @@ struct PeerDriver {
 
     mutating func hasConnected() { machine.hasConnected() }
 
+    mutating func couldNotConnect() { machine.couldNotConnect() }
+
     /// Whether entries may have left whose outcomes are not known.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 

@@ -238,7 +238,13 @@ struct PeerShell: ~Copyable {
     private mutating func perform(_ action: PeerAction) throws -> End? {
         switch action {
         case .send(let message): try say(message)
-        case .connect(let introduction): try connect(introduction)
+        case .connect(let introduction):
+            do {
+                try connect(introduction)
+            } catch let error as ZMQError where !error.isTerminated {
+                log.once(a: "endpoint", "the reducer names an address that cannot be used: \(error); asking it again")
+                driver.couldNotConnect()
+            }
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)

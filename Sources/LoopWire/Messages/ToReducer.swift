@@ -122,7 +122,7 @@ public enum ToReducer: Equatable, Sendable {
             throw .malformed(what: "loop \(id), this is \(loop)", offset: 2)
         }
         switch verb {
-        case 1: self = .hello(name: try reader.string(), schema: try reader.u64())
+        case 1: self = .hello(name: try reader.string(bytesMax: Wire.nameBytesMax), schema: try reader.u64())
         case 2: self = .join(try JoinRequest(from: &reader))
         case 3: self = .claim(SessionID(try reader.u64()), try reader.epoch(), try ClaimPart(from: &reader))
         case 4: self = .heartbeat(try Heartbeat(from: &reader))
@@ -131,7 +131,7 @@ public enum ToReducer: Equatable, Sendable {
         case 7:
             self = .stateRequest(
                 transfer: try reader.u64(), part: try reader.u64(), form: try StateForm(from: &reader),
-                section: try reader.string(),
+                section: try reader.string(bytesMax: Wire.nameBytesMax),
                 deltas: try reader.flag() ? try reader.u32() : nil)
         case 8: self = .goodbye(SessionID(try reader.u64()), try reader.peer(), History(try reader.u64()))
         case 9: self = .statusRequest
@@ -241,9 +241,9 @@ public struct JoinRequest: Equatable, Sendable {
         schema = try reader.u64()
         fingerprint = try reader.u64()
         capacity = try reader.u32()
-        groups = try reader.strings()
-        name = try reader.string()
-        feedbacks = try reader.strings()
+        groups = try reader.strings(countMax: Wire.namesMax, bytesMax: Wire.nameBytesMax)
+        name = try reader.string(bytesMax: Wire.nameBytesMax)
+        feedbacks = try reader.strings(countMax: Wire.namesMax, bytesMax: Wire.feedbackBytesMax)
     }
 }
 

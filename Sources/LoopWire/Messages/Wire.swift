@@ -25,6 +25,12 @@ public enum Wire {
     /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger
     /// one is parked.
     public static let requestBytesMax = 512 << 10
+    /// The longest name in bytes of UTF-8: of a peer, a loop, a section, a group of effects.
+    public static let nameBytesMax = 128
+    /// The longest line in bytes of UTF-8 that stands for a feedback, "name@placement".
+    package static let feedbackBytesMax = 2 * nameBytesMax + 1
+    /// How many groups a peer may serve, and how many feedbacks a definition may have.
+    public static let namesMax = 4096
 }
 
 /// Fixed-width topics, so that none is a prefix of another.
@@ -211,19 +217,22 @@ extension ByteReader {
         .milliseconds(Int64(clamping: min(try u64(), 1 << 40)))
     }
 
-    package mutating func string() throws(WireError) -> String {
-        let bytes = try prefixed()
+    /// - Parameter bytesMax: of UTF-8.
+    package mutating func string(bytesMax: Int = .max) throws(WireError) -> String {
+        let bytes = try prefixed(max: min(remaining, bytesMax), "text")
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .malformed(what: "text that is not UTF-8", offset: position)
         }
         return text
     }
 
-    package mutating func strings() throws(WireError) -> [String] {
+    /// - Parameter bytesMax: of UTF-8, for each.
+    package mutating func strings(countMax: Int = .max, bytesMax: Int = .max) throws(WireError) -> [String] {
         let count = try count(bytesEach: 4)
+        guard count <= countMax else { throw .tooLarge(what: "list of texts", size: count, limit: countMax) }
         var texts: [String] = []
         texts.reserveCapacity(count)
-        for _ in 0..<count { texts.append(try string()) }
+        for _ in 0..<count { texts.append(try string(bytesMax: bytesMax)) }
         return texts
     }
 

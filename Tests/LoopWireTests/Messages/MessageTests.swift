@@ -1,3 +1,4 @@
+import CBOR
 import Foundation
 import LoopCore
 import LoopWire
@@ -66,6 +67,28 @@ import Testing
 }
 
 @Suite struct `Messages from anybody` {
+    @Test func `G12 that greet with longer names or lists than a definition has are refused`() {
+        func joins(_ change: (inout JoinRequest) -> Void) -> Bool {
+            var request = JoinRequest(
+                peer: PeerID(high: 1, low: 2), session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
+                fingerprint: 1, capacity: 1, groups: ["a"], name: "b", feedbacks: ["c@default"])
+            change(&request)
+            let loop = LoopID(name: "x")
+            return (try? ToReducer(bytes: ToReducer.join(request).bytes(loop: loop)[...], loop: loop)) != nil
+        }
+        func text(_ count: Int) -> String { String(repeating: "n", count: count) }
+        #expect(joins { $0.name = text(128) })
+        #expect(!joins { $0.name = text(129) })
+        #expect(joins { $0.groups = Array(repeating: text(128), count: 4096) })
+        #expect(!joins { $0.groups = [text(129)] })
+        #expect(!joins { $0.groups = Array(repeating: "", count: 4097) })
+        #expect(joins { $0.feedbacks = [text(257)] })
+        #expect(!joins { $0.feedbacks = [text(258)] })
+        #expect(!joins { $0.feedbacks = Array(repeating: "", count: 4097) })
+        let hello = ToReducer.hello(name: text(129), schema: 1).bytes(loop: LoopID(name: "x"))
+        #expect(throws: WireError.self) { try ToReducer(bytes: hello[...], loop: LoopID(name: "x")) }
+    }
+
     @Test func `a message cut at any byte is refused`() {
         for (name, bytes) in MessageExamples.all {
             for count in 0..<bytes.count { #expect(!decodes(name, Array(bytes[..<count])), "\(name) cut to \(count)") }

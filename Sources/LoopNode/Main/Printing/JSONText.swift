@@ -18,7 +18,7 @@ package enum JSONText {
 
     /// A text for a line of a table: without line ends, and cut where it is longer than a number of characters.
     package static func onOneLine(_ text: String, _ countMax: Int = .max) -> String {
-        let line = String(text.map { $0.isNewline ? " " : $0 })
+        let line = PrintableText.line(String(text.map { $0.isNewline ? " " : $0 }))
         return line.count > countMax ? line.prefix(max(1, countMax) - 1) + "…" : line
     }
 

@@ -1,0 +1,30 @@
+/// Text that a terminal shows and does not obey. Names, reasons and log lines may come from other machines.
+package enum PrintableText {
+    /// The text with control characters, and those that turn the direction of writing, as `\u{1B}`. Ends of lines and tabs stay.
+    package static func lines(_ text: String) -> String { escape(text) { $0 == "\n" || $0 == "\t" } }
+
+    /// The same on one line: ends of lines are escaped too.
+    package static func line(_ text: String) -> String { escape(text) { $0 == "\t" } }
+
+    private static func escape(_ text: String, unless isKept: (Unicode.Scalar) -> Bool) -> String {
+        func isEscaped(_ scalar: Unicode.Scalar) -> Bool { isControl(scalar) && !isKept(scalar) }
+        guard text.unicodeScalars.contains(where: isEscaped) else { return text }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isEscaped(scalar) {
+                escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0: true
+        case 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
