@@ -43,8 +43,8 @@ public struct ParsedPage: Sendable, Equatable {
     /// How many distinct links have a scheme that is not fetched, such as `mailto:` or `javascript:`.
     public var otherSchemesCount = 0
 
-    /// Whether reading was given up before the end, since the markup is nested too deeply, or has too many attributes in
-    /// one tag, that no page for people can be meant. What was found up to there counts.
+    /// Whether reading was given up before the end: the markup is nested too deeply, or a tag has too many attributes, for a
+    /// page that people read. What was found up to there counts.
     public var isCut = false
 
     /// Whether `fragment` (without percent-encoding) names a place in this page. Every page has an empty name and `top`.
