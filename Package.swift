@@ -97,7 +97,7 @@ let package = Package(
             "LoopJournal",
             ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", ["CZMQ", "CLinux"]),
+        library("ZMQ", ["CZMQ", "CLinux", "Linux"]),
         // Command lines and environment variables.
         library("LoopOptions"),
         // The shells around the machines: threads, sockets, signals, effects.

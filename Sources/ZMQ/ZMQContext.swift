@@ -2,6 +2,7 @@
 
 internal import CZMQ
 internal import Glibc
+internal import Linux
 
 /// libzmq's context: its I/O threads and the namespace of `inproc://`.
 ///
@@ -18,6 +19,7 @@ internal import Glibc
     public init(ioThreads: Int = 1, socketsMax: Int = 16_384) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
         precondition((1...65_535).contains(socketsMax), "a context holds 1…65535 sockets, not \(socketsMax)")
+        _ = Self.isSeeded
         guard let handle = unsafe zmq_ctx_new() else { throw ZMQError(.createContext, code: zmq_errno()) }
         for (option, value) in [(ZMQ_IO_THREADS, ioThreads), (ZMQ_MAX_SOCKETS, socketsMax), (ZMQ_BLOCKY, 0)] {
             let result = unsafe loopzmq_context_set(handle, option, Int32(value))
@@ -42,6 +44,15 @@ internal import Glibc
         }
         return unsafe socket
     }
+
+    /// True once `rand()` has a random seed, which it has from the first context on.
+    ///
+    /// A router numbers its connections from `rand()`, which libzmq 4.3.4 never seeds. A peer may choose its own number, and the
+    /// process aborts when the router comes to a number that a peer has chosen. So peers must not know the numbers.
+    private static let isSeeded: Bool = {
+        srand(System.randomBytes(4).reduce(0) { $0 << 8 | UInt32($1) })
+        return true
+    }()
 
     deinit {
         // Every socket held this context, so none is open and this waits only for the I/O threads.

@@ -36,13 +36,15 @@ final class ForeignPeer {
     }
 
     /// The greeting and the READY command of a socket of this type, without security; each is answered before the next.
-    func greet(as type: String) {
+    /// - Parameter properties: what the command says besides the type.
+    func greet(as type: String, _ properties: KeyValuePairs<String, [UInt8]> = [:]) {
         let greeting = [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 0]
         write(greeting + [UInt8]("NULL") + [UInt8](repeating: 0, count: 16 + 1 + 31))
         read(64)
-        let name = [UInt8]("Socket-Type")
-        let property = [UInt8(name.count)] + name + [0, 0, 0, UInt8(type.utf8.count)] + [UInt8](type)
-        let body = [5] + [UInt8]("READY") + property
+        var body = [5] + [UInt8]("READY")
+        for (name, value) in [("Socket-Type", [UInt8](type))] + properties.map({ ($0.key, $0.value) }) {
+            body += [UInt8(name.utf8.count)] + [UInt8](name) + [0, 0, 0, UInt8(value.count)] + value
+        }
         write([4, UInt8(body.count)] + body)
         if let size = read(2).last { read(Int(size)) }
     }
