@@ -52,4 +52,14 @@ static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
     LOOPZMQ_CALL(zmq_msg_recv(message, socket, ZMQ_DONTWAIT));
 }
 
+// Writes a new key pair as two texts of 40 characters and a NUL each; -ENOTSUP if libzmq was built without CURVE.
+static inline int loopzmq_keypair(char *public_text, char *secret_text) {
+    LOOPZMQ_CALL(zmq_curve_keypair(public_text, secret_text));
+}
+
+// Writes the public key that belongs to a secret one, both as texts of 40 characters and a NUL.
+static inline int loopzmq_public_key(char *public_text, const char *secret_text) {
+    LOOPZMQ_CALL(zmq_curve_public(public_text, secret_text));
+}
+
 #endif

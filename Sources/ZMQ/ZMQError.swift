@@ -31,6 +31,8 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case send = "send"
         /// Taking a message.
         case receive = "receive"
+        /// Making a ``CurveKeyPair``.
+        case makeKeys = "make a CURVE key pair"
         /// Waiting with a ``PollSet``.
         case poll = "wait for messages"
     }
@@ -70,10 +72,13 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case (.bind, EINVAL), (.connect, EINVAL):
             "an endpoint looks like tcp://HOST:PORT, ipc://PATH or inproc://NAME"
         case (_, EPROTONOSUPPORT): "use tcp://, ipc:// or inproc://"
+        case (.makeKeys, ENOTSUP): Self.noCurve
         case (.createSocket, EMFILE): "too many open sockets or files; raise `ulimit -n`"
         default: nil
         }
     }
+
+    private static let noCurve = "this libzmq was built without CURVE; install one with it, such as Debian's libzmq5"
 
     /// One line for people: `could not bind tcp://0.0.0.0:7710: Address already in use (another process …)`.
     public var description: String {

@@ -1,0 +1,37 @@
+/// The text of keys (ZeroMQ RFC 32): 5 characters for 4 bytes, base 85.
+enum Z85 {
+    private static let characters = [UInt8](
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
+
+    /// The value of each character, 255 for what is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    /// Whether the byte is one of the 85 characters.
+    static func isCharacter(_ byte: UInt8) -> Bool { values[Int(byte)] < 85 }
+
+    /// The 5 characters of 4 bytes, the first byte being the highest of the word.
+    static func characters(of word: UInt32) -> [UInt8] {
+        var rest = Int(word)
+        var text = [UInt8](repeating: 0, count: 5)
+        for place in text.indices.reversed() {
+            text[place] = characters[rest % 85]
+            rest /= 85
+        }
+        return text
+    }
+
+    /// The word of the 5 characters from a place on; nil if they are none, or mean more than 4 bytes hold.
+    static func word(of text: Span<UInt8>, from place: Int) -> UInt32? {
+        var word: UInt64 = 0
+        for index in place..<place + 5 {
+            let value = values[Int(text[index])]
+            guard value < 85 else { return nil }
+            word = word * 85 + UInt64(value)
+        }
+        return UInt32(exactly: word)
+    }
+}
