@@ -32,7 +32,7 @@ import ZMQ
         #expect(pair.secretKey.secretText == known.1)
     }
 
-    @Test func `are made anew in each pair, and the public one follows from the secret one`() throws {
+    @Test func `are new in each pair, and the public one follows from the secret one`() throws {
         #expect(CurveKeyPair.isSupported)
         let pairs = try (0..<100).map { _ in try CurveKeyPair() }
         #expect(Set(pairs.map(\.publicKey)).count == 100)

@@ -1,0 +1,46 @@
+/// The question whether the holder of a key may connect, which libzmq asks once for each connection (ZeroMQ RFC 27). The holder
+/// has proved by then that it has the secret key.
+public struct ZAPRequest: Sendable, Equatable {
+    /// The domain of the socket that was connected to, as its ``SocketSecurity`` names it.
+    public let domain: String
+    /// The address of the peer: an IP address without the port, or `localhost:UID:GID:PID` for `ipc://`. Log it, decide nothing
+    /// by it.
+    public let address: String
+    /// The key of the peer.
+    public let key: CurvePublicKey
+    /// Names the question in its answer.
+    let requestID: [UInt8]
+
+    /// Creates the question that libzmq would ask, for tests of what answers it.
+    public init(domain: String, address: String, key: CurvePublicKey) {
+        self.init(domain: domain, address: address, key: key, requestID: [])
+    }
+
+    init(domain: String, address: String, key: CurvePublicKey, requestID: [UInt8]) {
+        self.domain = domain
+        self.address = address
+        self.key = key
+        self.requestID = requestID
+    }
+
+    /// Reads the frames: version, request ID, domain, address, routing ID, mechanism, credentials.
+    /// - Returns: the question, or the answer to what is none, which admits no peer.
+    static func parse(_ frames: [[UInt8]]) -> Result<ZAPRequest, ZAPAnswer> {
+        let requestID = frames.count > 1 ? frames[1] : []
+        func fault(_ status: ZAPAnswer.Status, _ text: String) -> Result<ZAPRequest, ZAPAnswer> {
+            .failure(ZAPAnswer(requestID: requestID, status: status, text: text))
+        }
+        guard frames.count >= 6 else { return fault(.failed, "a request has at least 6 frames, not \(frames.count)") }
+        guard frames[0] == ZAPAnswer.version else { return fault(.failed, "the version is not 1.0") }
+        guard !frames[2].isEmpty else { return fault(.refused, "the socket has no domain") }
+        guard frames[5] == Array("CURVE".utf8) else { return fault(.refused, "the mechanism is not CURVE") }
+        guard frames.count == 7 else { return fault(.failed, "CURVE has 7 frames, not \(frames.count)") }
+        guard let key = try? CurveKey(bytes: frames[6]) else {
+            return fault(.failed, "a key has 32 bytes, not \(frames[6].count)")
+        }
+        return .success(
+            ZAPRequest(
+                domain: String(decoding: frames[2], as: UTF8.self), address: String(decoding: frames[3], as: UTF8.self),
+                key: CurvePublicKey(key), requestID: requestID))
+    }
+}
