@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <zmq.h>
 
+// Declared by zmq.h for the draft API only, but part of every build since 4.3.0: include/zmq.h and src/options.cpp of v4.3.4.
+#ifndef ZMQ_ZAP_ENFORCE_DOMAIN
+#define ZMQ_ZAP_ENFORCE_DOMAIN 93
+#endif
+
 #define LOOPZMQ_CALL(call)                           \
     do {                                             \
         int result = (call);                         \
@@ -51,6 +56,9 @@ static inline int loopzmq_send(void *socket, const void *bytes, size_t size, int
 static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
     LOOPZMQ_CALL(zmq_msg_recv(message, socket, ZMQ_DONTWAIT));
 }
+
+// The same, but waits for a frame: until there is one, or until the context was terminated.
+static inline int loopzmq_await(zmq_msg_t *message, void *socket) { LOOPZMQ_CALL(zmq_msg_recv(message, socket, 0)); }
 
 // Writes a new key pair as two texts of 40 characters and a NUL each; -ENOTSUP if libzmq was built without CURVE.
 static inline int loopzmq_keypair(char *public_text, char *secret_text) {

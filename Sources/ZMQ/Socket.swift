@@ -20,7 +20,8 @@ internal import Glibc
 
     /// Creates a socket that is neither bound nor connected.
     /// - Parameter options: what holds for the life of the socket.
-    /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
+    /// - Throws: ``ZMQError`` if there are too many sockets or files, if the context was terminated, or if the socket would not
+    ///   be as secure as the options say.
     public init(
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
     ) throws(ZMQError) {
@@ -41,6 +42,7 @@ internal import Glibc
     ///   says what to do.
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
+        try handle.security.check(.bind, endpoint)
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
         try unsafe check(loopzmq_bind(raw, endpoint), .bind, endpoint)
         handle.didBind(endpoint)
@@ -58,6 +60,7 @@ internal import Glibc
     /// - Throws: ``ZMQError`` if the endpoint is malformed, or if the context was terminated; not if no peer is
     ///   there.
     public mutating func connect(_ endpoint: String) throws(ZMQError) {
+        try handle.security.check(.connect, endpoint)
         try unsafe check(loopzmq_connect(raw, endpoint), .connect, endpoint)
     }
 

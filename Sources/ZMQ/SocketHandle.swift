@@ -13,12 +13,16 @@ internal import CZMQ
     var isClosed: Bool { unsafe raw == nil }
     /// Readable when libzmq has something to tell the socket; the same for life.
     let descriptor: Int32
+    /// What was set at its creation.
+    let security: SocketSecurity
     /// What the socket may be ready for although its descriptor does not show it: every call may take what it shows.
     var hidden: Readiness = [.readable, .writable]
     private var bound: [BoundEndpoint] = []
 
     init(_ kind: SocketKind, in context: ZMQContext, options: SocketOptions) throws(ZMQError) {
         self.context = context
+        security = options.security
+        try security.check(possibleIn: context)
         unsafe created = try context.makeSocket(kind)
         unsafe raw = created
         var number: Int32 = -1
@@ -30,6 +34,7 @@ internal import CZMQ
             let result = unsafe loopzmq_set(created, option, value, value.count)
             if result < 0 { throw ZMQError(.setOption, code: -result) }
         }
+        try unsafe security.check(appliedTo: created)
     }
 
     /// What the socket can do now. Takes whatever its descriptor shows.

@@ -30,6 +30,8 @@ public struct SocketOptions: Sendable, Equatable {
     public var backlog: Int = 65_535
     /// Whether names may resolve to IPv6 addresses, and `tcp://*` binds both families.
     public var ipv6: Bool = false
+    /// Who may connect, and by which keys.
+    public var security: SocketSecurity = .none
 
     /// TCP keepalive: after `idle` of silence a probe every `interval`, and after `count` unanswered ones the end.
     public struct Keepalive: Sendable, Equatable {
@@ -74,13 +76,14 @@ public struct SocketOptions: Sendable, Equatable {
                 (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(clamping: max(1, keepalive.count)))),
             ]
         }
+        settings += security.settings
         if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, bytes(of: Int32(1)))) }
         return settings
     }
 }
 
 /// As libzmq takes them.
-private func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
+func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number.littleEndian >> ($0 * 8)) }
 }
 

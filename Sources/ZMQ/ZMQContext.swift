@@ -1,4 +1,5 @@
-// Unsafe: the context ends once, in `deinit`, after all of its sockets, which hold it; libzmq lets any thread use it.
+// Unsafe: the context ends once, in `deinit`, after all of its sockets: they hold it, and the end waits for the handler's.
+// libzmq lets any thread use it.
 
 internal import CZMQ
 internal import Glibc
@@ -11,12 +12,21 @@ internal import Linux
 @safe public final class ZMQContext: Sendable {
     nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
 
+    /// Whether peers of its ``SocketSecurity/server(secretKey:domain:)`` sockets are asked for.
+    let hasAuthenticator: Bool
+
     /// Creates a context. Its I/O threads start with its first socket.
     /// - Parameters:
     ///   - ioThreads: threads that move bytes, 1 or more; one carries about a gigabyte a second.
     ///   - socketsMax: how many sockets may be open at once, 1…65535.
-    /// - Throws: ``ZMQError`` if the system refuses memory or descriptors.
-    public init(ioThreads: Int = 1, socketsMax: Int = 16_384) throws(ZMQError) {
+    ///   - authenticator: decides who may connect to the sockets of this context that are servers with keys; they cannot be made
+    ///     without one. It is asked before any of them exists, on a thread of its own, once for each connection, one after another:
+    ///     it must not wait for long, since handshakes, and the end of the context, wait for it. If it throws, the peer is
+    ///     refused. It must not hold the context, which would then never end.
+    /// - Throws: ``ZMQError`` if the system refuses memory, descriptors or threads.
+    public init(
+        ioThreads: Int = 1, socketsMax: Int = 16_384, authenticator: ZAPAuthenticator? = nil
+    ) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
         precondition((1...65_535).contains(socketsMax), "a context holds 1…65535 sockets, not \(socketsMax)")
         _ = Self.isSeeded
@@ -27,6 +37,13 @@ internal import Linux
                 _ = unsafe loopzmq_context_term(handle)
                 throw ZMQError(.createContext, code: -result)
             }
+        }
+        hasAuthenticator = authenticator != nil
+        do {
+            if let authenticator { try unsafe ZAPHandler.start(in: handle, authenticator) }
+        } catch {
+            _ = unsafe loopzmq_context_term(handle)
+            throw error
         }
         unsafe self.handle = handle
     }
@@ -55,7 +72,8 @@ internal import Linux
     }()
 
     deinit {
-        // Every socket held this context, so none is open and this waits only for the I/O threads.
+        // Every socket held this context, so none is open but the handler's, which its thread closes: this waits for that thread
+        // and for the I/O threads.
         _ = unsafe loopzmq_context_term(handle)
     }
 }

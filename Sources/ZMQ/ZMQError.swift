@@ -15,6 +15,8 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case createSocket = "create a socket"
         /// Applying one of the ``SocketOptions``.
         case setOption = "set a socket option"
+        /// Applying a ``SocketSecurity``.
+        case secure = "secure a socket"
         /// Listening at an endpoint.
         case bind = "bind"
         /// Stopping to listen at an endpoint.
@@ -72,13 +74,16 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case (.bind, EINVAL), (.connect, EINVAL):
             "an endpoint looks like tcp://HOST:PORT, ipc://PATH or inproc://NAME"
         case (_, EPROTONOSUPPORT): "use tcp://, ipc:// or inproc://"
-        case (.makeKeys, ENOTSUP): Self.noCurve
+        case (.makeKeys, ENOTSUP), (.secure, ENOTSUP):
+            "this libzmq was built without CURVE; install one with it, such as Debian's libzmq5"
+        case (.secure, EACCES): "its context has no authenticator, which would have to admit its peers"
+        case (.secure, EPROTO): "libzmq did not take over what was set, so the socket would not be secure"
+        case (.bind, ENOTSUP), (.connect, ENOTSUP):
+            "a socket with keys uses tcp:// or ipc://; libzmq does not ask for keys elsewhere"
         case (.createSocket, EMFILE): "too many open sockets or files; raise `ulimit -n`"
         default: nil
         }
     }
-
-    private static let noCurve = "this libzmq was built without CURVE; install one with it, such as Debian's libzmq5"
 
     /// One line for people: `could not bind tcp://0.0.0.0:7710: Address already in use (another process …)`.
     public var description: String {

@@ -1,0 +1,39 @@
+// Unsafe: the socket is open as long as its owner, who calls, says; libzmq copies what it is passed.
+
+internal import CZMQ
+internal import Glibc
+
+/// Messages of several frames, in which libzmq itself talks to its application. All others are single frames (``Socket``).
+enum Multipart {
+    /// More frames than libzmq sends. What comes beyond is dropped.
+    private static let framesMax = 16
+
+    /// Takes the next message.
+    /// - Parameters:
+    ///   - message: takes one frame after another, to be reused.
+    ///   - waits: for a message, until the context ends.
+    /// - Returns: its frames, nil if there is no message now.
+    /// - Throws: ``ZMQError`` if the context was terminated.
+    static func receive(
+        from socket: UnsafeMutableRawPointer, by message: borrowing Message, waits: Bool
+    ) throws(ZMQError) -> [[UInt8]]? {
+        var frames: [[UInt8]] = []
+        repeat {
+            let result =
+                waits ? unsafe loopzmq_await(message.frame, socket) : unsafe loopzmq_receive(message.frame, socket)
+            if result == -EAGAIN { return nil }
+            if result < 0 { throw ZMQError(.receive, code: -result) }
+            if frames.count < framesMax { frames.append(message.copy()) }
+        } while message.hasMore
+        return frames
+    }
+
+    /// Queues a message; never waits.
+    /// - Throws: ``ZMQError`` if the context was terminated, or if there is no space.
+    static func send(_ frames: [[UInt8]], to socket: UnsafeMutableRawPointer) throws(ZMQError) {
+        for (index, frame) in frames.enumerated() {
+            let result = unsafe loopzmq_send(socket, frame, frame.count, index + 1 < frames.count ? 1 : 0)
+            if result < 0 { throw ZMQError(.send, code: -result) }
+        }
+    }
+}
