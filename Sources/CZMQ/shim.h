@@ -60,6 +60,11 @@ static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
 // The same, but waits for a frame: until there is one, or until the context was terminated.
 static inline int loopzmq_await(zmq_msg_t *message, void *socket) { LOOPZMQ_CALL(zmq_msg_recv(message, socket, 0)); }
 
+// Reports the socket's events at an inproc endpoint; without one, ends the reports.
+static inline int loopzmq_monitor(void *socket, const char *endpoint) {
+    LOOPZMQ_CALL(zmq_socket_monitor(socket, endpoint, ZMQ_EVENT_ALL));
+}
+
 // Writes a new key pair as two texts of 40 characters and a NUL each; -ENOTSUP if libzmq was built without CURVE.
 static inline int loopzmq_keypair(char *public_text, char *secret_text) {
     LOOPZMQ_CALL(zmq_curve_keypair(public_text, secret_text));

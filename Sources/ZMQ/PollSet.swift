@@ -43,6 +43,13 @@ public struct PollSet: ~Copyable {
         append(Member(socket: socket.handle, interest: interest), socket.handle.descriptor)
     }
 
+    /// Watches for events of a socket of this thread.
+    /// - Returns: the item that names the monitor in this set.
+    @discardableResult
+    public mutating func add(_ monitor: borrowing SocketMonitor) -> Item {
+        append(Member(socket: monitor.readerHandle, interest: .readable), monitor.readerHandle.descriptor)
+    }
+
     /// Watches a descriptor of the system: an eventfd, a pipe, a signalfd.
     /// - Returns: the item that names the descriptor in this set.
     @discardableResult

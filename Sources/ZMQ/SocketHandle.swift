@@ -5,7 +5,7 @@ internal import CZMQ
 /// The libzmq socket behind a ``Socket`` and the poll sets that watch it: nil once the socket was closed, so that a
 /// poll set can outlive its sockets without touching a dead pointer. Of one thread at a time, like the socket.
 @safe final class SocketHandle {
-    private let context: ZMQContext
+    let context: ZMQContext
     /// The pointer while the socket is open.
     private(set) var raw: UnsafeMutableRawPointer?
     /// The pointer as it was created, for the ``Socket`` that is open as long as it can be used.

@@ -17,6 +17,8 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case setOption = "set a socket option"
         /// Applying a ``SocketSecurity``.
         case secure = "secure a socket"
+        /// Making a ``SocketMonitor``.
+        case monitor = "monitor a socket"
         /// Listening at an endpoint.
         case bind = "bind"
         /// Stopping to listen at an endpoint.

@@ -23,6 +23,9 @@ final class ForeignPeer {
 
     deinit { close(descriptor) }
 
+    /// Ends the connection.
+    func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     /// Writes bytes as they are.
     func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
@@ -36,10 +39,15 @@ final class ForeignPeer {
     }
 
     /// The greeting and the READY command of a socket of this type, without security; each is answered before the next.
-    /// - Parameter properties: what the command says besides the type.
-    func greet(as type: String, _ properties: KeyValuePairs<String, [UInt8]> = [:]) {
+    /// - Parameters:
+    ///   - properties: what the command says besides the type.
+    ///   - mechanism: the security that the greeting announces, and of which no more follows.
+    func greet(
+        as type: String, _ properties: KeyValuePairs<String, [UInt8]> = [:], mechanism: String = "NULL"
+    ) {
         let greeting = [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 0]
-        write(greeting + [UInt8]("NULL") + [UInt8](repeating: 0, count: 16 + 1 + 31))
+        let padding = [UInt8](repeating: 0, count: 20 - mechanism.utf8.count + 1 + 31)
+        write(greeting + [UInt8](mechanism) + padding)
         read(64)
         var body = [5] + [UInt8]("READY")
         for (name, value) in [("Socket-Type", [UInt8](type))] + properties.map({ ($0.key, $0.value) }) {

@@ -75,6 +75,22 @@ import Testing
         #expect(asked.first?.key == keys.publicKey)
     }
 
+    @Test func `admit no peer for which the authenticator fails, and all that come after it`() throws {
+        var server = try guarded.server(.pull)
+        var monitor = try SocketMonitor(server)
+        let endpoint = try server.bind("tcp://127.0.0.1:*")
+        let unlucky = try guarded.admitted(as: Admissions.failing)
+        var refused = try guarded.client(.push, unlucky)
+        try refused.connect(endpoint)
+        try deliver("refused", by: &refused)
+        #expect(try nextFailure(&monitor) == .notAdmitted(status: 500))
+        var client = try guarded.client(.push, try guarded.admitted())
+        try client.connect(endpoint)
+        try deliver("admitted", by: &client)
+        #expect(try next(&server) == "admitted")
+        #expect(guarded.admissions.asked.first?.key == unlucky.publicKey)
+    }
+
     @Test func `are asked for also after messages of others have reached the handler`() throws {
         var stranger = try Socket(.dealer, in: guarded.context)
         try stranger.connect("inproc://zeromq.zap.01")

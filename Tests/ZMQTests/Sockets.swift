@@ -12,6 +12,10 @@ extension [UInt8] {
 /// Waits for one message and returns its text.
 func next(_ socket: inout Socket) throws -> String {
     var message = Message()
+    return try next(&socket, into: &message)
+}
+
+func next(_ socket: inout Socket, into message: inout Message) throws -> String {
     while try !socket.receive(into: &message) {
         var set = PollSet()
         set.add(socket)
@@ -23,6 +27,10 @@ func next(_ socket: inout Socket) throws -> String {
 /// Waits for one message of a router and returns its sender and its text.
 func nextRouted(_ socket: inout Socket) throws -> (peer: RoutingID, text: String) {
     var message = Message()
+    return try nextRouted(&socket, into: &message)
+}
+
+func nextRouted(_ socket: inout Socket, into message: inout Message) throws -> (peer: RoutingID, text: String) {
     var peer = RoutingID()
     while try !socket.receive(from: &peer, into: &message) {
         var set = PollSet()
@@ -38,5 +46,24 @@ func deliver(_ text: String, by socket: inout Socket) throws {
         var set = PollSet()
         set.add(socket, for: .writable)
         try #require(try set.wait(milliseconds: patienceMilliseconds) == 1, "no room to send")
+    }
+}
+
+/// Waits for one event.
+func next(_ monitor: inout SocketMonitor) throws -> SocketEvent {
+    while true {
+        if let event = try monitor.next() { return event }
+        var set = PollSet()
+        set.add(monitor)
+        try #require(try set.wait(milliseconds: patienceMilliseconds) == 1, "no event")
+    }
+}
+
+/// Waits until a handshake fails. None may succeed before.
+func nextFailure(_ monitor: inout SocketMonitor) throws -> SocketEvent.HandshakeFailure {
+    while true {
+        let event = try next(&monitor)
+        try #require(event.kind != .handshakeSucceeded)
+        if case .handshakeFailed(let failure) = event.kind { return failure }
     }
 }

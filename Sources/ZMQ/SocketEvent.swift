@@ -1,0 +1,103 @@
+internal import CZMQ
+
+/// What happened to a connection of a socket, as libzmq's monitor tells it. Descriptors of connections that have ended are used
+/// again.
+public struct SocketEvent: Sendable, Equatable {
+    /// What happened, with the descriptor of the connection or the `errno` where libzmq tells it.
+    public enum Kind: Sendable, Equatable {
+        /// A connection to the endpoint was made; the handshake follows.
+        case connected(descriptor: Int32)
+        /// A connection to the endpoint could not be made at once.
+        case connectDelayed(code: Int32)
+        /// It is tried again after a pause.
+        case connectRetried(after: Duration)
+        /// The socket listens.
+        case listening(descriptor: Int32)
+        /// It could not listen.
+        case bindFailed(code: Int32)
+        /// A peer has connected; the handshake follows.
+        case accepted(descriptor: Int32)
+        /// A peer could not be accepted, as when the process has too many descriptors open.
+        case acceptFailed(code: Int32)
+        /// The socket does not listen any more.
+        case closed(descriptor: Int32)
+        /// Closing failed.
+        case closeFailed(code: Int32)
+        /// A connection has ended after its handshake, or during it.
+        case disconnected(descriptor: Int32)
+        /// The last event: the socket is closed.
+        case monitorStopped
+        /// A handshake is complete: the peer may send and receive. libzmq does not say on which connection.
+        case handshakeSucceeded
+        /// A handshake was broken off.
+        case handshakeFailed(HandshakeFailure)
+        /// An event of a newer libzmq.
+        case other(number: UInt16, value: Int32)
+
+        /// The descriptor that was opened or closed, if it was one.
+        public var descriptor: Int32? {
+            switch self {
+            case .connected(let descriptor), .listening(let descriptor), .accepted(let descriptor),
+                .closed(let descriptor), .disconnected(let descriptor):
+                descriptor
+            default: nil
+            }
+        }
+    }
+
+    /// The reason for which a handshake was broken off.
+    public enum HandshakeFailure: Sendable, Equatable {
+        /// The connection ended, or the time was over; the `errno`. A client with the wrong server key sees this.
+        case noDetail(code: Int32)
+        /// The peer said something that does not fit, such as keys where there are none; the `ZMQ_PROTOCOL_ERROR_…`.
+        case protocolError(code: Int32)
+        /// The authenticator has not admitted the key: 300 for later, 400 for refused, 500 for a failure.
+        case notAdmitted(status: Int32)
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// The endpoint of this side, such as `tcp://127.0.0.1:7710`.
+    public let endpoint: String
+
+    /// Creates an event from its parts.
+    public init(_ kind: Kind, at endpoint: String) {
+        self.kind = kind
+        self.endpoint = endpoint
+    }
+
+    /// Reads the frames: number and value in 2 and 4 bytes, the lowest first, then the endpoint.
+    init?(_ frames: [[UInt8]]) {
+        guard frames.count == 2, frames[0].count == 6 else { return nil }
+        func number<Number: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>) -> Number {
+            bytes.reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        }
+        let event: UInt16 = number(frames[0][..<2])
+        let value: Int32 = number(frames[0][2...])
+        kind = Kind(event, value)
+        endpoint = String(decoding: frames[1], as: UTF8.self)
+    }
+}
+
+extension SocketEvent.Kind {
+    init(_ number: UInt16, _ value: Int32) {
+        switch Int32(number) {
+        case ZMQ_EVENT_CONNECTED: self = .connected(descriptor: value)
+        case ZMQ_EVENT_CONNECT_DELAYED: self = .connectDelayed(code: value)
+        case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried(after: .milliseconds(Int64(value)))
+        case ZMQ_EVENT_LISTENING: self = .listening(descriptor: value)
+        case ZMQ_EVENT_BIND_FAILED: self = .bindFailed(code: value)
+        case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
+        case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(code: value)
+        case ZMQ_EVENT_CLOSED: self = .closed(descriptor: value)
+        case ZMQ_EVENT_CLOSE_FAILED: self = .closeFailed(code: value)
+        case ZMQ_EVENT_DISCONNECTED: self = .disconnected(descriptor: value)
+        case ZMQ_EVENT_MONITOR_STOPPED: self = .monitorStopped
+        case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded
+        case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: self = .handshakeFailed(.noDetail(code: value))
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: self = .handshakeFailed(.protocolError(code: value))
+        case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: self = .handshakeFailed(.notAdmitted(status: value))
+        default: self = .other(number: number, value: value)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// Unsafe: the watched socket is asked to stop only while its handle says that it is open.
+
+internal import CZMQ
+internal import Synchronization
+
+/// Tells what happens to the connections of one socket, in the order in which it happens. It belongs to the thread of that socket,
+/// and may live longer.
+///
+/// Read it often: libzmq waits for the reader when ``eventsMax`` events are unread, and with it every connection of the context. A
+/// socket has one monitor; a later one ends the earlier.
+public struct SocketMonitor: ~Copyable {
+    /// How many events may wait to be read; libzmq adds 1000 of its own.
+    public static let eventsMax = 65_536
+
+    private static let count = Atomic(0)
+
+    private let watched: SocketHandle
+    private var reader: Socket
+    private let message = Message()
+
+    /// Begins to watch. Make it before the socket is bound or connected: it tells nothing of what was before.
+    /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
+    public init(_ socket: borrowing Socket) throws(ZMQError) {
+        var options = SocketOptions()
+        options.receiveMessagesMax = Self.eventsMax
+        var reader = try Socket(.pair, in: socket.handle.context, options: options)
+        let number = Self.count.add(1, ordering: .relaxed).newValue
+        let endpoint = "inproc://loop-monitor-\(number)"
+        // Before libzmq has something to say, since it waits for a reader.
+        try reader.connect(endpoint)
+        let result = unsafe loopzmq_monitor(socket.raw, endpoint)
+        if result < 0 { throw ZMQError(.monitor, code: -result) }
+        watched = socket.handle
+        self.reader = reader
+    }
+
+    deinit {
+        // Before the reader closes, since libzmq waits for one.
+        if let raw = unsafe watched.raw { _ = unsafe loopzmq_monitor(raw, nil) }
+    }
+
+    /// Takes the next event, if there is one; never waits. ``PollSet`` does.
+    /// - Throws: ``ZMQError`` if the context was terminated.
+    public mutating func next() throws(ZMQError) -> SocketEvent? {
+        while true {
+            reader.handle.hidden = [.readable, .writable]
+            guard let frames = try unsafe Multipart.receive(from: reader.raw, by: message, waits: false) else {
+                return nil
+            }
+            if let event = SocketEvent(frames) { return event }
+        }
+    }
+
+    var readerHandle: SocketHandle { reader.handle }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import Testing
+
+@testable import ZMQ
+
+@Suite struct `ZMQ socket monitor` {
+    private let guarded: Guarded
+
+    init() throws { guarded = try Guarded() }
+
+    @Test func `tells of connections that are made, and that end`() throws {
+        var pull = try Socket(.pull, in: guarded.context)
+        var monitor = try SocketMonitor(pull)
+        let endpoint = try pull.bind("tcp://127.0.0.1:*")
+        let listening = try next(&monitor)
+        #expect(listening == SocketEvent(.listening(descriptor: listening.kind.descriptor ?? -1), at: endpoint))
+        let foreign: ForeignPeer? = try ForeignPeer(endpoint)
+        foreign?.greet(as: "PUSH")
+        foreign?.send(["hello"])
+        let accepted = try next(&monitor)
+        let descriptor = try #require(accepted.kind.descriptor)
+        #expect(accepted == SocketEvent(.accepted(descriptor: descriptor), at: endpoint))
+        #expect(try next(&monitor) == SocketEvent(.handshakeSucceeded, at: endpoint))
+        #expect(try next(&pull) == "hello")
+        foreign?.hangUp()
+        #expect(try next(&monitor) == SocketEvent(.disconnected(descriptor: descriptor), at: endpoint))
+        #expect(try monitor.next() == nil)
+    }
+
+    @Test func `tells both sides that a key is not admitted, and the client does not try again`() throws {
+        var server = try guarded.server(.pull)
+        var serverMonitor = try SocketMonitor(server)
+        var client = try guarded.client(.push, try CurveKeyPair())
+        var clientMonitor = try SocketMonitor(client)
+        try client.connect(try server.bind("tcp://127.0.0.1:*"))
+        #expect(try nextFailure(&serverMonitor) == .notAdmitted(status: 400))
+        #expect(try nextFailure(&clientMonitor) == .notAdmitted(status: 400))
+        let end = try next(&clientMonitor)
+        #expect(end.kind == .disconnected(descriptor: end.kind.descriptor ?? -1))
+        #expect(try clientMonitor.next() == nil)
+    }
+
+    @Test func `tells a client that its server key is wrong by the end of the connection`() throws {
+        var server = try guarded.server(.pull)
+        var serverMonitor = try SocketMonitor(server)
+        var client = try guarded.client(.push, try guarded.admitted(), of: try CurveKeyPair().publicKey)
+        var clientMonitor = try SocketMonitor(client)
+        try client.connect(try server.bind("tcp://127.0.0.1:*"))
+        #expect(try nextFailure(&serverMonitor) == .protocolError(code: 0x1100_0001))
+        #expect(try nextFailure(&clientMonitor) == .noDetail(code: EPIPE))
+    }
+
+    @Test func `may end before its socket, which goes on, and after it`() throws {
+        var pull = try Socket(.pull, in: guarded.context)
+        let endpoint = try pull.bind("tcp://127.0.0.1:*")
+        for _ in 0..<3 {
+            let monitor = try SocketMonitor(pull)
+            _ = consume monitor
+            var push = try Socket(.push, in: guarded.outside)
+            try push.connect(endpoint)
+            try deliver("x", by: &push)
+            #expect(try next(&pull) == "x")
+        }
+        func watchAndClose() throws -> SocketMonitor {
+            try SocketMonitor(try Socket(.pull, in: guarded.context))
+        }
+        var monitor = try watchAndClose()
+        #expect(try next(&monitor).kind == .monitorStopped)
+    }
+
+    @Test func `keeps what is not read, and holds up no connection meanwhile`() throws {
+        var pull = try Socket(.pull, in: guarded.context)
+        var monitor = try SocketMonitor(pull)
+        let endpoint = try pull.bind("inproc://unread")
+        let tcp = try pull.bind("tcp://127.0.0.1:*")
+        // Each is accepted and disconnected: more events than libzmq keeps by itself.
+        for _ in 0..<1500 {
+            let foreign = try ForeignPeer(tcp)
+            foreign.hangUp()
+        }
+        var push = try Socket(.push, in: guarded.context)
+        try push.connect(tcp)
+        try deliver("still served", by: &push)
+        #expect(try next(&pull) == "still served")
+        var accepted = 0
+        while let event = try monitor.next() {
+            if case .accepted = event.kind { accepted += 1 }
+        }
+        #expect(accepted == 1501)
+        try pull.unbind(endpoint)
+    }
+
+    @Test func `says that its context was terminated`() throws {
+        let pull = try Socket(.pull, in: guarded.context)
+        var monitor = try SocketMonitor(pull)
+        guarded.context.terminate()
+        var seen: ZMQError?
+        do { while try next(&monitor).kind != .monitorStopped {} } catch { seen = error as? ZMQError }
+        #expect(seen?.isTerminated == true)
+        #expect(throws: ZMQError.self) { _ = try SocketMonitor(pull) }
+    }
+
+    @Test(arguments: [
+        [], [[], []], [[1, 0, 0, 0, 0, 0]], [[1, 0, 0, 0, 0], []], [[1, 0, 0, 0, 0, 0, 0], []],
+        [[1, 0, 0, 0, 0, 0], [], []],
+    ])
+    func `takes nothing for an event that is none`(frames: [[UInt8]]) {
+        #expect(SocketEvent(frames) == nil)
+    }
+
+    @Test func `knows each event by its number, and keeps the others`() {
+        func kind(_ number: UInt16, _ value: Int32) -> SocketEvent.Kind { SocketEvent.Kind(number, value) }
+        #expect(kind(0x0001, 9) == .connected(descriptor: 9))
+        #expect(kind(0x0002, 115) == .connectDelayed(code: 115))
+        #expect(kind(0x0004, 250) == .connectRetried(after: .milliseconds(250)))
+        #expect(kind(0x0010, 98) == .bindFailed(code: 98))
+        #expect(kind(0x0040, 24) == .acceptFailed(code: 24))
+        #expect(kind(0x0080, 7) == .closed(descriptor: 7))
+        #expect(kind(0x0100, 9) == .closeFailed(code: 9))
+        #expect(kind(0x4000, 500) == .handshakeFailed(.notAdmitted(status: 500)))
+        #expect(kind(0x8000, -1) == .other(number: 0x8000, value: -1))
+        #expect(
+            SocketEvent([[0x20, 0, 1, 2, 0, 0], [UInt8]("tcp://x")])
+                == SocketEvent(.accepted(descriptor: 513), at: "tcp://x"))
+    }
+}
