@@ -10,6 +10,9 @@ internal import CZMQ
     /// On the heap, because libzmq asks that a message does not move.
     let frame: UnsafeMutablePointer<zmq_msg_t>
 
+    /// Whether the socket that received it knows the keys of its peers.
+    var isAuthenticated = false
+
     /// An empty message.
     public init() {
         unsafe frame = .allocate(capacity: 1)

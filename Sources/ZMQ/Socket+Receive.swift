@@ -13,6 +13,7 @@ extension Socket {
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not receive.
     public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
+        message.isAuthenticated = isAuthenticating
         for _ in 0..<Self.malformedInARowMax {
             guard try unsafe receiveFrame(message.frame) else { return false }
             if !message.hasMore { return true }
@@ -29,6 +30,7 @@ extension Socket {
         from peer: inout RoutingID, into message: inout Message
     ) throws(ZMQError) -> Bool {
         precondition(kind == .router, "only a router knows its senders, this is a \(kind) socket")
+        message.isAuthenticated = isAuthenticating
         for _ in 0..<Self.malformedInARowMax {
             guard try unsafe receiveFrame(message.frame) else { return false }
             guard message.hasMore else {

@@ -15,6 +15,8 @@ internal import Glibc
     let raw: UnsafeMutableRawPointer
     /// The messaging pattern, which decides how the socket may be used.
     public let kind: SocketKind
+    /// Whether its peers are asked for their keys.
+    let isAuthenticating: Bool
     /// How many messages were dropped because they had the wrong number of frames.
     public internal(set) var malformedMessages: UInt64 = 0
 
@@ -28,6 +30,7 @@ internal import Glibc
         handle = try SocketHandle(kind, in: context, options: options)
         unsafe raw = handle.created
         self.kind = kind
+        isAuthenticating = options.security.isServer
     }
 
     deinit { handle.close() }

@@ -17,6 +17,10 @@ public enum SocketSecurity: Sendable, Equatable {
     /// The peer that has the secret key of `serverKey`; `keys` say to it who this one is.
     case client(serverKey: CurvePublicKey, keys: CurveKeyPair)
 
+    var isServer: Bool {
+        if case .server = self { true } else { false }
+    }
+
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
     var settings: [(option: Int32, value: [UInt8])] {
         switch self {

@@ -1,6 +1,6 @@
 /// What becomes of a connection whose key is known.
 public enum ZAPVerdict: Sendable, Equatable {
-    /// It is made, and each of its messages carries the key and these properties.
+    /// It is made, and each of its messages carries the key and these properties (``Message/property(_:)``).
     ///
     /// A name begins with `X-` and has up to 255 letters, digits, `-`, `_`, `.` and `+`; a value up to 65,535 bytes and no NUL. Otherwise the peer is
     /// told that the authenticator failed. A peer may send properties of its own under names that are not given here.

@@ -32,6 +32,27 @@ final class Admissions: Sendable {
     func revoke(_ key: CurvePublicKey) { state.withLock { $0.roles[key] = nil } }
 }
 
+/// The sockets of a reducer and of its peers, which say something to it.
+enum Pattern: CaseIterable {
+    case pushToPull, dealerToRouter, subToXPub
+
+    var server: SocketKind {
+        switch self {
+        case .pushToPull: .pull
+        case .dealerToRouter: .router
+        case .subToXPub: .xpub
+        }
+    }
+
+    var client: SocketKind {
+        switch self {
+        case .pushToPull: .push
+        case .dealerToRouter: .dealer
+        case .subToXPub: .sub
+        }
+    }
+}
+
 /// A context that admits keys, and a key of its own.
 struct Guarded {
     let admissions: Admissions
@@ -65,4 +86,12 @@ struct Guarded {
         admissions.admit(keys.publicKey, as: role)
         return keys
     }
+}
+
+/// Is down when it is first asked, and up from then on.
+final class Flag: Sendable {
+    private let isUp = Atomic(false)
+
+    /// Whether it was up before.
+    func raise() -> Bool { isUp.exchange(true, ordering: .relaxed) }
 }
