@@ -6,23 +6,22 @@ internal import Synchronization
 /// Tells what happens to the connections of one socket, in the order in which it happens. It belongs to the thread of that socket,
 /// and may live longer.
 ///
-/// Read it often: libzmq waits for the reader when ``eventsMax`` events are unread, and with it every connection of the context. A
+/// Read it often: when too many events are unread, libzmq waits for the reader, and with it every connection of the context. A
 /// socket has one monitor; a later one ends the earlier.
 public struct SocketMonitor: ~Copyable {
-    /// How many events may wait to be read; libzmq adds 1000 of its own.
-    public static let eventsMax = 65_536
-
     private static let count = Atomic(0)
 
+    private let eventsMax: Int
     private let watched: SocketHandle
     private var reader: Socket
     private let message = Message()
 
     /// Begins to watch. Make it before the socket is bound or connected: it tells nothing of what was before.
+    /// - Parameter eventsMax: how many events may wait to be read, at least 1; libzmq adds 1000 of its own.
     /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
-    public init(_ socket: borrowing Socket) throws(ZMQError) {
+    public init(_ socket: borrowing Socket, eventsMax: Int = 65_536) throws(ZMQError) {
         var options = SocketOptions()
-        options.receiveMessagesMax = Self.eventsMax
+        options.receiveMessagesMax = eventsMax
         var reader = try Socket(.pair, in: socket.handle.context, options: options)
         let number = Self.count.add(1, ordering: .relaxed).newValue
         let endpoint = "inproc://loop-monitor-\(number)"
@@ -32,11 +31,17 @@ public struct SocketMonitor: ~Copyable {
         if result < 0 { throw ZMQError(.monitor, code: -result) }
         watched = socket.handle
         self.reader = reader
+        self.eventsMax = eventsMax
     }
 
     deinit {
+        guard let raw = unsafe watched.raw else { return }
+        // libzmq may be waiting for space, and then does not hear that it should stop.
+        for _ in 0..<eventsMax + 2000 {
+            guard (unsafe try? Multipart.receive(from: reader.raw, by: message, waits: false)) != nil else { break }
+        }
         // Before the reader closes, since libzmq waits for one.
-        if let raw = unsafe watched.raw { _ = unsafe loopzmq_monitor(raw, nil) }
+        _ = unsafe loopzmq_monitor(raw, nil)
     }
 
     /// Takes the next event, if there is one; never waits. ``PollSet`` does.
