@@ -47,6 +47,7 @@ let package = Package(
         .library(name: "LoopWire", targets: ["LoopWire"]),
         .library(name: "LoopCluster", targets: ["LoopCluster"]),
         .library(name: "LoopJournal", targets: ["LoopJournal"]),
+        .library(name: "LoopKeys", targets: ["LoopKeys"]),
         .library(name: "LoopOptions", targets: ["LoopOptions"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopApp", targets: ["LoopApp"]),
@@ -92,6 +93,8 @@ let package = Package(
         library("ZLib", ["CZLib", "LoopLock"]),
         // The calls of the system that take pointers, with owners and errors.
         library("Linux", ["CLinux"]),
+        // Who may take part: keys, roles, certificates, and the folder that they are in.
+        library("LoopKeys", ["Linux"]),
         // Where records go: memory, or a file.
         library(
             "LoopJournal",
@@ -128,8 +131,8 @@ let package = Package(
         library(
             "LoopCommands",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
-                "LoopWeb", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopNode",
+                "LoopOptions", "LoopWeb", "ZMQ",
             ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
@@ -181,6 +184,7 @@ let package = Package(
             "LoopJournalTests",
             ["CBOR", "CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
         tests("ZMQTests", ["ZMQ", "TestFolders"]),
+        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests(
             "LoopNodeTests",
@@ -201,9 +205,8 @@ let package = Package(
         tests(
             "LoopCommandsTests",
             [
-                "CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions", "LoopCommands",
-                "ZMQ",
-                "TestFolders",
+                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
+                "LoopCommands", "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopGalleryTests",

@@ -1,0 +1,57 @@
+/// What the owner of a key is to a loop. A key may have several roles, and may do what one of them allows.
+public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
+    /// Runs effects of the groups that its key is for.
+    case worker
+    /// Follows the state.
+    case observer
+    /// Sends events that belong to no effect.
+    case sender
+    /// Steers the loop, as `loopctl` does.
+    case admin
+    /// Is the reducer itself. Peers know it by its public key, and it is not among the keys that it admits.
+    case reducer
+
+    /// Reads a role.
+    /// - Throws: ``UnknownRole``, which lists the roles.
+    public init(parsing text: some StringProtocol) throws(UnknownRole) {
+        guard let role = Role(rawValue: String(text)) else { throw UnknownRole(String(text)) }
+        self = role
+    }
+
+    /// Reads a role from a document.
+    /// - Throws: an error that lists the roles.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(UnknownRole) {
+            try self.init(parsing: text)
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
+        }
+    }
+
+    /// Whether a key of this role may do something.
+    public func allows(_ verb: Verb) -> Bool {
+        switch verb {
+        case .followUpdates, .fetchStates: self == .observer
+        case .sendEvents: self == .sender
+        case .runEffects: self == .worker
+        case .parked, .quarantine, .trim, .drain, .shutDown: self == .admin
+        }
+    }
+}
+
+/// A text that names no role.
+public struct UnknownRole: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text as it was read.
+    public let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// What is wrong, with the roles that there are. What cannot be printed is escaped.
+    public var description: String {
+        let roles = Role.allCases.map(\.rawValue)
+        return "'\(PrintedText.of(text))' is no role; a role is \(roles.dropLast().joined(separator: ", ")) or "
+            + (roles.last ?? "")
+    }
+}

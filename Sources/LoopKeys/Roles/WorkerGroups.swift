@@ -1,0 +1,18 @@
+/// The groups whose effects the owner of a key may run, if it is a worker.
+public enum WorkerGroups: Hashable, Sendable {
+    /// Every group; `*` in a certificate.
+    case all
+    /// These, which may be none.
+    case named(Set<String>)
+
+    /// No group.
+    public static var none: WorkerGroups { .named([]) }
+
+    /// Whether a group is among them.
+    public func contains(_ group: String) -> Bool {
+        switch self {
+        case .all: true
+        case .named(let names): names.contains(group)
+        }
+    }
+}
