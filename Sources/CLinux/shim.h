@@ -43,6 +43,11 @@ static inline void loop_begin_write_out(int descriptor) {
     syscall(SYS_sync_file_range, descriptor, (off_t)0, (off_t)0, SYNC_FILE_RANGE_WRITE);
 }
 
+// Gives a file another name, and replaces nothing. 0, or -1 and errno.
+static inline int loop_rename_to_unused(const char *path, const char *other) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
+}
+
 // 1 if somebody accepts connections at a Unix socket path, else 0.
 static inline int loop_unix_is_listening(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -22,6 +22,10 @@ public struct FileStatus: Sendable {
     public let number: UInt64
     /// When it was changed, in seconds since 1970, and the nanoseconds after them.
     public let modified: (seconds: Int, nanoseconds: Int)
+    /// The number of the user that it belongs to.
+    public let owner: UInt32
+    /// Who may do what with it: the lower twelve bits of its mode.
+    public let permissions: UInt32
 
     init(_ status: stat) {
         kind =
@@ -35,6 +39,8 @@ public struct FileStatus: Sendable {
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
         modified = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        owner = status.st_uid
+        permissions = status.st_mode & 0o7777
     }
 }
 
@@ -88,6 +94,15 @@ public enum FileSystem {
         guard unsafe Glibc.rename(path, other) == 0 else { throw SystemError("rename \(path) to \(other)") }
     }
 
+    /// Gives a file a name that nothing has, in one step: whatever another process does meanwhile, nothing is replaced.
+    /// - Throws: ``SystemError`` that names both paths; with the code EEXIST if something has that name.
+    public static func rename(_ path: String, toUnused other: String) throws(SystemError) {
+        if unsafe loop_rename_to_unused(path, other) == 0 { return }
+        // Some file systems cannot do this, and can give a second name, which replaces nothing either.
+        if errno == EINVAL || errno == ENOSYS, unsafe Glibc.link(path, other) == 0 { return try removeFile(path) }
+        throw SystemError("rename \(path) to \(other)")
+    }
+
     /// Removes a file.
     /// - Throws: ``SystemError`` that names the path.
     public static func removeFile(_ path: String) throws(SystemError) {
@@ -101,9 +116,10 @@ public enum FileSystem {
     }
 
     /// Makes a folder.
+    /// - Parameter mode: who may do what with it, as far as this process's umask lets it.
     /// - Throws: ``SystemError`` that names the path.
-    public static func makeFolder(_ path: String) throws(SystemError) {
-        guard unsafe mkdir(path, 0o755) == 0 else { throw SystemError("make the folder \(path)") }
+    public static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+        guard unsafe mkdir(path, mode) == 0 else { throw SystemError("make the folder \(path)") }
     }
 
     /// Makes a new folder whose name begins with `path`.

@@ -23,6 +23,9 @@ public enum System {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// The number of the user whose rights this process has.
+    public static var userID: UInt32 { geteuid() }
+
     /// The name of the user whose rights this process has; nil where the number has no name.
     public static var userName: String? {
         unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) }

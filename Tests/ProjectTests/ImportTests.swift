@@ -39,6 +39,14 @@ import Testing
         #expect(Set(names).isSubset(of: try #require(Self.neighbours[module])))
     }
 
+    /// The reducer's machine asks what a role allows.
+    @Test func `have company in LoopKeys, which reads files in one folder only`() throws {
+        let files = Repository.files(below: "Sources/LoopKeys", suffix: ".swift")
+        let pure = files.filter { !$0.hasPrefix("Sources/LoopKeys/Folder/") }
+        #expect(pure.count > 10 && pure.count < files.count)
+        for file in pure { #expect(try Self.imports(in: Repository.text(file)).isEmpty, "\(file)") }
+    }
+
     /// The modules that a file imports, whatever stands before and after `import`.
     static func imports(in text: String) -> [String] {
         let kind = /^\s*(?:@\w+(?:\([^)]*\))?\s+|public\s+|package\s+|internal\s+|fileprivate\s+|private\s+)*import\s+/

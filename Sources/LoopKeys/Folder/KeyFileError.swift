@@ -1,0 +1,78 @@
+public import Linux
+
+/// Why a file of keys is not used, or was not written.
+public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a file.
+    public enum Reason: Hashable, Sendable {
+        /// The system refused something.
+        case system(SystemError)
+        /// It is a symbolic link, and secret.
+        case link
+        /// It is a folder, a pipe or a device.
+        case noFile
+        /// It belongs to a user who is neither this process's nor, where others may see it, root.
+        case owner(UInt32, user: UInt32)
+        /// It is secret, and its mode lets others read or write it.
+        case openToOthers(permissions: UInt32)
+        /// Its mode lets others change who may take part.
+        case writableByOthers(permissions: UInt32)
+        /// Its text is no certificate.
+        case certificate(CertificateError)
+        /// It is among the allowed keys, and names no role.
+        case noRole
+        /// It is among the allowed keys, and is a reducer's own.
+        case reducers
+        /// It is a worker's, and names no group.
+        case noGroup
+        /// It is where the reducer's own key should be, and has these roles.
+        case notReducers
+        /// Another file has the same key and says something else about it.
+        case sameKey(as: String)
+        /// It is there already, and was not to be replaced.
+        case exists
+        /// The folder has no key for the reducer.
+        case noServerKey
+    }
+
+    /// The file or folder, as it was named.
+    public let path: String
+    /// What is wrong with it.
+    public let reason: Reason
+
+    init(_ path: String, _ reason: Reason) {
+        self.path = path
+        self.reason = reason
+    }
+
+    /// One line: the file, what is wrong, what to do. What cannot be printed is escaped.
+    public var description: String {
+        let (shown, word) = (PrintedText.of(path: path), PrintedText.word(path: path))
+        return switch reason {
+        // It names the path itself.
+        case .system(let error): PrintedText.of(path: error.description)
+        case .link: "\(shown) is a symbolic link; put the file itself there"
+        case .noFile: "\(shown) is no file; put a key that loopctl keygen has written there"
+        case .owner(let owner, let user):
+            "\(shown) belongs to user \(owner) and not to user \(user), who runs this; run: chown \(user) \(word)"
+        case .openToOthers(let permissions):
+            "\(shown) can be read or changed by others (mode \(Self.octal(permissions))); run: chmod 600 \(word)"
+        case .writableByOthers(let permissions):
+            "\(shown) can be changed by others (mode \(Self.octal(permissions))); run: chmod go-w \(word)"
+        case .certificate(let error): "\(shown), \(error)"
+        case .noRole:
+            #"\#(shown) names no role, and so allows nothing; add to its metadata a line such as: roles = "observer""#
+        case .reducers: "\(shown) is a reducer's own key, which no reducer admits; move it out of this folder"
+        case .noGroup: #"\#(shown) is a worker's and names no groups; add to its metadata, for all: groups = "*""#
+        case .notReducers: "\(shown) is not a reducer's key; make one: loopctl keygen DIR server --role reducer"
+        case .sameKey(let other):
+            "\(shown) has the key of \(PrintedText.of(path: other)) and allows something else; remove one of them"
+        case .exists: "\(shown) is there already; give --replace to make new keys in its place, or use another name"
+        case .noServerKey: "\(shown) has no server.key_secret; make one: loopctl keygen \(word) server --role reducer"
+        }
+    }
+
+    private static func octal(_ permissions: UInt32) -> String {
+        let digits = String(permissions, radix: 8)
+        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+    }
+}
