@@ -10,6 +10,7 @@ public enum ControlProgram {
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
         SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, HistoryCommand.subcommand,
         StateCommand.subcommand, VerifyCommand.subcommand, TrimCommand.subcommand, ServeCommand.subcommand,
+        KeygenCommand.subcommand,
     ]
 
     /// The command line, for its help and for tests.

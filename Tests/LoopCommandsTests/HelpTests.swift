@@ -27,6 +27,7 @@ import Testing
                               hashes.
                   trim        Forget the journal's records before a seq.
                   serve       Serve a folder as a web site.
+                  keygen      Make a key pair, for a peer or a reducer.
 
                 General:
                   -h, --help  show this text
@@ -93,6 +94,7 @@ import Testing
 
     @Test(arguments: [
         "status", "ready", "tail", "send", "parked", "quarantine", "history", "state", "verify", "trim", "serve", "up",
+        "keygen",
     ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))

@@ -1,0 +1,104 @@
+import LoopKeys
+import LoopNode
+import LoopOptions
+import ZMQ
+
+/// `loopctl keygen`: a key pair for a peer or a reducer, in the reducer's folder of keys.
+enum KeygenCommand {
+    static let folder = Positional(
+        "DIR", .string, help: "the reducer's folder of keys, which is made where it is missing")
+    static let name = Positional("NAME", .keyName, help: "whose the key is, and what its files are called")
+    static let roles = Option(
+        repeated: "role", ValueType<Role>.choice, help: "what its owner may do",
+        environment: .none)
+    static let groups = Option(
+        repeated: "group", .string.named("GROUP"),
+        help: "a group whose effects a worker may run; without it all", environment: .none)
+    static let replace = Option(
+        flag: "replace", help: "make new keys in the place of those that are there", environment: .none)
+
+    static let subcommand = Subcommand(
+        command: Command(
+            "keygen", abstract: "Make a key pair, for a peer or a reducer.",
+            discussion: """
+                Writes two files in ZeroMQ's certificate format. A peer's are DIR/NAME.key_secret, for the peer alone, and \
+                DIR/allowed/NAME.key, by which the reducer of that folder admits it. A reducer's are \
+                DIR/server.key_secret, which stays there, and DIR/server.key, for every peer. A reducer's second pair is \
+                called server-2.
+
+                Whoever can read a secret file has the key. It has mode 600, and is refused where others can read it.
+
+                Exit codes: 0 written, 2 could not be written, 64 wrong usage.
+                """,
+            groups: [OptionGroup("Key", [roles, groups, replace])], positionals: [folder, name]),
+        run: run)
+
+    @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
+    {
+        let issued = try KeyFolder(arguments[folder]).issue(
+            try newKey(arguments), created: SystemClock.wall.text, replacing: arguments[replace], generate: generate)
+        for line in KeygenReport(issued).lines { StandardOutput.line(line) }
+        return 0
+    }
+
+    /// - Throws: `UsageError` where name, roles and groups do not fit each other.
+    static func newKey(_ arguments: ParsedArguments) throws -> NewKey {
+        guard !arguments[roles].isEmpty else {
+            throw UsageError(message: "--role is missing", hint: "give --role \(roles.declaration.placeholder)")
+        }
+        do throws(NewKey.Refusal) {
+            return try NewKey(name: arguments[name], roles: Set(arguments[roles]), groups: arguments[groups])
+        } catch {
+            throw UsageError(message: error.description)
+        }
+    }
+
+    private static func generate() throws -> KeyPair {
+        do throws(ZMQError) {
+            let keys = try CurveKeys.generate()
+            if let pair = KeyPair(publicKey: keys.publicKey, secretKey: keys.secretKey) { return pair }
+        } catch {
+            throw CommandError("could not make keys: \(error.text); libzmq must have been built with CURVE")
+        }
+        throw CommandError("could not make keys: libzmq has made one that is all zeros")
+    }
+}
+
+/// What `keygen` says: each file, and where it goes.
+struct KeygenReport {
+    private let issued: IssuedKey
+
+    init(_ issued: IssuedKey) { self.issued = issued }
+
+    var lines: [String] {
+        let (name, secret, other) = (issued.key.name, issued.secretPath, issued.publicPath)
+        if issued.key.isReducers {
+            return [
+                "\(secret) is the reducer's: keep it there, readable by its user only",
+                "\(other) is for the peers: copy it to each of them, which knows the reducer by it",
+            ]
+        }
+        return [
+            "\(secret) is for \(name): move it to where \(name) runs, and show it to no one else",
+            "\(other) is for the reducer, in allowed/ of its folder: it admits \(name) as \(roles)",
+            "the reducer's server.key is for \(name) too, which knows the reducer by it",
+        ]
+    }
+
+    /// `worker of images and video, sender`.
+    private var roles: String {
+        Role.allCases.filter(issued.key.roles.contains).map { role in
+            guard role == .worker else { return role.rawValue }
+            return switch issued.key.groups {
+            case .all: "worker of all groups"
+            case .named(let names): "worker of \(names.sorted().joined(separator: " and "))"
+            }
+        }.joined(separator: ", ")
+    }
+}
+
+extension ValueType where Value == KeyName {
+    static var keyName: ValueType {
+        ValueType(placeholder: "NAME", expected: KeyName.form, read: { KeyName($0) }, write: { $0.text })
+    }
+}
