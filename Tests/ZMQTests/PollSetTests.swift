@@ -129,18 +129,26 @@ import ZMQ
                 var set = PollSet()
                 set.add(pull)
                 announce.yield(pthread_self())
-                announce.finish()
                 let start = clock.now
                 let ready = try? set.wait(milliseconds: 200)
-                continuation.resume(returning: ready == 0 ? clock.now - start : nil)
+                let duration = clock.now - start
+                announce.finish()
+                // The thread must be there as long as it is sent signals.
+                _ = try? set.wait(milliseconds: nil)
+                continuation.resume(returning: ready == 0 ? duration : nil)
             }
         }
-        for await thread in threads {
+        var announced = threads.makeAsyncIterator()
+        if let thread = await announced.next() {
             // Repeatedly, since nothing reports that the thread is in its wait.
             for _ in 0..<50 {
                 pthread_kill(thread, SIGUSR1)
                 usleep(1000)
             }
+            _ = await announced.next()
+            var push = try Socket(.push, in: context)
+            try push.connect("inproc://signal")
+            try deliver("over", by: &push)
         }
         let duration = try #require(await waited)
         #expect(duration >= .milliseconds(199) && duration < .seconds(5))
