@@ -55,10 +55,11 @@ enum KeygenCommand {
 
     private static func generate() throws -> KeyPair {
         do throws(ZMQError) {
-            let keys = try CurveKeys.generate()
-            if let pair = KeyPair(publicKey: keys.publicKey, secretKey: keys.secretKey) { return pair }
+            let keys = try CurveKeyPair()
+            let (publicKey, secretKey) = (keys.publicKey.bytes, keys.secretKey.secretBytes)
+            if let pair = KeyPair(publicKey: publicKey, secretKey: secretKey) { return pair }
         } catch {
-            throw CommandError("could not make keys: \(error.text); libzmq must have been built with CURVE")
+            throw CommandError("\(error)")
         }
         throw CommandError("could not make keys: libzmq has made one that is all zeros")
     }
