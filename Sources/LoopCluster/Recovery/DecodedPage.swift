@@ -16,7 +16,10 @@ public struct DecodedPage: Sendable {
     }
 
     /// Decodes the events of the records. Those that cannot be decoded are left to the replay, whose error says why.
-    /// - Parameter type: of the events in the present schema.
+    /// - Parameters:
+    ///   - records: the records of the page.
+    ///   - type: of the events in the present schema.
+    ///   - coder: the coder of the definition's values.
     public init<Event: Codable & Sendable>(decoding records: [Record], as type: Event.Type, coder: any ValueCoder) {
         self.records = records
         events = EventColumn<Event>(records, coder)
