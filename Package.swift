@@ -48,6 +48,7 @@ let package = Package(
         .library(name: "LoopCluster", targets: ["LoopCluster"]),
         .library(name: "LoopJournal", targets: ["LoopJournal"]),
         .library(name: "LoopKeys", targets: ["LoopKeys"]),
+        .library(name: "LoopKeyFiles", targets: ["LoopKeyFiles"]),
         .library(name: "LoopOptions", targets: ["LoopOptions"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopApp", targets: ["LoopApp"]),
@@ -83,37 +84,39 @@ let package = Package(
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
         library("CBOR", ["CMemory", "LoopLock"]),
+        // Who may take part: keys, roles and certificates, without files or sockets.
+        library("LoopKeys"),
         // Bytes: every message between nodes.
         library("LoopWire", ["CBOR", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
-        library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopWire"]),
+        library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"]),
         // One owner type per SQLite handle.
         library("SQLite", ["CSQLite"]),
         // CRC-32 by zlib.
         library("ZLib", ["CZLib", "LoopLock"]),
         // The calls of the system that take pointers, with owners and errors.
         library("Linux", ["CLinux"]),
-        // Who may take part: keys, roles, certificates, and the folder that they are in.
-        library("LoopKeys", ["Linux"]),
+        // Certificates as files, and the folder of those that a reducer admits.
+        library("LoopKeyFiles", ["Linux", "LoopKeys"]),
         // Where records go: memory, or a file.
         library(
             "LoopJournal",
             ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", ["CZMQ", "CLinux", "Linux"]),
+        library("ZMQ", ["CZMQ", "CLinux", "Linux", "LoopKeys"]),
         // Command lines and environment variables.
         library("LoopOptions"),
         // The shells around the machines: threads, sockets, signals, effects.
         library(
             "LoopNode",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopOptions", "SQLite", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire",
+                "LoopCluster", "LoopJournal", "LoopOptions", "SQLite", "ZMQ",
             ]),
         // Programs with a user interface: stores of loops that run elsewhere, views on the terminal.
         library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"]),
+        library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"], in: "Examples"),
         // Daemons, requests and answers of libmicrohttpd.
@@ -131,8 +134,8 @@ let package = Package(
         library(
             "LoopCommands",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopNode",
-                "LoopOptions", "LoopWeb", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire", "LoopCluster",
+                "LoopNode", "LoopOptions", "LoopWeb", "ZMQ",
             ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
@@ -178,13 +181,13 @@ let package = Package(
         tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
         tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
-        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
         tests(
             "LoopJournalTests",
-            ["CBOR", "CLinux", "CSQLite", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
-        tests("ZMQTests", ["ZMQ", "TestFolders"]),
-        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "TestFolders"]),
+            ["CBOR", "CLinux", "CSQLite", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
+        tests("ZMQTests", ["LoopKeys", "ZMQ", "TestFolders"]),
+        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopKeyFiles", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests(
             "LoopNodeTests",
@@ -205,8 +208,8 @@ let package = Package(
         tests(
             "LoopCommandsTests",
             [
-                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopNode", "LoopOptions",
-                "LoopCommands", "ZMQ", "TestFolders",
+                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire", "LoopCluster", "LoopNode",
+                "LoopOptions", "LoopCommands", "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopGalleryTests",

@@ -16,9 +16,9 @@ extension ParsedArguments {
     /// - Throws: `NodeError.noAnswer` with the reason, as far as a look at the address shows it.
     func askStatus(within limit: Duration) throws -> StatusReport {
         do {
-            return try StatusProbe.ask(reducer, within: limit)
-        } catch NodeError.noAnswer(let reducer, let limit, _) {
-            throw NodeError.noAnswer(reducer, after: limit, because: AddressLook.text(at: reducer))
+            return try StatusProbe.ask(try reducer, within: limit)
+        } catch NodeError.noAnswer(let reducer, let limit, let why) {
+            throw NodeError.noAnswer(reducer, after: limit, because: why ?? AddressLook.text(at: reducer))
         }
     }
 }

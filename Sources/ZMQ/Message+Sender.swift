@@ -2,6 +2,7 @@
 
 internal import CZMQ
 internal import Glibc
+public import LoopKeys
 
 /// What libzmq knows of the connection that brought a message. Nothing is looked up unless it is asked for.
 ///
@@ -11,11 +12,11 @@ extension Message {
     /// has ``SocketSecurity/server(secretKey:domain:)``. A sender that has no keys cannot make this up.
     ///
     /// Nothing here says that the key is still allowed: it was when the connection was made.
-    public var peerKey: CurvePublicKey? {
+    public var peerKey: PublicKey? {
         guard isAuthenticated, let text = unsafe zmq_msg_gets(frame, "User-Id") else { return nil }
-        let count = unsafe strnlen(text, CurveKey.characterCount + 1)
+        let count = unsafe strnlen(text, 41)
         let characters = unsafe UnsafeRawBufferPointer(start: text, count: count).bindMemory(to: UInt8.self)
-        return unsafe CurveKey(z85: characters.span).map(CurvePublicKey.init)
+        return unsafe try? PublicKey(z85: characters.span)
     }
 
     /// A property that the authenticator gave to the connection (``ZAPVerdict/admit(properties:)``); nil unless the socket that

@@ -52,6 +52,20 @@ internal import Glibc
         return try lastEndpoint(endpoint)
     }
 
+    /// Binds with another key or domain than the socket was made with. Those hold for this endpoint alone; libzmq keeps what an
+    /// endpoint was bound with.
+    /// - Parameters:
+    ///   - endpoint: where to listen.
+    ///   - security: as a server with keys, like the socket itself.
+    /// - Throws: ``ZMQError`` as ``bind(_:)``, and if libzmq has not taken over what was set.
+    @discardableResult
+    public mutating func bind(_ endpoint: String, security: SocketSecurity) throws(ZMQError) -> String {
+        precondition(isAuthenticating && security.isServer, "only a server with keys has another key")
+        try handle.use(security)
+        defer { try? handle.use(handle.security) }
+        return try bind(endpoint)
+    }
+
     /// Stops listening at an endpoint as ``bind(_:)`` returned it. Existing connections stay.
     /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
     public mutating func unbind(_ endpoint: String) throws(ZMQError) {

@@ -11,7 +11,6 @@ internal import Synchronization
 public struct SocketMonitor: ~Copyable {
     private static let count = Atomic(0)
 
-    private let eventsMax: Int
     private let watched: SocketHandle
     private var reader: Socket
     private let message = Message()
@@ -30,19 +29,12 @@ public struct SocketMonitor: ~Copyable {
         let result = unsafe loopzmq_monitor(socket.raw, endpoint)
         if result < 0 { throw ZMQError(.monitor, code: -result) }
         watched = socket.handle
+        watched.willTell(reader.handle)
         self.reader = reader
-        self.eventsMax = eventsMax
     }
 
-    deinit {
-        guard let raw = unsafe watched.raw else { return }
-        // libzmq may be waiting for space, and then does not hear that it should stop.
-        for _ in 0..<eventsMax + 2000 {
-            guard (unsafe try? Multipart.receive(from: reader.raw, by: message, waits: false)) != nil else { break }
-        }
-        // Before the reader closes, since libzmq waits for one.
-        _ = unsafe loopzmq_monitor(raw, nil)
-    }
+    /// Before the reader closes, since libzmq waits for one.
+    deinit { watched.stopTelling(reader.handle) }
 
     /// Takes the next event, if there is one; never waits. ``PollSet`` does.
     /// - Throws: ``ZMQError`` if the context was terminated.

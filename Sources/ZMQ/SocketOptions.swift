@@ -4,7 +4,7 @@ internal import CZMQ
 ///
 /// No option, because it is always so: routing is mandatory for routers, and libzmq's own heartbeats are off (they
 /// abort the process when a subscriber connects slowly).
-public struct SocketOptions: Sendable, Equatable {
+public struct SocketOptions: Sendable {
     /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
     public var messageBytesMax: Int = 2 << 20
     /// The send high-water mark: how many messages may wait for one peer. At least 1.
@@ -30,6 +30,8 @@ public struct SocketOptions: Sendable, Equatable {
     public var backlog: Int = 65_535
     /// Whether names may resolve to IPv6 addresses, and `tcp://*` binds both families.
     public var ipv6: Bool = false
+    /// Whether a publisher that hears of subscriptions hears of each, and not only of the first to a topic.
+    public var reportsEverySubscription: Bool = false
     /// Who may connect, and by which keys.
     public var security: SocketSecurity = .none
 
@@ -77,6 +79,7 @@ public struct SocketOptions: Sendable, Equatable {
             ]
         }
         settings += security.settings
+        if reportsEverySubscription { settings.append((ZMQ_XPUB_VERBOSE, bytes(of: Int32(1)))) }
         if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, bytes(of: Int32(1)))) }
         return settings
     }

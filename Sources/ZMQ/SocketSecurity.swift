@@ -2,23 +2,28 @@
 
 internal import CZMQ
 internal import Glibc
+public import LoopKeys
 
 /// Who may connect to a socket, and by which keys. With keys all bytes are encrypted (CURVE), and both sides know each other's key.
 ///
 /// A socket with keys does not talk to one without: the handshake fails. It uses `tcp://` and `ipc://` only.
-public enum SocketSecurity: Sendable, Equatable {
+public enum SocketSecurity: Sendable {
     /// Everyone who reaches the socket; bytes travel in the clear.
     case none
     /// Peers that know the public key of this one and that the authenticator of the context admits
     /// (``ZMQContext/init(ioThreads:socketsMax:authenticator:)``).
     ///
     /// The domain names the socket to the authenticator: 1…255 bytes without a NUL. libzmq would admit every key without one.
-    case server(secretKey: CurveSecretKey, domain: String)
+    case server(secretKey: SecretKey, domain: String)
     /// The peer that has the secret key of `serverKey`; `keys` say to it who this one is.
-    case client(serverKey: CurvePublicKey, keys: CurveKeyPair)
+    case client(serverKey: PublicKey, keys: KeyPair)
 
     var isServer: Bool {
         if case .server = self { true } else { false }
+    }
+
+    private var isNone: Bool {
+        if case .none = self { true } else { false }
     }
 
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
@@ -27,21 +32,21 @@ public enum SocketSecurity: Sendable, Equatable {
         case .none: []
         case .server(let secretKey, let domain):
             [
-                (ZMQ_CURVE_SERVER, ZMQ.bytes(of: Int32(1))), (ZMQ_CURVE_SECRETKEY, secretKey.secretBytes),
+                (ZMQ_CURVE_SERVER, ZMQ.bytes(of: Int32(1))), (ZMQ_CURVE_SECRETKEY, secretKey.bytes),
                 (ZMQ_ZAP_DOMAIN, Array(domain.utf8)), (ZMQ_ZAP_ENFORCE_DOMAIN, ZMQ.bytes(of: Int32(1))),
             ]
         case .client(let serverKey, let keys):
             [
                 (ZMQ_CURVE_SERVERKEY, serverKey.bytes), (ZMQ_CURVE_PUBLICKEY, keys.publicKey.bytes),
-                (ZMQ_CURVE_SECRETKEY, keys.secretKey.secretBytes),
+                (ZMQ_CURVE_SECRETKEY, keys.secretKey.bytes),
             ]
         }
     }
 
     /// - Throws: if no socket of the context can be as secure as this.
     func check(possibleIn context: ZMQContext) throws(ZMQError) {
-        if self == .none { return }
-        guard CurveKeyPair.isSupported else { throw ZMQError(.secure, code: ENOTSUP) }
+        if isNone { return }
+        guard KeyPair.isSupported else { throw ZMQError(.secure, code: ENOTSUP) }
         guard case .server(_, let domain) = self else { return }
         precondition(
             (1...255).contains(domain.utf8.count) && !domain.utf8.contains(0),
@@ -52,7 +57,7 @@ public enum SocketSecurity: Sendable, Equatable {
     /// Reads back what was set.
     /// - Throws: if libzmq has something else, also if it does not say.
     func check(appliedTo socket: UnsafeMutableRawPointer) throws(ZMQError) {
-        if self == .none { return }
+        if isNone { return }
         for (option, value) in settings + [(ZMQ_MECHANISM, ZMQ.bytes(of: ZMQ_CURVE))] {
             // A text ends with a NUL.
             let expected = option == ZMQ_ZAP_DOMAIN ? value + [0] : value
@@ -65,7 +70,7 @@ public enum SocketSecurity: Sendable, Equatable {
 
     /// - Throws: if libzmq would not ask for keys there.
     func check(_ operation: ZMQError.Operation, _ endpoint: String) throws(ZMQError) {
-        if self == .none || endpoint.hasPrefix("tcp://") || endpoint.hasPrefix("ipc://") { return }
+        if isNone || endpoint.hasPrefix("tcp://") || endpoint.hasPrefix("ipc://") { return }
         throw ZMQError(operation, code: ENOTSUP, endpoint: endpoint)
     }
 }

@@ -1,3 +1,5 @@
+public import LoopKeys
+
 /// The question whether the holder of a key may connect, which libzmq asks once for each connection (ZeroMQ RFC 27). The holder
 /// has proved by then that it has the secret key.
 public struct ZAPRequest: Sendable, Equatable {
@@ -7,16 +9,16 @@ public struct ZAPRequest: Sendable, Equatable {
     /// by it.
     public let address: String
     /// The key of the peer.
-    public let key: CurvePublicKey
+    public let key: PublicKey
     /// Names the question in its answer.
     let requestID: [UInt8]
 
     /// Creates the question that libzmq would ask, for tests of what answers it.
-    public init(domain: String, address: String, key: CurvePublicKey) {
+    public init(domain: String, address: String, key: PublicKey) {
         self.init(domain: domain, address: address, key: key, requestID: [])
     }
 
-    init(domain: String, address: String, key: CurvePublicKey, requestID: [UInt8]) {
+    init(domain: String, address: String, key: PublicKey, requestID: [UInt8]) {
         self.domain = domain
         self.address = address
         self.key = key
@@ -35,12 +37,12 @@ public struct ZAPRequest: Sendable, Equatable {
         guard !frames[2].isEmpty else { return fault(.refused, "the socket has no domain") }
         guard frames[5] == Array("CURVE".utf8) else { return fault(.refused, "the mechanism is not CURVE") }
         guard frames.count == 7 else { return fault(.failed, "CURVE has 7 frames, not \(frames.count)") }
-        guard let key = try? CurveKey(bytes: frames[6]) else {
-            return fault(.failed, "a key has 32 bytes, not \(frames[6].count)")
+        guard let key = PublicKey(bytes: frames[6]) else {
+            return fault(.failed, "the key is not 32 bytes, or all of them are 0")
         }
         return .success(
             ZAPRequest(
                 domain: String(decoding: frames[2], as: UTF8.self), address: String(decoding: frames[3], as: UTF8.self),
-                key: CurvePublicKey(key), requestID: requestID))
+                key: key, requestID: requestID))
     }
 }

@@ -35,7 +35,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case send = "send"
         /// Taking a message.
         case receive = "receive"
-        /// Making a ``CurveKeyPair``.
+        /// Making a key pair.
         case makeKeys = "make a CURVE key pair"
         /// Waiting with a ``PollSet``.
         case poll = "wait for messages"
@@ -78,6 +78,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         case (_, EPROTONOSUPPORT): "use tcp://, ipc:// or inproc://"
         case (.makeKeys, ENOTSUP), (.secure, ENOTSUP):
             "this libzmq was built without CURVE; install one with it, such as Debian's libzmq5"
+        case (.makeKeys, EPROTO): "libzmq made a key that is not 40 characters of Z85"
         case (.secure, EACCES): "its context has no authenticator, which would have to admit its peers"
         case (.secure, EPROTO): "libzmq did not take over what was set, so the socket would not be secure"
         case (.bind, ENOTSUP), (.connect, ENOTSUP):

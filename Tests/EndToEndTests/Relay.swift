@@ -41,7 +41,7 @@ final class Relay: Sendable {
         let behind = try BindAddress(reducer)
         let before = try BindAddress(address)
         var router = try Socket(.router, in: context)
-        var publisher = try Socket(.pub, in: context)
+        var publisher = try Socket(.xpub, in: context)
         var collector = try Socket(.pull, in: context)
         try router.bind(before.router)
         try publisher.bind(before.publisher)
@@ -51,12 +51,12 @@ final class Relay: Sendable {
         var pusher = try Socket(.push, in: context)
         try dealer.connect(behind.router)
         try subscriber.connect(behind.publisher)
-        try subscriber.subscribe([])
         try pusher.connect(behind.collector)
         var polls = PollSet()
         polls.add(router)
         polls.add(dealer)
         polls.add(subscriber)
+        polls.add(publisher)
         polls.add(collector)
         let over = polls.add(descriptor: mailbox.descriptor)
         var message = Message()
@@ -73,6 +73,14 @@ final class Relay: Sendable {
             while try dealer.receive(into: &message) {
                 let answer = try introducing(before, message.copy())
                 if !isDeaf { _ = try router.send(answer, to: sender) }
+            }
+            while try publisher.receive(into: &message) {
+                let topic = Array(message.copy().dropFirst())
+                if message.copy().first == 1 {
+                    try subscriber.subscribe(topic)
+                } else {
+                    try subscriber.unsubscribe(topic)
+                }
             }
             while try subscriber.receive(into: &message) {
                 if !isDeaf { _ = try publisher.send(message.copy()) }

@@ -176,8 +176,8 @@ import Testing
         let batch = bench.batch(sender, from: 2, [try bench.event(.finish)])
         let ask = ToReducer.assignmentsRequest(worker, bench.machine.epoch)
         let out = bench.turn { intake in
-            intake.receive(ask, from: ReducerBench.route(alice))
-            intake.receive(batch)
+            intake.receive(ask, from: ReducerBench.route(alice), by: .unknown)
+            intake.receive(batch, by: .unknown)
         }
         #expect(out.messages(to: alice) == [.ended(at: Seq(2), exitCode: 1, text: "done")])
         #expect(

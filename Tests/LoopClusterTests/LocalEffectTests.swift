@@ -67,8 +67,8 @@ private struct ChoresProcess {
         var batches: [Batch] = []
         while let batch = peer.nextBatch() { batches.append(batch) }
         turn { intake in
-            for message in said { intake.receive(message, from: .local) }
-            for batch in batches { intake.receive(batch) }
+            for message in said { intake.receive(message, from: .local, by: .local) }
+            for batch in batches { intake.receive(batch, by: .local) }
         }
     }
 
@@ -92,16 +92,16 @@ private struct ChoresProcess {
         let batch = Batch(
             loop: LoopID(name: Chores.name), history: machine.history, session: session, settled: 0, applied: 0,
             first: number, entries: [entry])
-        turn { $0.receive(batch) }
+        turn { $0.receive(batch, by: .local) }
     }
 
     mutating func join(_ id: PeerID) -> SessionID {
         let joinRequest = JoinRequest(
             peer: id, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
             fingerprint: machine.fingerprintValue, capacity: 0, groups: [], name: "")
-        turn { $0.receive(.join(joinRequest), from: ReducerBench.route(id)) }
+        turn { $0.receive(.join(joinRequest), from: ReducerBench.route(id), by: .unknown) }
         let (session, epoch) = (machine.core.sessionByPeer[id] ?? .none, machine.epoch)
-        turn { $0.receive(.claim(session, epoch, []), from: ReducerBench.route(id)) }
+        turn { $0.receive(.claim(session, epoch, []), from: ReducerBench.route(id), by: .unknown) }
         return session
     }
 

@@ -118,7 +118,7 @@ import Testing
         #expect(reducer.bench.say(.administration(request: 4, asked), from: Self.tool).answer(4) == nil)
         // Another sender's event comes in the same turn, and waits for the next.
         let other = reducer.bench.batch(SessionID(isOfEffect ? 2 : 1), from: 2, [try reducer.bench.event(.note)])
-        let out = reducer.bench.turn { $0.receive(other) }
+        let out = reducer.bench.turn { $0.receive(other, by: .unknown) }
         #expect(out.answer(4) == .done("event 1 is applied as seq \(seq)"))
         let records = reducer.records(after: before)
         #expect(records.count == 2)

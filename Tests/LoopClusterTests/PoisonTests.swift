@@ -226,9 +226,9 @@ import Testing
         let before = second.bench.records.count
         let bench = second.bench
         second.bench.turn { intake in
-            intake.receive(bench.batch(other, from: 1, [a]))
-            intake.receive(batch)
-            intake.receive(bench.batch(other, from: 2, [b]))
+            intake.receive(bench.batch(other, from: 1, [a]), by: .unknown)
+            intake.receive(batch, by: .unknown)
+            intake.receive(bench.batch(other, from: 2, [b]), by: .unknown)
         }
         #expect(second.records(after: before).events == [1, 1])
         for _ in 0..<3 { second.bench.turn() }
@@ -246,8 +246,8 @@ import Testing
         let large = Entry(kind: .event, payload: Array(repeating: 0, count: 256 << 10)[...])
         let bench = second.bench
         second.bench.turn { intake in
-            intake.receive(batch)
-            for number in 1...80 { intake.receive(bench.batch(other, from: UInt64(number), [large])) }
+            intake.receive(batch, by: .unknown)
+            for number in 1...80 { intake.receive(bench.batch(other, from: UInt64(number), [large]), by: .unknown) }
         }
         #expect((second.bench.machine.counters[.deferredDropped] ?? 0) > 10)
     }

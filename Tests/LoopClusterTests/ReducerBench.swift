@@ -82,11 +82,15 @@ struct ReducerBench {
         }
     }
 
-    mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {
-        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer)) }
+    mutating func say(
+        _ message: ToReducer, from peer: PeerID, by principal: Principal = .unknown, after milliseconds: Int64 = 0
+    ) -> [Outbound] {
+        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer), by: principal) }
     }
 
-    mutating func push(_ batch: Batch) -> [Outbound] { turn { $0.receive(batch) } }
+    mutating func push(_ batch: Batch, by principal: Principal = .unknown) -> [Outbound] {
+        turn { $0.receive(batch, by: principal) }
+    }
 
     static func route(_ peer: PeerID) -> Route { .router([UInt8(peer.low)]) }
 

@@ -180,8 +180,8 @@ struct SenderWorld {
         requests = []
         batches = []
         let outbound = bench.turn { intake in
-            for message in said { intake.receive(message, from: .router([9])) }
-            for batch in pushed { intake.receive(batch) }
+            for message in said { intake.receive(message, from: .router([9]), by: .unknown) }
+            for batch in pushed { intake.receive(batch, by: .unknown) }
         }
         if let lost = bench.lost { throw Violation(description: "the reducer misses records: \(lost)") }
         for message in outbound {

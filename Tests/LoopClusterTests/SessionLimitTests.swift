@@ -153,8 +153,8 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(alice)
         let document = try bench.machine.core.snapshot()
-        // Format 1 ends before the idle times and the senders, of which there are none here.
-        let older = shortened(document, by: 4 + 4, to: 1)
+        // Format 1 ends before the idle times, the senders and the owners, of which there are none here.
+        let older = shortened(document, by: 4 + 4 + 4, to: 1)
         let restored = try JournaledState(restoring: older, definition: Lamps(), coder: CBORCoder())
         #expect(try restored.differences(from: bench.machine.core) == [])
         #expect(restored.sessions[session] != nil)
@@ -177,9 +177,9 @@ import Testing
         #expect(restored.sessions == bench.machine.core.sessions)
         #expect(restored.sessions[worker]?.isOnlyOfEffects == true)
         #expect(restored.sessions[sender]?.isOnlyOfEffects == false)
-        // Format 2 ends before the one sender.
+        // Format 2 ends before the one sender and the owners.
         let older = try JournaledState(
-            restoring: shortened(document, by: 4 + 8, to: 2), definition: Lamps(), coder: CBORCoder())
+            restoring: shortened(document, by: 4 + 8 + 4, to: 2), definition: Lamps(), coder: CBORCoder())
         #expect(older.sessions[worker]?.isOnlyOfEffects == false)
         #expect(older.sessions[sender]?.isOnlyOfEffects == false)
     }
@@ -216,7 +216,7 @@ import Testing
         let refused = bench.say(.join(joinRequest), from: client).messages(to: client)
         #expect(refused.count == 1)
         #expect(bench.machine.core.sessionByPeer[.local] == nil)
-        bench.turn { $0.receive(.join(joinRequest), from: .local) }
+        bench.turn { $0.receive(.join(joinRequest), from: .local, by: .local) }
         let own = try #require(bench.machine.core.sessionByPeer[.local])
         #expect(bench.machine.localStream?.session == own)
         _ = bench.say(.goodbye(own, .local, bench.machine.history), from: client)

@@ -17,7 +17,7 @@ private struct Upgrade {
     }
 
     mutating func say(_ message: ToReducer, from peer: PeerID, after milliseconds: Int64 = 0) -> [Outbound] {
-        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer)) }
+        turn(after: milliseconds) { $0.receive(message, from: ReducerBench.route(peer), by: .unknown) }
     }
 
     mutating func turn(
@@ -55,7 +55,7 @@ private struct Upgrade {
         let batch = Batch(
             loop: LoopID(name: "plan"), history: machine.history, session: session, settled: 0, applied: 1 << 20,
             first: number, entries: [Entry(kind: .event, payload: payload[...])])
-        return turn { $0.receive(batch) }
+        return turn { $0.receive(batch, by: .unknown) }
     }
 }
 
@@ -160,7 +160,8 @@ private struct Upgrade {
             seed: 1, nonce: 1, at: ReducerBench.moment(1))
         let ready = third.turn(at: ReducerBench.moment(1)) {
             $0.receive(
-                .join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice))
+                .join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1)), from: ReducerBench.route(alice),
+                by: .unknown)
         }
         let position = ready.position
         #expect(

@@ -42,9 +42,10 @@ struct WordBench {
                 .join(
                     JoinRequest(
                         peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
-                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]))
+                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]),
+                by: .unknown)
         }
-        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1])) }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), by: .unknown) }
         _ = try send(.grow)
     }
 
@@ -54,12 +55,12 @@ struct WordBench {
         let batch = Batch(
             loop: LoopID(name: Words.name), history: History(1), session: SessionID(1), settled: 0, applied: 0,
             first: sentCount, entries: [entry])
-        return turn { $0.receive(batch) }
+        return turn { $0.receive(batch, by: .unknown) }
     }
 
     mutating func ask(_ request: AdministrationRequest) -> AdministrationAnswer {
         let document = ((try? coder.encode(request)) ?? [])[...]
-        return turn { $0.receive(.administration(request: 1, document), from: .router([1])) }.answer(1)
+        return turn { $0.receive(.administration(request: 1, document), from: .router([1]), by: .unknown) }.answer(1)
             ?? .refused("no answer")
     }
 

@@ -47,6 +47,7 @@ import Testing
         .historyBegun(Examples.history, time),
         .stateMarked(Seq(1000)),
         .markHash(Seq(1000), 0xdead_beef_0000_0001),
+        .sessionOwned(SessionID(6), Examples.owner),
     ]
 
     @Test func `has the bytes of a record of each kind`() throws {
@@ -54,7 +55,7 @@ import Testing
             $0.output.1.filter { $0 != " " }
         }
         #expect(rows == Self.samples.map { Self.digits(Examples.bytes($0)) })
-        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...15))
+        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...16))
     }
 
     @Test func `has the schema, and a first row`() throws {

@@ -3,6 +3,7 @@ import TestFolders
 import Testing
 
 @testable import Linux
+@testable import LoopKeyFiles
 @testable import LoopKeys
 
 @Suite struct `A key file` {

@@ -1,6 +1,7 @@
 import LoopCore
 import Testing
 
+@testable import LoopKeyFiles
 @testable import LoopKeys
 
 /// Whatever the bytes of a file are, reading them ends with a certificate or with an error for people.

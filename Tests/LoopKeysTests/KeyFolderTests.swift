@@ -3,6 +3,7 @@ import TestFolders
 import Testing
 
 @testable import Linux
+@testable import LoopKeyFiles
 @testable import LoopKeys
 
 @Suite struct `A folder of keys` {
@@ -37,8 +38,8 @@ import Testing
         #expect(permissions("w1.key_secret") == 0o600)
         let keys = try folder.allowedKeys()
         #expect(keys.refused == [])
-        #expect(keys.keys.keys.map(\.self) == [key(1)])
-        let allowed = try #require(keys[key(1)])
+        #expect(keys.keys.keys.keys.map(\.self) == [key(1)])
+        let allowed = try #require(keys.keys[key(1)])
         #expect(allowed.name == "w1")
         #expect(allowed.roles == [.worker])
         #expect(allowed.groups == .named(["images"]))
@@ -51,7 +52,7 @@ import Testing
         #expect(first.secretPath == "\(folder.path)/server.key_secret")
         #expect(first.publicPath == "\(folder.path)/server.key")
         #expect(permissions("allowed") == 0o700)
-        #expect(try folder.allowedKeys() == .none)
+        #expect(try folder.allowedKeys() == AllowedKeyFiles([]))
         #expect(try folder.serverKeys().map(\.certificate.publicKey) == [key(1)])
         #expect(throws: KeyFileError("\(folder.path)/server.key_secret", .exists)) { try issue(2, "main", [.reducer]) }
         #expect(try issue(10, "server-10", [.reducer]).publicPath == "\(folder.path)/server-10.key")
@@ -113,7 +114,7 @@ import Testing
         place.write("keys/allowed/README", "text")
         place.write("keys/allowed/f.key_secret", "text")
         let keys = try folder.allowedKeys()
-        #expect(Set(keys.keys.keys) == [key(1), key(6)])
+        #expect(Set(keys.keys.keys.keys) == [key(1), key(6)])
         #expect(keys.refused.map(\.path) == ["b", "c", "d", "e", "g"].map { "\(allowed)/\($0).key" })
         let reasons = keys.refused.map(\.reason)
         #expect(reasons.first == .certificate(CertificateError(.controlCharacter, line: 1)))
@@ -127,23 +128,23 @@ import Testing
 
     @Test func `admits nobody where it is missing, or where others may add to it`() throws {
         let missing = try folder.allowedKeys()
-        #expect(missing.keys.isEmpty)
+        #expect(missing.keys == .none)
         #expect(missing.refused.map(\.description) == ["could not open \(folder.path): No such file or directory"])
         _ = try issue(1, "a", [.observer])
         for path in [folder.path, folder.allowedPath] {
             for mode: UInt32 in [0o720, 0o702, 0o1777] {
                 chmod(path, mode)
                 let keys = try folder.allowedKeys()
-                #expect(keys.keys.isEmpty)
+                #expect(keys.keys == .none)
                 #expect(keys.refused == [KeyFileError(path, .writableByOthers(permissions: mode))])
             }
             chmod(path, 0o755)
         }
-        #expect(try folder.allowedKeys().keys.count == 1)
+        #expect(try folder.allowedKeys().keys.keys.count == 1)
         if System.userID == 0 {
-            #expect(try folder.allowedKeys(user: 7).keys.count == 1)
+            #expect(try folder.allowedKeys(user: 7).keys.keys.count == 1)
         } else {
-            #expect(try folder.allowedKeys(user: System.userID + 1).keys.isEmpty)
+            #expect(try folder.allowedKeys(user: System.userID + 1).keys == .none)
         }
     }
 

@@ -15,6 +15,16 @@ import Testing
         #expect(try SecretKey(z85: text).z85 == text)
     }
 
+    @Test(arguments: [UInt8(1), 0x7F, 0x80, 0xFF]) func `survives the way into a text and back`(byte: UInt8) throws {
+        for place in 0..<32 {
+            var bytes = [UInt8](repeating: 0, count: 32)
+            bytes[place] = byte
+            let key = try #require(PublicKey(bytes: bytes))
+            #expect(key.bytes == bytes)
+            #expect(try PublicKey(z85: key.z85) == key)
+        }
+    }
+
     @Test(arguments: [
         ("", KeyFlaw.length(0)), ("Yne@", .length(4)), ("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hIDx", .length(41)),
         ("Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hI,", .notZ85), (String(repeating: "#", count: 40), .notZ85),

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import LoopKeyFiles
 @testable import LoopKeys
 
 @Suite struct `A new key` {

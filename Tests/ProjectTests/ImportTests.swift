@@ -12,8 +12,9 @@ import Testing
         "LoopView": ["LoopLock", "LoopCore"],
         "CBOR": ["CMemory", "LoopLock"],
         "LoopWire": ["CBOR", "LoopLock", "LoopCollections", "LoopCore"],
-        "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopWire"],
-        "LoopTesting": ["CBOR", "LoopLock", "LoopCore", "LoopWire", "LoopCluster"],
+        "LoopKeys": [],
+        "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"],
+        "LoopTesting": ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"],
     ]
     private static let language: Set<String> = ["Swift", "_Concurrency", "Synchronization", "Observation"]
 
@@ -37,14 +38,6 @@ import Testing
             manifest.firstMatch(of: try Regex("library\\(\\s*\"\(module)\"(?:,\\s*\\[([^\\]]*)\\])?[,)]")))
         let names = (line.output[1].substring ?? "").matches(of: /"([^"]+)"/).map { String($0.output.1) }
         #expect(Set(names).isSubset(of: try #require(Self.neighbours[module])))
-    }
-
-    /// The reducer's machine asks what a role allows.
-    @Test func `have company in LoopKeys, which reads files in one folder only`() throws {
-        let files = Repository.files(below: "Sources/LoopKeys", suffix: ".swift")
-        let pure = files.filter { !$0.hasPrefix("Sources/LoopKeys/Folder/") }
-        #expect(pure.count > 10 && pure.count < files.count)
-        for file in pure { #expect(try Self.imports(in: Repository.text(file)).isEmpty, "\(file)") }
     }
 
     /// The modules that a file imports, whatever stands before and after `import`.

@@ -1,4 +1,5 @@
 import Glibc
+import LoopKeys
 import TestFolders
 import Testing
 import ZMQ
@@ -55,7 +56,7 @@ import ZMQ
         var server = try guarded.server(pattern.server)
         var monitor = try SocketMonitor(server)
         let endpoint = try server.bind("tcp://127.0.0.1:*")
-        let strangerKeys = try CurveKeyPair()
+        let strangerKeys = try KeyPair()
         let keys = try guarded.admitted()
 
         var stranger =
@@ -117,7 +118,7 @@ import ZMQ
     }
 
     @Test func `a peer that is put off comes again, and is admitted then`() throws {
-        let keys = try CurveKeyPair()
+        let keys = try KeyPair()
         let isLoaded = Flag()
         let context = try ZMQContext(authenticator: { _ in isLoaded.raise() ? .admit() : .later })
         var options = SocketOptions()
@@ -133,7 +134,7 @@ import ZMQ
     }
 
     @Test func `the domain says at which socket a key is admitted`() throws {
-        let keys = try CurveKeyPair()
+        let keys = try KeyPair()
         let context = try ZMQContext(authenticator: { $0.domain == "loop.pub" ? .admit() : .refuse })
         var options = SocketOptions()
         options.security = .server(secretKey: guarded.keys.secretKey, domain: "loop.pub")

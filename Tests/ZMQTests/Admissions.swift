@@ -1,10 +1,11 @@
+import LoopKeys
 import Synchronization
 import ZMQ
 
 /// Admits the keys of a list, with a role, and remembers who was asked for.
 final class Admissions: Sendable {
     private struct State {
-        var roles: [CurvePublicKey: String] = [:]
+        var roles: [PublicKey: String] = [:]
         var asked: [ZAPRequest] = []
     }
 
@@ -28,8 +29,8 @@ final class Admissions: Sendable {
 
     var asked: [ZAPRequest] { state.withLock(\.asked) }
 
-    func admit(_ key: CurvePublicKey, as role: String = "worker") { state.withLock { $0.roles[key] = role } }
-    func revoke(_ key: CurvePublicKey) { state.withLock { $0.roles[key] = nil } }
+    func admit(_ key: PublicKey, as role: String = "worker") { state.withLock { $0.roles[key] = role } }
+    func revoke(_ key: PublicKey) { state.withLock { $0.roles[key] = nil } }
 }
 
 /// The sockets of a reducer and of its peers, which say something to it.
@@ -59,13 +60,13 @@ struct Guarded {
     let context: ZMQContext
     /// Of the peers.
     let outside: ZMQContext
-    let keys: CurveKeyPair
+    let keys: KeyPair
 
     init() throws {
         admissions = Admissions()
         context = try ZMQContext(authenticator: admissions.authenticator)
         outside = try ZMQContext()
-        keys = try CurveKeyPair()
+        keys = try KeyPair()
     }
 
     func server(_ kind: SocketKind, domain: String = "loop") throws -> Socket {
@@ -74,15 +75,15 @@ struct Guarded {
         return try Socket(kind, in: context, options: options)
     }
 
-    func client(_ kind: SocketKind, _ keys: CurveKeyPair, of server: CurvePublicKey? = nil) throws -> Socket {
+    func client(_ kind: SocketKind, _ keys: KeyPair, of server: PublicKey? = nil) throws -> Socket {
         var options = SocketOptions()
         options.security = .client(serverKey: server ?? self.keys.publicKey, keys: keys)
         return try Socket(kind, in: outside, options: options)
     }
 
     /// A new key that is on the list.
-    func admitted(as role: String = "worker") throws -> CurveKeyPair {
-        let keys = try CurveKeyPair()
+    func admitted(as role: String = "worker") throws -> KeyPair {
+        let keys = try KeyPair()
         admissions.admit(keys.publicKey, as: role)
         return keys
     }

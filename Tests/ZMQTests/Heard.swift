@@ -1,9 +1,10 @@
+import LoopKeys
 import ZMQ
 
 /// What a server receives, and from whom.
 struct Heard: Equatable {
     var text: String
-    var key: CurvePublicKey?
+    var key: PublicKey?
     var address: String?
     var role: String?
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LoopKeys
 import Testing
 
 @testable import ZMQ
@@ -32,7 +33,7 @@ import Testing
     @Test func `tells both sides that a key is not admitted, and the client does not try again`() throws {
         var server = try guarded.server(.pull)
         var serverMonitor = try SocketMonitor(server)
-        var client = try guarded.client(.push, try CurveKeyPair())
+        var client = try guarded.client(.push, try KeyPair())
         var clientMonitor = try SocketMonitor(client)
         try client.connect(try server.bind("tcp://127.0.0.1:*"))
         #expect(try nextFailure(&serverMonitor) == .notAdmitted(status: 400))
@@ -45,7 +46,7 @@ import Testing
     @Test func `tells a client that its server key is wrong by the end of the connection`() throws {
         var server = try guarded.server(.pull)
         var serverMonitor = try SocketMonitor(server)
-        var client = try guarded.client(.push, try guarded.admitted(), of: try CurveKeyPair().publicKey)
+        var client = try guarded.client(.push, try guarded.admitted(), of: try KeyPair().publicKey)
         var clientMonitor = try SocketMonitor(client)
         try client.connect(try server.bind("tcp://127.0.0.1:*"))
         #expect(try nextFailure(&serverMonitor) == .protocolError(code: 0x1100_0001))

@@ -1,4 +1,5 @@
 import Glibc
+import LoopKeys
 import Testing
 
 @testable import ZMQ
@@ -51,7 +52,7 @@ import Testing
         let asClient = SocketSecurity.client(serverKey: guarded.keys.publicKey, keys: guarded.keys)
         try asClient.check(appliedTo: client.raw)
         #expect(throws: error) { try asClient.check(appliedTo: plain.raw) }
-        let others = SocketSecurity.client(serverKey: try CurveKeyPair().publicKey, keys: guarded.keys)
+        let others = SocketSecurity.client(serverKey: try KeyPair().publicKey, keys: guarded.keys)
         #expect(throws: error) { try others.check(appliedTo: client.raw) }
         withExtendedLifetime((plain.kind, elsewhere.kind, longer.kind, client.kind, same.kind)) {}
     }
@@ -122,7 +123,7 @@ import Testing
                 var options = SocketOptions()
                 options.security = .server(secretKey: guarded.keys.secretKey, domain: "loop")
                 var server = try Socket(.pull, in: context, options: options)
-                var client = try guarded.client(.push, try CurveKeyPair())
+                var client = try guarded.client(.push, try KeyPair())
                 try client.connect(try server.bind("tcp://127.0.0.1:*"))
                 try deliver("x", by: &client)
                 #expect(try next(&server) == "x")

@@ -1,3 +1,4 @@
+import LoopKeys
 import Testing
 
 @testable import ZMQ
@@ -20,14 +21,14 @@ import Testing
     }
 
     @Test func `say who wants to connect where`() throws {
-        let key = try CurvePublicKey(bytes: Self.keyBytes)
+        let key = try #require(PublicKey(bytes: Self.keyBytes))
         #expect(
             try ZAPRequest.parse(Self.request).get()
                 == ZAPRequest(domain: "loop.router", address: "127.0.0.1", key: key, requestID: [UInt8]("7")))
     }
 
     @Test func `admit with the key as user ID, and with properties in the order of their names`() throws {
-        let key = try CurvePublicKey(bytes: Self.keyBytes)
+        let key = try #require(PublicKey(bytes: Self.keyBytes))
         let frames = ZAPAnswer(to: Self.request) { _ in .admit(properties: ["X-Role": "worker", "X-Group": ""]) }.frames
         #expect(frames.prefix(5).map(\.text) == ["1.0", "7", "200", "admitted", key.description])
         #expect(frames.count == 6)

@@ -101,10 +101,10 @@ struct Pair<Definition: LoopDefinition> {
         let ready = reducer.turn(at: now) { intake in
             for bytes in toReducer {
                 if let message = try? ToReducer(bytes: bytes[...], loop: LoopID(name: Definition.name)) {
-                    intake.receive(message, from: .router([1]))
+                    intake.receive(message, from: .router([1]), by: .unknown)
                 }
             }
-            for bytes in batches { if let batch = try? Batch(bytes: bytes) { intake.receive(batch) } }
+            for bytes in batches { if let batch = try? Batch(bytes: bytes) { intake.receive(batch, by: .unknown) } }
         }
         toReducer.removeAll(keepingCapacity: true)
         batches.removeAll(keepingCapacity: true)

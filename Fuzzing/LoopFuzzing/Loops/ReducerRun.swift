@@ -81,7 +81,7 @@ struct ReducerRun {
     // MARK: A peer that keeps the protocol
 
     mutating func say(_ message: ToReducer, from peer: PeerID) throws {
-        try turn { $0.receive(message, from: .router([UInt8(truncatingIfNeeded: peer.low)])) }
+        try turn { $0.receive(message, from: .router([UInt8(truncatingIfNeeded: peer.low)]), by: .unknown) }
     }
 
     static func joinRequest(_ peer: PeerID, capacity: UInt32) -> JoinRequest {
@@ -111,7 +111,7 @@ struct ReducerRun {
         let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...], wantsSeq: true) }
         // Only what can cross the wire reaches a reducer.
         guard let batch = try? Batch(bytes: batch(entries, session).bytes) else { return }
-        try turn { $0.receive(batch) }
+        try turn { $0.receive(batch, by: .unknown) }
     }
 }
 

@@ -41,11 +41,11 @@ extension FuzzTarget {
             let route = Route.router([input.byte()])
             let frame = input.chunk()
             guard let message = try? ToReducer(bytes: frame[...], loop: ReducerRun.loop) else { return }
-            try run.turn { $0.receive(message, from: route) }
+            try run.turn { $0.receive(message, from: route, by: .unknown) }
         case .batch:
             let frame = input.chunk()
             guard let batch = try? Batch(bytes: frame), batch.loop == ReducerRun.loop else { return }
-            try run.turn { $0.receive(batch) }
+            try run.turn { $0.receive(batch, by: .unknown) }
         case .wait:
             let units = Int64(input.byte())
             try run.turn(after: 50 * units)

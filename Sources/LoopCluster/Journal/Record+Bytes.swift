@@ -24,6 +24,7 @@ extension Record {
         case historyBegun = 13
         case stateMarked = 14
         case markHash = 15
+        case sessionOwned = 16
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -49,6 +50,11 @@ extension Record {
                 $0.varint(session.value)
                 $0.u64(peer.high)
                 $0.u64(peer.low)
+            }
+        case .sessionOwned(let session, let owner):
+            output.fields(.sessionOwned) {
+                $0.varint(session.value)
+                $0.key(owner)
             }
         case .sessionRetired(let session): output.fields(.sessionRetired) { $0.varint(session.value) }
         case .epochBegun(let epoch, let time):
@@ -98,6 +104,7 @@ extension Record {
         case .sessionOpened:
             self = .sessionOpened(
                 try reader.session(), PeerID(high: try reader.u64("peer"), low: try reader.u64("peer")))
+        case .sessionOwned: self = .sessionOwned(try reader.session(), try reader.publicKey())
         case .sessionRetired: self = .sessionRetired(try reader.session())
         case .epochBegun:
             self = .epochBegun(

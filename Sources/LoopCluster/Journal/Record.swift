@@ -1,4 +1,5 @@
 public import LoopCore
+public import LoopKeys
 public import LoopWire
 
 /// One fact in the journal. Replaying them in order gives the same state, effects and sessions.
@@ -16,6 +17,8 @@ public enum Record: Equatable, Sendable {
     case attemptEnded(AttemptEnd)
     /// A session was granted to a peer. Its number is never given again in this history.
     case sessionOpened(SessionID, PeerID)
+    /// The session belongs to the owner of a key from here on.
+    case sessionOwned(SessionID, PublicKey)
     /// A session has ended; the outcomes of its entries are forgotten.
     case sessionRetired(SessionID)
     /// A reducer has started on the journal at this time. The epoch's number is never given again in this history.
@@ -43,7 +46,7 @@ extension Record {
     /// journal has lost would speak in the name of the next one that gets it, until the loss is noticed.
     public var outlivesPower: Bool {
         switch self {
-        case .epochBegun, .sessionOpened, .historyBegun: true
+        case .epochBegun, .sessionOpened, .sessionOwned, .historyBegun: true
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionRetired, .definition, .stateHash,
             .stateMarked, .markHash, .quarantined, .operatorAction:
             false
@@ -55,7 +58,8 @@ extension Record {
     var hashedSeq: Seq? {
         switch self {
         case .stateHash(let seq, _), .markHash(let seq, _): seq
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun,
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired,
+            .epochBegun,
             .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun:
             nil
         }

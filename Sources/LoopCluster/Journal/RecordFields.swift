@@ -1,5 +1,6 @@
 import CBOR
 import LoopCore
+import LoopKeys
 import LoopWire
 
 // The fields of records as bytes; see `Record`.
@@ -41,6 +42,8 @@ extension OutputSpan<UInt8> {
     mutating func u64(_ value: UInt64) {
         for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: value >> shift)) }
     }
+
+    mutating func key(_ key: PublicKey) { for byte in key.bytes { append(byte) } }
 
     mutating func time(_ time: WallTime) { varint(UInt64(bitPattern: time.milliseconds)) }
 
@@ -90,6 +93,14 @@ extension ByteReader {
 
     mutating func time() throws(WireError) -> WallTime {
         WallTime(milliseconds: Int64(bitPattern: try varint()))
+    }
+
+    /// 32 bytes, not all 0.
+    mutating func publicKey() throws(WireError) -> PublicKey {
+        guard let key = PublicKey(bytes: Array(try bytes(32, "key"))) else {
+            throw .malformed(what: "a key of zeros", offset: position)
+        }
+        return key
     }
 
     mutating func session() throws(WireError) -> SessionID { SessionID(try varint()) }

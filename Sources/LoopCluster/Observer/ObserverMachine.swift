@@ -135,7 +135,9 @@ public struct ObserverMachine: Sendable {
             requests.endTransfer()
             requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
         case .refused(let refused):
-            if refused.what == .section || refused.what == .definition && following.fingerprint != nil {
+            if refused.what == .section || refused.what.isOfKeys
+                || refused.what == .definition && following.fingerprint != nil
+            {
                 actions.append(.refused(refused))
             }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,

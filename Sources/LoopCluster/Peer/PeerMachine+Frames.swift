@@ -89,7 +89,11 @@ extension PeerMachine {
         case .introducing, .joining:
             actions.append(.refused(refused))
             phase = .over
-        case .claiming, .joined, .leaving, .over: break
+        case .claiming, .joined, .leaving:
+            guard refused.what.isOfKeys else { return }
+            actions.append(.refused(refused))
+            phase = .over
+        case .over: break
         }
     }
 

@@ -84,6 +84,9 @@ extension HistoryRecord {
         case .sessionOpened(let session, let peer):
             self.session = session.value
             note = "peer \(peer)"
+        case .sessionOwned(let session, let owner):
+            self.session = session.value
+            note = "key \(owner)"
         case .sessionRetired(let session):
             self.session = session.value
         case .epochBegun(let epoch, let time):
@@ -133,6 +136,7 @@ extension Record {
         case .skipped: "skipped"
         case .attemptEnded: "attempt ended"
         case .sessionOpened: "session opened"
+        case .sessionOwned: "session owned"
         case .sessionRetired: "session retired"
         case .epochBegun: "epoch begun"
         case .definition: "definition"

@@ -25,6 +25,8 @@ public struct ReducerConfiguration: Sendable {
     public var publisher: String
     /// The collector's place, in the form of ``publisher``.
     public var collector: String
+    /// Whether the reducer has keys: then no key is admitted until the shell has told `ReducerCore.admit` which are.
+    public var isGuarded = false
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
     /// wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
@@ -85,6 +87,14 @@ public enum Counter: String, CaseIterable, Sendable {
     case refusedQuarantined
     case refusedOther
     case joinRefused
+    /// Messages of principals that may not do what they ask.
+    case notAllowed
+    /// Join requests that name what this journal does not have, and are not of the key that would know.
+    case lossNotBelieved
+    /// Sessions that ended with the right of their keys.
+    case sessionRevoked
+    /// Connections that were ended because they subscribed to what is not for them.
+    case subscriptionRefused
     case sessionsFull
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted

@@ -32,10 +32,16 @@ public enum JournalReading: Equatable, Sendable {
 
 /// What operators ask for.
 extension ReducerCore {
-    mutating func administer(_ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route) {
+    mutating func administer(
+        _ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route, _ principal: Principal
+    ) {
         guard let request = try? journaled.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
             count(.malformedFrame)
             return answer(.refused("this reducer does not know the request; use the same release"), number, route)
+        }
+        if let violation = access.violation(of: request.verb, by: principal, context) {
+            note(violation)
+            return answer(.refused(violation.refused.description), number, route)
         }
         if let loss = phase.loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
         switch request {

@@ -5,8 +5,16 @@ public import LoopWire
 extension ReducerCore {
     /// Consumes the entries of a batch that arrived, or drops it and counts why: another history, an unknown session, no claim yet.
     /// It waits for a later turn while a suspect is reduced alone.
-    public mutating func receive(_ batch: Batch) {
-        guard !phase.isLost else { return }
+    /// - Parameters:
+    ///   - batch: the entries.
+    ///   - principal: who it is from, as the connection proves.
+    public mutating func receive(_ batch: Batch, by principal: Principal) {
+        guard !phase.isLost, !refuses(batch, by: principal) else { return }
+        take(batch)
+    }
+
+    /// A batch that may come from where it came.
+    mutating func take(_ batch: Batch) {
         if poison.mustWait { putOff(batch, from: 0) } else { consume(batch) }
     }
 

@@ -3,11 +3,20 @@ import LoopWire
 
 /// Journals that have lost acknowledged records, and new histories. (Protocol, section 7.)
 extension ReducerCore {
-    /// Notices what a join request shows to be missing; then no peer is served any more.
-    mutating func noticeLoss(_ joinRequest: JoinRequest) {
-        guard !phase.isLost, let missing = journaled.missing(for: joinRequest, context.brokenRules) else { return }
+    /// Notices what a join request shows to be missing; then no peer is served any more. A reducer with keys believes it only
+    /// of the key that the session is of, as the journal shows.
+    /// - Returns: why it is not believed.
+    mutating func noticeLoss(_ joinRequest: JoinRequest, _ principal: Principal) -> Violation? {
+        guard !phase.isLost, let missing = journaled.missing(for: joinRequest, context.brokenRules) else { return nil }
+        if let key = access.key(principal), !breaks(.lossIsReportedByOwners),
+            journaled.sessions[joinRequest.session]?.owner != key.publicKey
+        {
+            turn.count(.lossNotBelieved)
+            return .loss(key, joinRequest.session)
+        }
         turn.count(.historyLost)
         phase.lose(HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256))))
+        return nil
     }
 
     /// Only what says something about the reducer itself leaves a journal that has lost records.

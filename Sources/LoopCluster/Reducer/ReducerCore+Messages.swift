@@ -1,17 +1,23 @@
 import LoopCore
+import LoopKeys
 public import LoopWire
 
 /// What arrives over ROUTER, from subscriptions, and from other threads; each is for one part. (Protocol, section 5.)
 extension ReducerCore {
     /// A message that came over ROUTER, or from the peer of this process.
-    public mutating func receive(_ message: ToReducer, from route: Route) {
+    /// - Parameters:
+    ///   - message: what it says.
+    ///   - route: where answers go.
+    ///   - principal: who it is from, as the connection proves.
+    public mutating func receive(_ message: ToReducer, from route: Route, by principal: Principal) {
         if phase.isLost, !message.isAnsweredWithoutRecords { return }
+        if let violation = violation(of: message, by: principal) { return refuse(violation, route) }
         if let (session, epoch) = message.speaker, epoch == journaled.epoch {
             admission.members[session]?.route = route
         }
         switch message {
         case .hello(let name, let schema): introduce(to: name, schema: schema, route)
-        case .join(let joinRequest): requestJoin(joinRequest, route)
+        case .join(let joinRequest): requestJoin(joinRequest, route, principal)
         case .claim(let session, let epoch, let part): claim(session, epoch, part)
         case .heartbeat(let heartbeat): hear(heartbeat)
         case .assignmentsRequest(let session, let epoch):
@@ -26,7 +32,7 @@ extension ReducerCore {
         case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
         case .statusRequest: turn.reply(.status(statusDocument()), to: route)
-        case .administration(let request, let document): administer(document, request, route)
+        case .administration(let request, let document): administer(document, request, route, principal)
         }
     }
 
@@ -78,17 +84,20 @@ extension ReducerCore {
             to: route)
     }
 
-    private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route) {
+    private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route, _ principal: Principal) {
         if let refused = Admission.objection(to: joinRequest, route, journaled.loop) { return refuse(refused, route) }
-        noticeLoss(joinRequest)
+        let owner = access.owner(principal)
+        if let violation = noticeLoss(joinRequest, principal) { return refuse(violation, route) }
         if let loss = phase.loss {
             return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)
         }
-        guard let session = session(for: joinRequest), let watermark = journaled.sessions[session]?.watermark else {
+        guard let session = session(for: joinRequest, of: owner), let watermark = journaled.sessions[session]?.watermark
+        else {
             turn.count(.sessionsFull)
             return turn.reply(
                 .busy(retryAfter: .seconds(1), reason: Admission.sessionsAreFull(context.configuration)), to: route)
         }
+        if let violation = take(session, by: owner, principal) { return refuse(violation, route) }
         admission.requestJoin(
             joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route,
             context)
@@ -96,7 +105,7 @@ extension ReducerCore {
         announceEnd(to: session)
     }
 
-    private mutating func refuse(_ refused: Refused, _ route: Route) {
+    mutating func refuse(_ refused: Refused, _ route: Route) {
         turn.count(.joinRefused)
         turn.reply(.refused(refused), to: route)
     }
@@ -111,7 +120,7 @@ extension ReducerCore {
     }
 
     /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
-    private mutating func session(for joinRequest: JoinRequest) -> SessionID? {
+    private mutating func session(for joinRequest: JoinRequest, of owner: PublicKey?) -> SessionID? {
         switch admission.chooseSession(for: joinRequest, journaled, isGrace: phase.grace != nil, context) {
         case .existing(let session): return session
         case .none: return nil
@@ -122,7 +131,17 @@ extension ReducerCore {
         }
         let session = journaled.nextSession
         write(.sessionOpened(session, joinRequest.peer))
+        if let owner { write(.sessionOwned(session, owner)) }
         return session
+    }
+
+    /// A session that was begun without keys becomes that of the first key that joins in it.
+    /// - Returns: why the principal may not have it.
+    private mutating func take(
+        _ session: SessionID, by owner: PublicKey?, _ principal: Principal
+    ) -> Violation? {
+        if let owner, journaled.sessions[session]?.owner == nil { write(.sessionOwned(session, owner)) }
+        return access.violation(of: session, by: principal, journaled, context)
     }
 
     // MARK: Members

@@ -7,7 +7,7 @@ extension ReducerCore {
     mutating func takeDeferred() {
         guard poison.hasDeferred, !phase.isLost else { return }
         switch poison.takeRetry(isFirst: turn.records.isEmpty) {
-        case .none: for batch in poison.takeDeferred() { receive(batch) }
+        case .none: for batch in poison.takeDeferred() { take(batch) }
         case .waits: return
         case .now(let retry): answer(applyQuarantined(retry), retry.number, retry.route)
         }

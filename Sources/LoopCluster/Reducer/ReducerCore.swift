@@ -22,6 +22,7 @@ public struct ReducerCore: Sendable {
     /// What this turn makes, until `ready` hands it out.
     var turn = TurnOutput()
 
+    var access: Access
     var admission = Admission()
     var dispatch: Dispatch
     var publication: Publication
@@ -33,6 +34,7 @@ public struct ReducerCore: Sendable {
         context = TurnContext(
             configuration: configuration, brokenRules: journaled.brokenRules, clock: ReducerClock(at: now))
         self.journaled = journaled
+        access = Access(isGuarded: configuration.isGuarded)
         dispatch = Dispatch(seed: seed)
         publication = Publication(at: now)
         poison = PoisonWatch(suspects: journaled.note?.suspects ?? [])

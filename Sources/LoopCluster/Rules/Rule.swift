@@ -145,6 +145,20 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case transfersAreBounded
     /// 5: no process goes on in a session to which an earlier one has said goodbye.
     case sessionsEndWithTheGoodbye
+    /// 12: a key does only what one of its roles allows.
+    case rolesAreChecked
+    /// 12: a worker serves only the groups of its key.
+    case groupsAreChecked
+    /// 12: only the key of a session speaks for it.
+    case sessionsHaveOwners
+    /// 12: only the key of a session sends its batches.
+    case batchesAreOfTheirOwners
+    /// 12: an inbox is for the key of its peer.
+    case inboxesAreOfTheirOwners
+    /// 12: only the key of a session reports that records of it are missing.
+    case lossIsReportedByOwners
+    /// 12: a key that is not admitted any more loses its sessions.
+    case revokedKeysLoseTheirSessions
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -18,6 +18,8 @@ extension JournaledCore {
         writeEffects(to: &writer)
         writeSessions(to: &writer, withNotable: false)
         writeQuarantine(to: &writer)
+        // Journals without keys keep the digests that they have.
+        if sessions.values.contains(where: { $0.owner != nil }) { writeOwners(to: &writer) }
         return (StableHash.fnv1a(writer.bytes, seed: state.hash), state.bytes + writer.count)
     }
 
@@ -61,6 +63,7 @@ extension JournaledCore {
         try compare("what queries remember") { try $0.writeMemories(to: &$1) }
         compare("sessions") { $0.writeSessions(to: &$1, withNotable: false) }
         compare("idle times of sessions") { $0.writeIdleTimes(to: &$1) }
+        compare("owners of sessions") { $0.writeOwners(to: &$1) }
         compare("time") { $1.u64(UInt64(bitPattern: $0.time.milliseconds)) }
         compare("epochs") { $0.writeEpochs(to: &$1) }
         compare("feedbacks") { $0.writeFeedbacks(to: &$1) }

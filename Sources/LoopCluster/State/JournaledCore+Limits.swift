@@ -27,7 +27,9 @@ extension JournaledCore {
         case .quarantined(let record):
             try checkEntry(record.number)
             try check(record.id, "quarantined event")
-        case .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction, .historyBegun: break
+        case .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction,
+            .historyBegun:
+            break
         }
     }
 

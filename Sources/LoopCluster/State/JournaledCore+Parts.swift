@@ -122,6 +122,25 @@ extension JournaledCore {
         }
     }
 
+    /// Only of those that are of a key.
+    func writeOwners(to writer: inout ByteWriter) {
+        let owned = sessions.compactMap { id, session in session.owner.map { (id, $0) } }.sorted { $0.0 < $1.0 }
+        writer.u32(UInt32(owned.count))
+        for (id, owner) in owned {
+            writer.u64(id.value)
+            writer.append(bytes: owner.bytes)
+        }
+    }
+
+    mutating func readOwners(from reader: inout ByteReader) throws(WireError) {
+        for _ in 0..<(try reader.count(bytesEach: 40)) {
+            let id = SessionID(try reader.u64())
+            let owner = try reader.publicKey()
+            guard sessions[id] != nil else { throw .malformed(what: "owner of no session", offset: reader.position) }
+            sessions[id]?.owner = owner
+        }
+    }
+
     // MARK: Entries that were set aside
 
     func writeQuarantine(to writer: inout ByteWriter) {

@@ -32,6 +32,11 @@ extension JournaledCore {
             sessions[session] = SessionRecord(peer: peer)
             sessionByPeer[peer] = session
             nextSession = SessionID(session.value &+ 1)
+        case .sessionOwned(let session, let owner):
+            guard sessions[session] != nil else {
+                throw RecordDoesNotFit(reason: "session \(session) has an owner and was never opened")
+            }
+            sessions[session]?.owner = owner
         case .sessionRetired(let session):
             if let record = sessions.removeValue(forKey: session), sessionByPeer[record.peer] == session {
                 sessionByPeer[record.peer] = nil

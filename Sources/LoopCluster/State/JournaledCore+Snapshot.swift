@@ -17,6 +17,7 @@ import LoopWire
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
 /// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
 /// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
+/// | 4 + 40 each | sessions that are of a key, by number: session u64, the key's 32 bytes; from format 4 on |
 ///
 /// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
 extension JournaledCore {
@@ -50,6 +51,7 @@ extension JournaledCore {
             writeQuarantine(to: &body)
             writeIdleTimes(to: &body)
             writeSenders(to: &body)
+            writeOwners(to: &body)
         }
     }
 
@@ -143,6 +145,7 @@ extension JournaledCore {
         } else {
             for session in sessions.values.indices { sessions.values[session].isOnlyOfEffects = false }
         }
+        if header.format > 3 { try readOwners(from: &reader) }
         return memories
     }
 }

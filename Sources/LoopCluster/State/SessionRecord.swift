@@ -1,9 +1,12 @@
 package import LoopCore
+package import LoopKeys
 package import LoopWire
 
 /// What the journal knows of a session: how far it was consumed, and what its sender must be told in particular.
 package struct SessionRecord: Equatable, Sendable {
     package let peer: PeerID
+    /// The key that the session is of; nil: it was begun without keys.
+    package internal(set) var owner: PublicKey?
     /// Every entry up to this number is consumed: applied or refused.
     package internal(set) var watermark: UInt64 = 0
     package internal(set) var notable: [NotableOutcome] = []

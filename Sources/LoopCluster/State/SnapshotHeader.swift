@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 3; 1 and 2 are read too |
+/// | 2 | format version u16: 4; 1 to 3 are read too |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -18,7 +18,7 @@ package import LoopWire
 ///
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
-    package static var formatVersion: UInt16 { 3 }
+    package static var formatVersion: UInt16 { 4 }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
 

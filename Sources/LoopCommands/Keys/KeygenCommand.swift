@@ -1,3 +1,4 @@
+import LoopKeyFiles
 import LoopKeys
 import LoopNode
 import LoopOptions
@@ -55,13 +56,10 @@ enum KeygenCommand {
 
     private static func generate() throws -> KeyPair {
         do throws(ZMQError) {
-            let keys = try CurveKeyPair()
-            let (publicKey, secretKey) = (keys.publicKey.bytes, keys.secretKey.secretBytes)
-            if let pair = KeyPair(publicKey: publicKey, secretKey: secretKey) { return pair }
+            return try KeyPair()
         } catch {
             throw CommandError("\(error)")
         }
-        throw CommandError("could not make keys: libzmq has made one that is all zeros")
     }
 }
 

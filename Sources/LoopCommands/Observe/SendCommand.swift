@@ -46,7 +46,7 @@ enum SendCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let event = try encoded(arguments)
-        let (reducer, limit, outbox) = (arguments.reducer, arguments[timeout], arguments[outbox])
+        let (reducer, limit, outbox) = (try arguments.reducer, arguments[timeout], arguments[outbox])
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))

@@ -42,7 +42,7 @@ enum TailCommand {
         defer { relay.end() }
         let limit = arguments[connectTimeout]
         let connection = try RemoteConnection(
-            loop: "", reducer: arguments.reducer, name: "loopctl tail", observing: .transitions,
+            loop: "", reducer: try arguments.reducer, name: "loopctl tail", observing: .transitions,
             stopLimit: .zero, connectTimeout: limit > .zero ? limit : nil)
         _ = connection.observe { post.yield(.action($0)) }
         var printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])

@@ -27,7 +27,7 @@ struct Operator: ~Copyable {
                     "loopctl: no answer from \(reducer) for \(silence); it is waited for up to \(limit) (--timeout)")
             }
         } catch let error as AdministrationError {
-            guard case .silent(_, _, parts: 0, _) = error else { throw error }
+            guard case .silent(_, _, parts: 0, _, because: nil) = error else { throw error }
             throw CommandError("\(error); \(AddressLook.text(at: reducer))")
         }
     }
@@ -77,11 +77,11 @@ extension ParsedArguments {
     func askJournal() throws -> Operator {
         let limit = self[JournalOptions.timeout]
         _ = try askStatus(within: min(limit, self[JournalOptions.connectTimeout]))
-        return try Operator(reducer: reducer, limit: limit)
+        return try Operator(reducer: try reducer, limit: limit)
     }
 
     /// Asks the reducer that these arguments name.
     func ask() throws -> Operator {
-        try Operator(reducer: reducer, limit: self[ConnectionOptions.timeout])
+        try Operator(reducer: try reducer, limit: self[ConnectionOptions.timeout])
     }
 }

@@ -60,7 +60,7 @@ public struct Certificate: Hashable, Sendable {
     }
 
     /// - Throws: what keeps groups from being in a certificate.
-    static func check(_ groups: WorkerGroups) throws(CertificateError.Flaw) {
+    package static func check(_ groups: WorkerGroups) throws(CertificateError.Flaw) {
         guard case .named(let names) = groups else { return }
         guard names.count <= groupsMax else { throw .many(.groups, countMax: groupsMax) }
         for group in names.sorted() { try check(group: group) }

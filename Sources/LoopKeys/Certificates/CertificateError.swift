@@ -50,7 +50,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
     /// What is wrong.
     public let flaw: Flaw
 
-    init(_ flaw: Flaw, line: Int? = nil) {
+    package init(_ flaw: Flaw, line: Int? = nil) {
         self.line = line
         self.flaw = flaw
     }

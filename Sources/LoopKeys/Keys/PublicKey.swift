@@ -1,20 +1,26 @@
 /// The half of a key pair that others know: 32 bytes of Curve25519, not all 0.
 public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
-    /// Its 32 bytes.
-    public let bytes: [UInt8]
+    private let key: KeyBytes
 
     /// Nil unless there are 32 bytes, and not all of them 0.
     public init?(bytes: [UInt8]) {
-        guard KeyFormat.isKey(bytes) else { return nil }
-        self.bytes = bytes
+        guard let key = KeyBytes(bytes) else { return nil }
+        self.key = key
     }
 
     /// Reads a key as ZeroMQ writes it: 40 characters of Z85.
     /// - Throws: ``KeyFlaw``.
-    public init(z85 text: some StringProtocol) throws(KeyFlaw) { bytes = try KeyFormat.bytes(of: text) }
+    public init(z85 text: some StringProtocol) throws(KeyFlaw) { key = try KeyBytes(z85: text) }
 
-    /// The key as ZeroMQ writes it: 40 characters of Z85.
-    public var z85: String { Z85.text(of: bytes) }
+    /// The same from characters that are not a text yet.
+    /// - Throws: ``KeyFlaw``.
+    package init(z85 characters: Span<UInt8>) throws(KeyFlaw) { key = try KeyBytes(z85: characters) }
+
+    /// Its 32 bytes.
+    public var bytes: [UInt8] { key.bytes }
+
+    /// The key as ZeroMQ writes it: 40 characters of Z85, which include `#` and `$`. Quote them in a shell.
+    public var z85: String { key.z85 }
 
     /// The same as ``z85``.
     public var description: String { z85 }

@@ -2,21 +2,23 @@
 ///
 /// No text that describes the key shows it. Only ``z85`` and ``bytes`` do, and nothing compares or encodes it.
 public struct SecretKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Its 32 bytes.
-    public let bytes: [UInt8]
+    private let key: KeyBytes
 
     /// Nil unless there are 32 bytes, and not all of them 0.
     public init?(bytes: [UInt8]) {
-        guard KeyFormat.isKey(bytes) else { return nil }
-        self.bytes = bytes
+        guard let key = KeyBytes(bytes) else { return nil }
+        self.key = key
     }
 
     /// Reads a key as ZeroMQ writes it: 40 characters of Z85.
     /// - Throws: ``KeyFlaw``.
-    public init(z85 text: some StringProtocol) throws(KeyFlaw) { bytes = try KeyFormat.bytes(of: text) }
+    public init(z85 text: some StringProtocol) throws(KeyFlaw) { key = try KeyBytes(z85: text) }
+
+    /// Its 32 bytes, for sockets only.
+    public var bytes: [UInt8] { key.bytes }
 
     /// The key itself, as ZeroMQ writes it: for secret files and sockets only.
-    public var z85: String { Z85.text(of: bytes) }
+    public var z85: String { key.z85 }
 
     /// Always the same words.
     public var description: String { "a secret key" }

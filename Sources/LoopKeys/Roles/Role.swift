@@ -33,10 +33,12 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     /// Whether a key of this role may do something.
     public func allows(_ verb: Verb) -> Bool {
         switch verb {
-        case .followUpdates, .fetchStates: self == .observer
+        case .readStatus: self != .reducer
+        case .join: self == .worker || self == .observer || self == .sender
+        case .followUpdates, .fetchStates, .followTransitions: self == .observer
         case .sendEvents: self == .sender
         case .runEffects: self == .worker
-        case .parked, .quarantine, .trim, .drain, .shutDown: self == .admin
+        case .readHistory, .parked, .quarantine, .trim, .drain, .shutDown: self == .admin
         }
     }
 }

@@ -5,15 +5,26 @@ package enum AddressOptions {
     private static let reducer = Option(
         "reducer", .reducerAddress, default: ReducerAddress.fallback, help: "the address of the reducer")
 
-    /// Each is in the help of every program that talks to a reducer.
-    package static let all: [any DeclaredOption] = [reducer]
+    private static let key = Option(
+        optional: "key", .string.named("FILE"),
+        help: "this program's own key, as loopctl keygen writes it (NAME.key_secret), if the reducer has keys")
+    private static let reducerKey = Option(
+        optional: "reducer-key", .string.named("FILE"),
+        help: "the reducer's public key, by which it is known: server.key, or the 40 characters in it")
 
-    fileprivate static func address(in arguments: ParsedArguments) -> ReducerAddress { arguments[reducer] }
+    /// Each is in the help of every program that talks to a reducer.
+    package static let all: [any DeclaredOption] = [reducer, key, reducerKey]
+
+    fileprivate static func address(in arguments: ParsedArguments) throws(NodeError) -> ReducerAddress {
+        try arguments[reducer].with(key: arguments[key], reducerKey: arguments[reducerKey])
+    }
 }
 
 extension ParsedArguments {
-    /// The reducer that the command line or the environment names.
-    package var reducer: ReducerAddress { AddressOptions.address(in: self) }
+    /// The reducer that the command line or the environment names, with the keys for it.
+    package var reducer: ReducerAddress {
+        get throws(NodeError) { try AddressOptions.address(in: self) }
+    }
 }
 
 extension ValueType where Value == ReducerAddress {

@@ -20,7 +20,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         self = try BindAddress(address.endpoint)
     }
 
-    private init(_ endpoint: Endpoint) throws(NodeError) {
+    init(_ endpoint: Endpoint) throws(NodeError) {
         self.endpoint = endpoint
         switch endpoint {
         case .tcp(_, 65_534...):
@@ -53,9 +53,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
     package var dialled: ReducerAddress? {
         switch endpoint {
         case .tcp(_, 0): nil
-        case .tcp("0.0.0.0", let port), .tcp("*", let port): try? ReducerAddress(parsing: "tcp://127.0.0.1:\(port)")
-        case .tcp("[::]", let port): try? ReducerAddress(parsing: "tcp://[::1]:\(port)")
-        case .tcp, .ipc, .inproc: try? ReducerAddress(parsing: description)
+        case .tcp, .ipc, .inproc: try? ReducerAddress(parsing: endpoint.dialledHere.description)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Linux
+
 /// Where one socket is, as ZeroMQ writes it.
 enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// An IPv6 address stands in brackets, as it does in the text.
@@ -61,6 +63,38 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// What peers are told of it: a port if it has one, since the peer knows the host; else the endpoint.
     var advertised: String {
         if case .tcp(_, let port) = self { "\(port)" } else { description }
+    }
+
+    /// As a process of this machine dials it.
+    var dialledHere: Endpoint {
+        switch self {
+        case .tcp("0.0.0.0", let port), .tcp("*", let port): .tcp(host: "127.0.0.1", port: port)
+        case .tcp("[::]", let port): .tcp(host: "[::1]", port: port)
+        case .tcp, .ipc, .inproc: self
+        }
+    }
+
+    /// The place of the reducer's next key, so many places further: each takes three ports.
+    func next(_ places: Int) throws(NodeError) -> Endpoint {
+        guard places > 0 else { return self }
+        switch self {
+        case .tcp(let host, let port):
+            guard let next = UInt16(exactly: Int(port) + 3 * places) else {
+                throw .endpoint(description, "there is no port for the reducer's key \(places + 1)")
+            }
+            return .tcp(host: host, port: next)
+        case .ipc(let path): return try Endpoint(parsing: "ipc://\(path).\(places + 1)")
+        case .inproc(let name): return .inproc(name: "\(name).\(places + 1)")
+        }
+    }
+
+    /// Where connections to it are on this side; nil: they have no descriptors.
+    var localAddress: Connections.LocalAddress? {
+        switch self {
+        case .tcp(_, let port): .port(port)
+        case .ipc(let path): .path(path)
+        case .inproc: nil
+        }
     }
 
     /// Whether only processes of this machine can reach it.

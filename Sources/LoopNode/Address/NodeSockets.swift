@@ -1,3 +1,5 @@
+import LoopKeyFiles
+import LoopKeys
 import LoopWire
 import ZMQ
 
@@ -36,7 +38,7 @@ enum ClientSocket {
 }
 
 /// What a reducer has a socket for.
-enum ReducerSocket {
+enum ReducerSocket: Hashable, CaseIterable {
     /// What peers say, and the answers: ROUTER.
     case router
     /// What is published: XPUB.
@@ -52,23 +54,46 @@ enum ReducerSocket {
         }
     }
 
+    /// What a client has a socket for that connects to it.
+    var client: ClientSocket {
+        switch self {
+        case .router: .questions
+        case .publisher: .updates
+        case .collector: .batches
+        }
+    }
+
     /// A slow peer fills only its own queue.
     fileprivate var options: SocketOptions {
         var options = SocketOptions()
         options.messageBytesMax = Wire.messageBytesMax
         options.sendMessagesMax = 2000
         options.receiveMessagesMax = 4096
+        // Every subscription is judged, not only the first to a topic.
+        options.reportsEverySubscription = self == .publisher
         return options
+    }
+
+    /// Who may connect.
+    func security(_ server: ServerKey?, _ door: Door) -> SocketSecurity {
+        server.map { .server(secretKey: $0.secretKey, domain: door.domain(self)) } ?? .none
     }
 }
 
 extension ReducerAddress {
+    /// A socket that is not connected yet.
+    func socket(_ purpose: ClientSocket, in context: ZMQContext) throws(ZMQError) -> Socket {
+        var options = purpose.options
+        if let keys { options.security = .client(serverKey: keys.reducer, keys: keys.own) }
+        return try Socket(purpose.kind, in: context, options: options)
+    }
+
     /// A socket that dials the reducer at once.
     /// - Parameter advertised: where the reducer told its peers to connect this socket; nil: at the address itself.
     func connect(
         _ purpose: ClientSocket, advertised: String? = nil, in context: ZMQContext
     ) throws(ZMQError) -> Socket {
-        var socket = try Socket(purpose.kind, in: context, options: purpose.options)
+        var socket = try socket(purpose, in: context)
         try socket.connect(advertised.map(endpoint(advertised:)) ?? endpoint.description)
         return socket
     }
@@ -76,7 +101,12 @@ extension ReducerAddress {
 
 extension BindAddress {
     /// A socket of the reducer that is not bound yet.
-    func socket(_ purpose: ReducerSocket, in context: ZMQContext) throws(ZMQError) -> Socket {
-        try Socket(purpose.kind, in: context, options: purpose.options)
+    /// - Parameter server: the reducer's own key, if it has keys.
+    func socket(
+        _ purpose: ReducerSocket, server: ServerKey?, in context: ZMQContext
+    ) throws(ZMQError) -> Socket {
+        var options = purpose.options
+        options.security = purpose.security(server, .first)
+        return try Socket(purpose.kind, in: context, options: options)
     }
 }

@@ -3,16 +3,22 @@
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://reducer:7710")
 ///     let address = try ReducerAddress(parsing: text)
 ///
-/// Today it is one endpoint: `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`. A client learns the reducer's other two
-/// endpoints from the reducer. Whatever else a client must know to reach its reducer belongs here.
+/// It is one endpoint, `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`, and the keys for it if the reducer has keys. A client
+/// learns the reducer's other two endpoints from the reducer.
 public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The environment variable that names the reducer of a process: `LOOP_REDUCER`.
     public static let variable = "LOOP_REDUCER"
+    /// The environment variable that names the file of a process's own key: `LOOP_KEY`.
+    public static let keyVariable = "LOOP_KEY"
+    /// The environment variable that names the reducer's public key, or the file of it: `LOOP_REDUCER_KEY`.
+    public static let reducerKeyVariable = "LOOP_REDUCER_KEY"
     /// On this machine, where a reducer binds by default.
     package static let fallback: ReducerAddress = "tcp://127.0.0.1:7710"
 
     /// Where the reducer takes control messages.
     let endpoint: Endpoint
+    /// The keys that the client and the reducer prove to each other that they have; nil: neither has any.
+    public private(set) var keys: PeerKeys?
 
     /// - Parameter text: such as `tcp://reducer:7710`, `tcp://[::1]:7710` or `ipc:///run/loop`.
     /// - Throws: `NodeError.endpoint`, which says what is wrong and what fits.
@@ -23,15 +29,38 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         guard host != "*" else { throw .endpoint(text, "'*' is only for a reducer's own --bind; name a host") }
     }
 
-    /// What the environment variable `LOOP_REDUCER` names; `tcp://127.0.0.1:7710` if it is not set or empty.
-    /// - Throws: `NodeError.endpoint` if the variable's value is no address.
+    /// The same reducer, with keys. Keys need `tcp://` or `ipc://`.
+    public func with(_ keys: PeerKeys?) -> ReducerAddress {
+        var address = self
+        address.keys = keys
+        return address
+    }
+
+    /// The same reducer, with keys as options and variables name them.
+    /// - Throws: `NodeError.keys` if a file cannot be used, or if only one of the two is named.
+    package func with(key: String?, reducerKey: String?) throws(NodeError) -> ReducerAddress {
+        switch (key, reducerKey) {
+        case (nil, nil): return self
+        case (let key?, let reducerKey?): return with(try PeerKeys(reading: key, reducer: reducerKey))
+        case (_?, nil):
+            throw .keys("--key without --reducer-key (\(Self.reducerKeyVariable)): name the reducer's server.key too")
+        case (nil, _?):
+            throw .keys("--reducer-key without --key (\(Self.keyVariable)): name this program's own .key_secret too")
+        }
+    }
+
+    /// What the environment variable `LOOP_REDUCER` names; `tcp://127.0.0.1:7710` if it is not set or empty; with the keys
+    /// that `LOOP_KEY` and `LOOP_REDUCER_KEY` name.
+    /// - Throws: `NodeError.endpoint` if the variable's value is no address; `NodeError.keys` if a key cannot be used.
     public static var standard: ReducerAddress {
         get throws(NodeError) { try standard(in: ProcessEnvironment.current) }
     }
 
     static func standard(in environment: [String: String]) throws(NodeError) -> ReducerAddress {
-        guard let text = environment[variable], !text.isEmpty else { return fallback }
-        return try ReducerAddress(parsing: text)
+        func value(_ variable: String) -> String? { environment[variable].flatMap { $0.isEmpty ? nil : $0 } }
+        let address =
+            try value(variable).map { text throws(NodeError) in try ReducerAddress(parsing: text) } ?? fallback
+        return try address.with(key: value(keyVariable), reducerKey: value(reducerKeyVariable))
     }
 
     /// As it was given.

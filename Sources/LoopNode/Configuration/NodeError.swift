@@ -6,6 +6,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case endpoint(String, String)
     /// Binding beyond this machine without keys was not asked for.
     case notSecured(BindAddress)
+    /// A key or a folder of keys cannot be used.
+    case keys(String)
     /// The definition cannot run as it is placed.
     case definition(String)
     /// The other side does not let this node in.
@@ -29,7 +31,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
         case .endpoint(let text, let why): "cannot use the address '\(text)': \(why); an address is \(Endpoint.form)"
         case .notSecured(let address):
             "binding \(address) lets everybody who can reach it send events and see the state;"
-                + " bind tcp://127.0.0.1:… or pass --insecure to do it all the same"
+                + " pass --keys DIR to admit only owners of keys, bind tcp://127.0.0.1:…, or pass --insecure"
+        case .keys(let why): why
         case .definition(let why): why
         case .refused(let why): why
         case .noAnswer(let reducer, let limit, let why):

@@ -37,7 +37,7 @@ public enum EffectProgram {
             groups: [node], loops: loops,
             takesArguments: false, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
-            var configuration = EffectNodeConfiguration(reducer: arguments.reducer)
+            var configuration = EffectNodeConfiguration(reducer: try arguments.reducer)
             configuration.capacity = arguments[capacity]
             configuration.groups = arguments[groups].isEmpty ? nil : arguments[groups]
             configuration.name = arguments[nodeName] ?? ""

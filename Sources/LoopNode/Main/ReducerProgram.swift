@@ -2,6 +2,7 @@ import Glibc
 import Linux
 import LoopCluster
 import LoopCore
+import LoopKeyFiles
 import LoopOptions
 
 /// The program `loop-reducer`, or a user's own of the same kind.
@@ -9,8 +10,11 @@ public enum ReducerProgram {
     static let bind = Option(
         "bind", .bindAddress, default: .standard,
         help: "where peers find this reducer; the two ports after it are used too (0: any free ones)")
+    static let keys = Option(
+        optional: "keys", .string.named("DIR"),
+        help: "admit only owners of the keys in DIR/allowed, and prove to be the reducer by DIR/server.key_secret")
     static let insecure = Option(
-        flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
+        flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
     static let silenceLimit = Option(
         "silence-limit", .duration(in: .milliseconds(100) ... .seconds(3600)), default: .seconds(3),
         help: "how long a worker may be silent before its effects run elsewhere")
@@ -43,7 +47,7 @@ public enum ReducerProgram {
     public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Reducer", [bind, insecure, silenceLimit, localCapacity, sessionsMax, json])
+        let node = OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, json])
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
@@ -55,6 +59,7 @@ public enum ReducerProgram {
             others: JournalCommands.all
         ) { loop, arguments, signals in
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
+            configuration.keys = arguments[keys].map { KeyFolder($0) }
             configuration.isInsecure = arguments[insecure]
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]

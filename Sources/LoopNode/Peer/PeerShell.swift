@@ -19,7 +19,7 @@ struct PeerShell: ~Copyable {
     private let observed: @Sendable (ObserverAction) -> Observed
     private let log: NodeLog
 
-    private var dealer: Socket
+    private var dealer: DialledSocket
     /// Something that was to be said found no connection.
     private var wasUnheard = false
     private var sub: Socket?
@@ -28,6 +28,7 @@ struct PeerShell: ~Copyable {
     private var collector: String?
     private var polls: PollSet
     private let dealerItem: PollSet.Item
+    private let handshakeItem: PollSet.Item
     private let gateItem: PollSet.Item
     private var subItem: PollSet.Item?
     private var pushItem: PollSet.Item?
@@ -61,9 +62,9 @@ struct PeerShell: ~Copyable {
         connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
-        let dealer = try reducer.connect(.control, in: context)
+        let dealer = try DialledSocket(reducer, .control, in: context)
         var polls = PollSet()
-        dealerItem = polls.add(dealer)
+        (dealerItem, handshakeItem) = dealer.add(to: &polls)
         gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.reducer = reducer
@@ -92,7 +93,7 @@ struct PeerShell: ~Copyable {
         while true {
             let now = SystemClock.monotonic
             var deadline = nextDeadline
-            deadline = min(deadline, wait.deadline)
+            deadline = min(deadline, wait.deadline, dealer.deadline)
             if let stoppedAt = driver.stoppedAt {
                 deadline = min(deadline, stoppedAt + stopLimit)
                 if now >= stoppedAt + stopLimit {
@@ -126,6 +127,7 @@ struct PeerShell: ~Copyable {
 
     private mutating func turn() throws -> End? {
         let now = SystemClock.monotonic
+        try watchHandshakes(at: now)
         try drain(at: now)
         if let executor {
             // A task that runs here hears what became of its event, and sends its next one in the same turn.
@@ -168,7 +170,9 @@ struct PeerShell: ~Copyable {
         }
         var actions = obstacle.map { wait.learned($0, at: now) } ?? []
         actions += wait.advance(
-            to: now, ReducerWait.Facts(isJoined: isJoined, isConnected: !wasUnheard, busy: busy))
+            to: now,
+            ReducerWait.Facts(
+                isJoined: isJoined, isConnected: !wasUnheard, handshakes: dealer.obstacle, busy: busy))
         for action in actions {
             switch action {
             case .say(let text): log.note(text)
@@ -193,9 +197,18 @@ struct PeerShell: ~Copyable {
         }
     }
 
+    /// A peer that is not admitted ends; for everything else that is wrong it waits.
+    private mutating func watchHandshakes(at now: MonotonicTime) throws {
+        guard polls.isReadable(handshakeItem) || now >= dealer.deadline else { return }
+        try dealer.readEvents(at: now)
+        if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
+            throw NodeError.refused(obstacle.text)
+        }
+    }
+
     private mutating func drain(at now: MonotonicTime) throws {
         if polls.isReadable(dealerItem) {
-            while try dealer.receive(into: &message) { try receiveReply(message.copy(), at: now) }
+            while try dealer.socket.receive(into: &message) { try receiveReply(message.copy(), at: now) }
         }
         if wasUnheard, polls.isWritable(dealerItem) {
             wasUnheard = false
@@ -257,7 +270,7 @@ struct PeerShell: ~Copyable {
 
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
-        guard try dealer.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
+        guard try dealer.socket.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
         wasUnheard = true
         polls.watch(dealerItem, for: [.readable, .writable])
     }

@@ -22,6 +22,8 @@ struct ReducerWait: Equatable, Sendable {
         case silent
         /// The reducer puts the node off, for this reason.
         case busy(String)
+        /// Connections are made, and their handshakes fail.
+        case handshakes(Handshakes.Obstacle)
         /// The look has found out nothing.
         case unknown
 
@@ -35,6 +37,7 @@ struct ReducerWait: Equatable, Sendable {
                 "something listens there, but no reducer answers (its address is the first of its three ports)"
             case .silent: "a connection stands, but no reducer of this loop answers yet"
             case .busy(let why): "the reducer asks to try again later: \(why)"
+            case .handshakes(let obstacle): obstacle.text
             case .unknown: "no answer"
             }
         }
@@ -46,6 +49,8 @@ struct ReducerWait: Equatable, Sendable {
         var isJoined: Bool
         /// What was said last found a connection.
         var isConnected: Bool
+        /// What keeps connections from standing, if that is known.
+        var handshakes: Handshakes.Obstacle?
         /// Why the reducer has put the node off since they last were in contact; nil: it has not.
         var busy: String?
     }
@@ -112,7 +117,9 @@ struct ReducerWait: Equatable, Sendable {
                 (hadContact, givesUpAt, obstacle) = (true, nil, .unknown)
                 return count == 0 ? [] : [.say("the reducer at \(reducer) answers, after \(Self.text(now - since))")]
             }
-            if let busy = facts.busy {
+            if let handshakes = facts.handshakes {
+                obstacle = .handshakes(handshakes)
+            } else if let busy = facts.busy {
                 obstacle = .busy(busy)
             } else if facts.isConnected {
                 obstacle = .silent
@@ -122,7 +129,7 @@ struct ReducerWait: Equatable, Sendable {
                 return [.giveUp(after: timeout, because: obstacle.text)]
             }
             guard !isLooking, now >= since + delay(beforeLine: count) else { return [] }
-            if facts.busy != nil || facts.isConnected { return [line(at: now)] }
+            if facts.busy != nil || facts.isConnected || facts.handshakes != nil { return [line(at: now)] }
             state = .waiting(since: since, linesCount: count, isLooking: true)
             return [.look]
         }

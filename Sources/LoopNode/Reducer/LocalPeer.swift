@@ -43,13 +43,13 @@ struct LocalPeer {
         driver.takePosted(at: now)
         for action in driver.turn(at: now) {
             switch action {
-            case .send(let message): intake.receive(message, from: .local)
+            case .send(let message): intake.receive(message, from: .local, by: .local)
             case .connect: hasWork = true
             case .rebuildPush, .run, .update, .stop, .settled, .hasSpace, .keptWaiting, .refused, .loopEnded, .finished:
                 break
             }
         }
-        while let batch = driver.nextBatch() { intake.receive(batch) }
+        while let batch = driver.nextBatch() { intake.receive(batch, by: .local) }
         driver.tellSenders()
     }
 }

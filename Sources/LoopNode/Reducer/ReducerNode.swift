@@ -18,7 +18,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public init(
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
-        guard configuration.bind.endpoint.isLocal || configuration.isInsecure else {
+        guard configuration.bind.endpoint.isLocal || configuration.isInsecure || configuration.keys != nil else {
             throw .notSecured(configuration.bind)
         }
         try Self.check(definition)
@@ -87,6 +87,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 /// What other threads leave for the reducer's.
 enum ReducerMail: Sendable {
     case stop
+    case keysChanged(KeyRing.Change)
     case jobDone(BackgroundJob.Result)
     /// What came of a snapshot, and in which opening of the journal it was begun.
     case snapshotWritten(Result<SnapshotEntry, JournalError>, opening: UInt64)

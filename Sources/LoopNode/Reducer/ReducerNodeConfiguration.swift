@@ -1,11 +1,14 @@
 public import LoopCluster
 public import LoopCore
+public import LoopKeyFiles
 public import ZMQ
 
 /// How a reducer node runs.
 public struct ReducerNodeConfiguration: Sendable {
     /// Where it listens.
     public var bind: BindAddress
+    /// The folder of the reducer's own keys and of those that it admits; nil: it has no keys. It is read again as it changes.
+    public var keys: KeyFolder?
     /// Binds beyond this machine although there are no keys: everybody who reaches the address may take part.
     public var isInsecure: Bool
     /// Where events are kept; by default the file `<loop>.journal` in the working directory.
@@ -26,7 +29,7 @@ public struct ReducerNodeConfiguration: Sendable {
     public var sessionsMax: Int
     /// How long the end of the loop is announced before the node goes, while peers are there.
     public var shutdownGracePeriod: Duration
-    /// The process's context; nil makes one for this node alone.
+    /// The process's context; nil makes one for this node alone. A reducer with keys has its own, and uses this for nothing.
     public var context: ZMQContext?
     /// Called once, with the address of the bound socket, when peers can connect.
     public var onListening: @Sendable (ReducerAddress) -> Void
@@ -38,7 +41,7 @@ public struct ReducerNodeConfiguration: Sendable {
 
     /// Creates the configuration of a reducer; every value has a default that suits a production loop.
     public init(
-        bind: BindAddress = .standard, isInsecure: Bool = false,
+        bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
         localCapacity: Int = 256, sessionsMax: Int = 10_000, shutdownGracePeriod: Duration = .seconds(2),
@@ -48,6 +51,7 @@ public struct ReducerNodeConfiguration: Sendable {
         log: @escaping @Sendable (String) -> Void = StandardError.line
     ) {
         self.bind = bind
+        self.keys = keys
         self.isInsecure = isInsecure
         self.journal = journal
         self.durability = durability

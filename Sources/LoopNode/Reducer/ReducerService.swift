@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopKeys
 internal import LoopLock
 import LoopWire
 
@@ -43,6 +44,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var pace = TurnPace()
     /// How many lines of the process's log the machine knows to be lost.
     private var droppedLinesCount: UInt64 = 0
+    /// The keys that are admitted, where the machine does not know them yet.
+    private var newKeys: AllowedKeys?
     /// For the machine's next turn.
     private var mail: [Letter] = []
 
@@ -53,12 +56,13 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Parameters:
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
+    ///   - keys: those that are admitted; nil: the reducer has no keys.
     ///   - isStopping: asked before each record that is replayed.
     ///   - post: leaves mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
-        decodesAhead: Bool, addresses: (publisher: String, collector: String), log: NodeLog,
+        decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
         isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
@@ -69,12 +73,13 @@ struct ReducerService<Definition: LoopDefinition> {
             isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         if isStopping() { throw RecoveryError.stopped }
         for note in recovery.notes { log.note(note) }
+        var limits = ReducerConfiguration(
+            silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
+            publisher: addresses.publisher, collector: addresses.collector)
+        limits.isGuarded = keys != nil
+        newKeys = keys
         machine = ReducerMachine(
-            recovery,
-            configuration: ReducerConfiguration(
-                silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
-                publisher: addresses.publisher,
-                collector: addresses.collector),
+            recovery, configuration: limits,
             seed: SystemRandom.uint64(), nonce: SystemRandom.uint64(), at: SystemClock.now)
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
@@ -107,17 +112,23 @@ struct ReducerService<Definition: LoopDefinition> {
         var now = arrived
         let ready = try machine.turn(at: arrived) { [droppedLines = newlyDroppedLines(), mail = takeMail()] intake in
             intake.count(.droppedLogLine, droppedLines)
+            if let keys = newKeys.take() { intake.admit(keys) }
             for letter in mail { letter.read(by: &intake) }
-            try sockets.drainControl { request, route, foreignVersion in
+            try sockets.drainControl { request, route, principal, foreignVersion in
                 if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
-                if let request { intake.receive(request, from: route) }
+                if let request { intake.receive(request, from: route, by: principal) }
             }
             var begun: [UpdateStream] = []
             try sockets.drainSubscriptions(
+                mayFollow: { intake.mayFollow($0, $1, of: $2) },
                 inbox: { intake.noticeSubscription(of: $0) }, stream: { begun.append($0) })
+            sockets.settleInboxes { intake.owner(of: $0) }
+            intake.count(.subscriptionRefused, sockets.takeRefusedSubscriptions())
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
-            intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) { intake.receive($0) }
+            intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {
+                intake.receive($0, by: $1)
+            }
             intake.count(.malformedFrame, sockets.takeMalformedCount())
             local?.turn(&intake, at: arrived.monotonic)
             now = SystemClock.now
@@ -175,6 +186,9 @@ struct ReducerService<Definition: LoopDefinition> {
             post(.jobDone(job.run()))
         }
     }
+
+    /// From the next turn on these keys are admitted.
+    mutating func admit(_ keys: AllowedKeys) { newKeys = keys }
 
     /// What another thread made of a copy of the state. The next turn takes it.
     mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }

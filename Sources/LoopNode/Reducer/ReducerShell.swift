@@ -20,6 +20,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let log: NodeLog
     private var sockets: ReducerSockets
     private let mailItem: PollSet.Item
+    /// Nil: the reducer has no keys.
+    private let ring: KeyRing?
+    /// Looks at the folder as long as the reducer lives.
+    private let keyWatch: KeyWatch?
     private var localItem: PollSet.Item?
     /// Nil while the journal has failed.
     private var service: ReducerService<Definition>?
@@ -41,13 +45,20 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if isStopping() { throw RecoveryError.stopped }
         // First the journal: who waits for it must not hold the addresses.
         let journal = try Self.open(configuration, log, isStopping)
+        let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         var sockets = try ReducerSockets(
-            bind: configuration.bind, loop: LoopID(name: Definition.name),
+            bind: configuration.bind, servers: ring?.servers ?? [], loop: LoopID(name: Definition.name),
             fingerprint: DefinitionFingerprint(of: definition).value,
-            context: configuration.context ?? ZMQContext(), log: log)
+            context: try Self.context(configuration, ring), log: log)
+        if let ring { try sockets.open(ring.servers) }
         let mailItem = sockets.watch(descriptor: mailbox.descriptor)
-        if !sockets.bound.endpoint.isLocal {
+        if let ring {
+            for note in ring.notes { log.note(note) }
+        } else if !sockets.bound.endpoint.isLocal {
             log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
+        }
+        let keyWatch = try ring.map { ring throws(NodeError) in
+            try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
         }
         var hadCrash = false
         let file = try crashNote(beside: journal, configuration, log, hadCrash: &hadCrash)
@@ -58,7 +69,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
-            sockets: sockets, mailItem: mailItem, crashNote: file, note: note, hadCrash: hadCrash)
+            sockets: sockets, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
+            hadCrash: hadCrash)
         try shell.serve(journal)
         configuration.onListening(shell.sockets.bound)
         return shell
@@ -67,7 +79,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
         isStopping: @escaping @Sendable () -> Bool, log: NodeLog, sockets: consuming ReducerSockets,
-        mailItem: PollSet.Item, crashNote: consuming CrashNoteFile?, note: CrashNote?, hadCrash: Bool
+        mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, crashNote: consuming CrashNoteFile?,
+        note: CrashNote?, hadCrash: Bool
     ) {
         self.definition = definition
         self.configuration = configuration
@@ -76,6 +89,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.log = log
         self.sockets = sockets
         self.mailItem = mailItem
+        self.ring = ring
+        self.keyWatch = keyWatch
         self.crashNote = crashNote
         self.note = note
         self.hadCrash = hadCrash
@@ -144,6 +159,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         for letter in mail {
             switch letter {
             case .stop: return true
+            case .keysChanged(let change): try admit(change)
             case .answer(let request, let answer): service?.answer(answer, to: request)
             case .jobDone(let result): service?.receive(result)
             case .snapshotWritten(let result, let opening):
@@ -155,6 +171,32 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         }
         return false
+    }
+
+    // MARK: Keys
+
+    /// A reducer with keys has a context of its own, which asks for each connection.
+    private static func context(
+        _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?
+    ) throws(ZMQError) -> ZMQContext {
+        guard let ring else {
+            if let context = configuration.context { return context }
+            return try ZMQContext()
+        }
+        return try ZMQContext(authenticator: { ring.verdict(on: $0) })
+    }
+
+    /// Keys were added to the folder or removed. No removed key is admitted any more when this is read.
+    private mutating func admit(_ change: KeyRing.Change) throws {
+        for note in change.notes { log.note(note) }
+        service?.admit(change.allowed)
+        sockets.endConnections(of: Set(change.keys.removed.map(\.publicKey)))
+        guard let servers = change.servers else { return }
+        do {
+            try sockets.open(servers)
+        } catch {
+            log.note("the reducer's own keys could not be changed: \(error)")
+        }
     }
 
     // MARK: The journal
@@ -195,7 +237,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             let service = try ReducerService(
                 definition, configuration: configuration, journal: journal, note: note,
-                decodesAhead: !hadCrash, addresses: (sockets.publisherAddress, sockets.collectorAddress), log: log,
+                decodesAhead: !hadCrash, addresses: (sockets.publisherAddress, sockets.collectorAddress),
+                keys: ring?.allowed, log: log,
                 isStopping: isStopping, post: { mailbox.post($0) })
             if let item = localItem { sockets.unwatch(item) }
             localItem = nil
@@ -246,7 +289,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let report = failure.report(loop: Definition.name, schema: UInt64(Definition.schema))
         let document = try CBOR.encode(report)
         var routes: [[UInt8]] = []
-        try sockets.drainControl { request, route, _ in
+        let allowed = ring?.allowed
+        try sockets.drainControl { request, route, principal, _ in
+            if let allowed, case .key(let key) = principal, allowed[key] == nil { return }
             if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
         }
         for id in routes {

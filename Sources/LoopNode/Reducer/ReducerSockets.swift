@@ -1,12 +1,16 @@
 import CBOR
+import Linux
 import LoopCluster
 import LoopCore
+import LoopKeyFiles
+import LoopKeys
 import LoopWire
 import ZMQ
 
 /// The sockets of a reducer: ROUTER for control, XPUB for what it says, PULL for what peers push. One thread's own.
 ///
-/// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections.
+/// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections. With keys, each
+/// of the reducer's own keys has endpoints of its own (``Door``), and every message is told with the key of its connection.
 struct ReducerSockets: ~Copyable {
     /// The address of the bound ROUTER: with its port if any free one was asked for.
     let bound: ReducerAddress
@@ -16,6 +20,9 @@ struct ReducerSockets: ~Copyable {
     private let context: ZMQContext
     private let loop: LoopID
     private let log: NodeLog
+    /// Whether the sockets have keys.
+    private let isGuarded: Bool
+    private var doors: ReducerDoors
     private var router: Socket
     private var publisher: Socket
     private var collector: Socket
@@ -25,6 +32,9 @@ struct ReducerSockets: ~Copyable {
     private var sender = RoutingID()
     private var malformedSeen: UInt64 = 0
     private var malformedBytes: UInt64 = 0
+    private var connections = ConnectionTable()
+    private var unownedInboxes = UnownedInboxes()
+    private var refusedSubscriptions: UInt64 = 0
     /// The listeners besides the workers.
     private(set) var subscriptions = Subscriptions()
     private let fingerprint: UInt64
@@ -35,19 +45,35 @@ struct ReducerSockets: ~Copyable {
     /// How many streams of updates are known, served or not.
     private static var streamsMax: Int { 1024 }
 
-    /// - Parameter fingerprint: of the definition, for those who follow the events.
-    init(bind: BindAddress, loop: LoopID, fingerprint: UInt64, context: ZMQContext, log: NodeLog) throws {
-        var router = try bind.socket(.router, in: context)
-        var publisher = try bind.socket(.publisher, in: context)
-        var collector = try bind.socket(.collector, in: context)
-        let bound = try ReducerAddress(parsing: router.bind(bind.router))
-        let boundPublisher = try Endpoint(parsing: publisher.bind(bind.publisher))
-        let boundCollector = try Endpoint(parsing: collector.bind(bind.collector))
+    /// Binds the sockets. With keys, it demands that each refuses a key that no one has admitted.
+    /// - Parameters:
+    ///   - servers: the reducer's own keys; empty: it has none.
+    ///   - fingerprint: of the definition, for those who follow the events.
+    init(
+        bind: BindAddress, servers: [ServerKey], loop: LoopID, fingerprint: UInt64, context: ZMQContext,
+        log: NodeLog
+    ) throws {
+        var router = try bind.socket(.router, server: servers.first, in: context)
+        var publisher = try bind.socket(.publisher, server: servers.first, in: context)
+        var collector = try bind.socket(.collector, server: servers.first, in: context)
+        let first = ReducerDoors.Endpoints(
+            router: try router.bind(bind.router), publisher: try publisher.bind(bind.publisher),
+            collector: try collector.bind(bind.collector))
+        if let server = servers.first {
+            try StrangerCheck.demandRefusal(
+                by: try first.dialled(), server: server.certificate.publicKey, context: context)
+        }
         var polls = PollSet()
+        let bound = try ReducerAddress(parsing: first.router)
+        let (boundPublisher, boundCollector) = try (
+            Endpoint(parsing: first.publisher), Endpoint(parsing: first.collector)
+        )
         items = (polls.add(router), polls.add(publisher), polls.add(collector))
         self.bound = bound
         publisherAddress = boundPublisher.advertised
         collectorAddress = boundCollector.advertised
+        doors = ReducerDoors(first, of: bound, server: servers.first)
+        isGuarded = !servers.isEmpty
         self.context = context
         self.loop = loop
         self.fingerprint = fingerprint
@@ -56,6 +82,53 @@ struct ReducerSockets: ~Copyable {
         self.publisher = publisher
         self.collector = collector
         self.polls = polls
+    }
+
+    // MARK: Keys
+
+    /// Each of the reducer's own keys gets endpoints of its own; those of keys that are gone are closed.
+    mutating func open(_ servers: [ServerKey]) throws {
+        for change in try doors.changes(to: servers) {
+            switch change {
+            case .close(let endpoints):
+                try router.unbind(endpoints.router)
+                try publisher.unbind(endpoints.publisher)
+                try collector.unbind(endpoints.collector)
+                log.note("\(endpoints.router) is closed: its key is gone")
+            case .open(let door, let server, let endpoints):
+                func security(_ socket: ReducerSocket) -> SocketSecurity { socket.security(server, door) }
+                try router.bind(endpoints.router, security: security(.router))
+                try publisher.bind(endpoints.publisher, security: security(.publisher))
+                try collector.bind(endpoints.collector, security: security(.collector))
+                log.note("listening at \(endpoints.router) too, with the key \(server.certificate.publicKey)")
+            }
+        }
+    }
+
+    /// Ends the connections that have spoken with one of these keys.
+    mutating func endConnections(of keys: Set<PublicKey>) {
+        for id in connections.ids(of: keys) { end(id) }
+    }
+
+    private func end(_ id: ConnectionTable.ID) {
+        Connections.end(id.descriptor, at: doors.localAddresses(of: id.socket))
+    }
+
+    /// Whose the message is that was read last, and by which connection it came.
+    private mutating func principal(_ socket: ReducerSocket) -> (Principal, ConnectionTable.ID?) {
+        let key = isGuarded ? message.peerKey : nil
+        let id = message.peerDescriptor.map { ConnectionTable.ID(socket: socket, descriptor: $0) }
+        if let id { connections.hear(id, key, byteCount: message.count, at: SystemClock.monotonic) }
+        return (key.map { .key($0) } ?? .unknown, id)
+    }
+
+    /// Ends connections that listen to the inbox of a peer that has turned out to be another key's.
+    /// - Parameter owner: the key of a peer's session, if it has one.
+    mutating func settleInboxes(owner: (PeerID) -> PublicKey?) {
+        for descriptor in unownedInboxes.settle(owner: owner) {
+            refusedSubscriptions += 1
+            end(ConnectionTable.ID(socket: .publisher, descriptor: descriptor))
+        }
     }
 
     @discardableResult
@@ -76,20 +149,32 @@ struct ReducerSockets: ~Copyable {
         return total - malformedSeen
     }
 
+    /// Connections that were ended because of what they subscribed to, since the last call.
+    mutating func takeRefusedSubscriptions() -> UInt64 {
+        defer { refusedSubscriptions = 0 }
+        return refusedSubscriptions
+    }
+
     /// Control is drained whole before anybody's lease is judged.
-    mutating func drainControl(_ body: (ToReducer?, Route, _ foreignVersion: UInt8?) throws -> Void) throws {
+    mutating func drainControl(
+        _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
+    ) throws {
         guard polls.isReadable(items.router) else { return }
         var count = 0
         while count < 16_384, try router.receive(from: &sender, into: &message) {
             count += 1
+            let (principal, _) = principal(.router)
             let bytes = message.copy()
             if let version = Wire.foreignVersion(of: bytes[...]) {
-                try body(nil, .router(sender.bytes), version)
+                try body(nil, .router(sender.bytes), principal, version)
                 continue
             }
             do {
                 let request = try ToReducer(bytes: bytes[...], loop: loop)
-                try body(request, .router(sender.bytes), nil)
+                if isGuarded, case .hello = request {
+                    doors.note(Door(property: message.property(Door.property)), of: sender.bytes)
+                }
+                try body(request, .router(sender.bytes), principal, nil)
             } catch let error as WireError {
                 malformedBytes += 1
                 log.malformed("a peer's control connection", error)
@@ -97,36 +182,67 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// The publisher hears who subscribes: a byte 1 for the first to a topic or 0 for the last, and the topic.
+    /// The publisher hears who subscribes: a byte 1 for a subscription or 0 for the last one's end, and the topic. Only whole
+    /// topics are served: a connection that subscribes to less would hear what is for others, and is ended.
     /// - Parameters:
+    ///   - mayFollow: whether a principal may listen to a topic, whose connection listens to the inbox of a peer.
     ///   - inbox: told the peers whose inboxes are listened to from now on.
     ///   - stream: told the streams of updates that somebody follows from now on.
-    mutating func drainSubscriptions(inbox: (PeerID) -> Void = { _ in }, stream: (UpdateStream) -> Void = { _ in })
-        throws
-    {
+    mutating func drainSubscriptions(
+        mayFollow: (Topic, Principal, PeerID?) -> Bool = { _, _, _ in true }, inbox: (PeerID) -> Void = { _ in },
+        stream: (UpdateStream) -> Void = { _ in }
+    ) throws {
         guard polls.isReadable(items.publisher) else { return }
         while try publisher.receive(into: &message) {
+            let (principal, id) = principal(.publisher)
             let bytes = message.copy()
-            guard let first = bytes.first, let topic = try? Topic(bytes: bytes[1...]) else { continue }
-            let begins = first == 1
-            switch topic {
-            case .updates(loop, let updates):
-                subscriptions.streams.removeAll { $0 == updates }
-                guard begins, subscriptions.streams.count < Self.streamsMax else { continue }
-                subscriptions.streams.append(updates)
-                stream(updates)
-            case .inbox(loop, let peer): if begins { inbox(peer) }
-            case .events(loop, fingerprint): subscriptions.hasEvents = begins
-            case .transitions(loop): subscriptions.hasTransitions = begins
-            // The others are of another loop or definition, and nothing depends on who hears a tick.
-            case .updates, .inbox, .events, .transitions, .tick: break
+            let begins = bytes.first == 1
+            guard let first = bytes.first, first <= 1, let topic = try? Topic(bytes: bytes[1...]),
+                !begins || mayFollow(topic, principal, id.flatMap { connections[$0]?.peer })
+            else {
+                refuseSubscription(id, bytes)
+                continue
             }
+            follow(topic, begins: begins, by: principal, id, inbox: inbox, stream: stream)
+        }
+    }
+
+    /// Nothing is refused where a subscription ends, which may be because its connection was.
+    private mutating func refuseSubscription(_ id: ConnectionTable.ID?, _ bytes: [UInt8]) {
+        guard bytes.first != 0 else { return }
+        refusedSubscriptions += 1
+        log.once(a: "subscription", "ended a connection that subscribed to what is not for it (\(bytes.count) bytes)")
+        if let id { end(id) }
+    }
+
+    private mutating func follow(
+        _ topic: Topic, begins: Bool, by principal: Principal, _ id: ConnectionTable.ID?,
+        inbox: (PeerID) -> Void, stream: (UpdateStream) -> Void
+    ) {
+        switch topic {
+        case .updates(loop, let updates):
+            let isKnown = subscriptions.streams.contains(updates)
+            if !begins { subscriptions.streams.removeAll { $0 == updates } }
+            guard begins, !isKnown, subscriptions.streams.count < Self.streamsMax else { return }
+            subscriptions.streams.append(updates)
+            stream(updates)
+        case .inbox(loop, let peer):
+            guard begins else { return }
+            if let id { connections.listens(id, to: peer) }
+            if isGuarded, case .key(let key) = principal, let id {
+                unownedInboxes.note(peer, key, descriptor: id.descriptor)
+            }
+            inbox(peer)
+        case .events(loop, fingerprint): subscriptions.hasEvents = begins
+        case .transitions(loop): subscriptions.hasTransitions = begins
+        // The others are of another loop or definition, and nothing depends on who hears a tick.
+        case .updates, .inbox, .events, .transitions, .tick: break
         }
     }
 
     /// Batches, up to what one turn takes, and for so long.
     /// - Returns: whether some may be left that have arrived.
-    mutating func drainBatches(for duration: Duration, _ body: (Batch) -> Void) throws -> Bool {
+    mutating func drainBatches(for duration: Duration, _ body: (Batch, Principal) -> Void) throws -> Bool {
         guard polls.isReadable(items.collector) else { return false }
         var messages = 0
         var bytes = 0
@@ -136,13 +252,14 @@ struct ReducerSockets: ~Copyable {
             guard try collector.receive(into: &message) else { return false }
             messages += 1
             bytes += message.count
+            let (principal, _) = principal(.collector)
             do {
                 let batch = try Batch(bytes: message.copy())
                 guard batch.loop == loop else {
                     malformedBytes += 1
                     continue
                 }
-                body(batch)
+                body(batch, principal)
             } catch {
                 malformedBytes += 1
                 log.malformed("a peer's batches", error)
@@ -161,6 +278,7 @@ struct ReducerSockets: ~Copyable {
 
     /// - Returns: whether the peer could be reached.
     mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws -> Bool {
-        try router.send(frame.bytes(topic: nil), to: RoutingID(id)) == .sent
+        let frame = isGuarded ? doors.addressed(frame, to: id) : frame
+        return try router.send(frame.bytes(topic: nil), to: RoutingID(id)) == .sent
     }
 }

@@ -12,7 +12,7 @@ public struct AdministrationCall: ~Copyable {
     public static let answerBytesMax = 256 << 20
 
     private let reducer: ReducerAddress
-    private var dealer: Socket
+    private var dealer: DialledSocket
     private var polls: PollSet
 
     /// - Parameters:
@@ -21,9 +21,9 @@ public struct AdministrationCall: ~Copyable {
     /// - Throws: `ZMQError` if the system refuses something.
     public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         self.reducer = reducer
-        let dealer = try reducer.connect(.questions, in: try context ?? ZMQContext())
+        let dealer = try DialledSocket(reducer, .questions, in: try context ?? ZMQContext())
         var polls = PollSet()
-        polls.add(dealer)
+        _ = dealer.add(to: &polls)
         self.dealer = dealer
         self.polls = polls
     }
@@ -50,7 +50,7 @@ public struct AdministrationCall: ~Copyable {
     ) throws -> AdministrationAnswer {
         var answer = AnswerAssembly(request: SystemRandom.uint64())
         let document = try CBOR.encode(request)
-        _ = try dealer.send(
+        _ = try dealer.socket.send(
             ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0)))
         var message = Message()
         let asked = SystemClock.monotonic
@@ -58,16 +58,21 @@ public struct AdministrationCall: ~Copyable {
         var notices = [2, 10, 60, 600].map(Duration.seconds)[...]
         while true {
             let now = SystemClock.monotonic
+            try dealer.readEvents(at: now)
+            if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
+                throw NodeError.refused(obstacle.text)
+            }
             guard now < deadline else {
-                throw AdministrationError.silent(reducer, limit, parts: answer.partsTaken, of: answer.partsInAll)
+                throw AdministrationError.silent(
+                    reducer, limit, parts: answer.partsTaken, of: answer.partsInAll, because: dealer.obstacle?.text)
             }
             if let notice = notices.first, now >= asked + notice {
                 onSilence(notice)
                 notices.removeFirst()
             }
             let next = notices.first.map { min(deadline, asked + $0) } ?? deadline
-            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: next))
-            while try dealer.receive(into: &message) {
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: min(next, dealer.deadline)))
+            while try dealer.socket.receive(into: &message) {
                 guard let part = try Self.part(in: message.copy()) else { continue }
                 switch try answer.take(part) {
                 case .foreign: break
@@ -84,8 +89,13 @@ public struct AdministrationCall: ~Copyable {
     private static func part(in frame: [UInt8]) throws(AdministrationError) -> AnswerPart? {
         if let version = Wire.foreignVersion(of: frame[...]) { throw .version(version) }
         do {
-            guard case .answer(let part) = try PeerFrame(bytes: frame[...]).message else { return nil }
-            return part
+            switch try PeerFrame(bytes: frame[...]).message {
+            case .answer(let part): return part
+            case .refused(let refused): throw AdministrationError.refused(refused.description)
+            default: return nil
+            }
+        } catch let error as AdministrationError {
+            throw error
         } catch {
             throw .unreadable("\(error)")
         }
@@ -103,7 +113,7 @@ public struct AdministrationCall: ~Copyable {
 /// Why an operator's question has no answer.
 public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing was heard for so long: before the answer, or after some of its parts.
-    case silent(ReducerAddress, Duration, parts: UInt32, of: UInt32)
+    case silent(ReducerAddress, Duration, parts: UInt32, of: UInt32, because: String? = nil)
     /// A part came out of its order, or the number of parts changed.
     case outOfOrder(part: UInt32, expected: UInt32)
     /// The answer is larger than is taken.
@@ -120,9 +130,10 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
     /// One line for people: why there is no answer.
     public var description: String {
         switch self {
-        case .silent(let reducer, let limit, 0, _):
-            "no reducer answered at \(reducer) within \(limit); is it running? (--timeout gives it longer)"
-        case .silent(let reducer, let limit, let parts, let all):
+        case .silent(let reducer, let limit, 0, _, let why):
+            "no reducer answered at \(reducer) within \(limit)\(why.map { ": \($0)" } ?? "; is it running?")"
+                + " (--timeout gives it longer)"
+        case .silent(let reducer, let limit, let parts, let all, _):
             "\(reducer) sent \(parts) of the \(all) parts of its answer, then nothing for \(limit); ask again"
         case .outOfOrder(let part, let expected):
             "part \(part) of the answer came where part \(expected) was due: some were lost on the way; ask again"

@@ -44,7 +44,8 @@ struct DurableBeforeVisible: Checker {
             if case .retryParked(let effect) = action.what { failures[effect] = nil }
         case .refused(let refusal):
             if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
-        case .completed, .skipped, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .quarantined:
+        case .completed, .skipped, .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
+            .quarantined:
             break
         }
     }

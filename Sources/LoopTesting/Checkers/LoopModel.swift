@@ -38,7 +38,7 @@ struct LoopModel<Work: Workload>: Sendable {
         switch record {
         case .event(let record): try follow(record)
         case .historyBegun(let begun, _): chronicle.begin(begun)
-        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionRetired, .epochBegun,
+        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
             .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
             break
         }

@@ -55,7 +55,8 @@ struct LossIsNoticed: Checker {
             history = begun
             owners = [:]
             shown = [:]
-        case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .definition, .stateHash,
+            .stateMarked, .markHash,
             .quarantined, .operatorAction:
             break
         }

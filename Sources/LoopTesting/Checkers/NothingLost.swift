@@ -55,7 +55,8 @@ struct NothingLost: Checker {
     mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .sessionRetired, .historyBegun: hasEndedStreams = true
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .epochBegun, .definition,
+        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .epochBegun,
+            .definition,
             .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
             break
         }

@@ -49,7 +49,8 @@ struct NothingTwice: Checker {
             switch journaled.record {
             case .quarantined(let record): aside[record.id] = entry
             case .event, .completed, .skipped, .attemptEnded: try apply(entry, journaled.record)
-            case .refused, .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
+            case .refused, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
+                .stateMarked,
                 .markHash, .operatorAction, .historyBegun:
                 break
             }

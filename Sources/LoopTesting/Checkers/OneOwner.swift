@@ -102,7 +102,7 @@ struct OneOwner: Checker {
         case .historyBegun(let begun, _):
             history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
-        case .skipped, .sessionOpened, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
+        case .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
             .operatorAction:
             break
         }

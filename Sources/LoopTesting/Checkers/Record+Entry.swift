@@ -13,7 +13,8 @@ extension Record {
         case .skipped(let session, let number): (session, number)
         case .quarantined(let record): (record.session, record.number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
-        case .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked, .markHash,
+        case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
+            .markHash,
             .operatorAction, .historyBegun:
             nil
         }
@@ -26,7 +27,8 @@ extension Record {
         case .refused(let refusal): .refused(refusal.reason)
         case .quarantined: .refused(.quarantined)
         case .completed, .skipped, .attemptEnded: .applied(.initial)
-        case .sessionOpened, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked, .markHash,
+        case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
+            .markHash,
             .operatorAction, .historyBegun:
             nil
         }

@@ -35,13 +35,13 @@ extension ClusterEngine {
         try settleAccounts(of: local)
         for message in local.said {
             if isTranscribing { transcript?.note(.toReducer(local.index, message), at: now) }
-            intake.receive(message, from: .local)
+            intake.receive(message, from: .local, by: .local)
         }
         local.said.removeAll()
         while let batch = local.machine.nextBatch() {
             try noteSent(batch, by: local)
             if isTranscribing { transcript?.note(.batch(local.index, batch), at: now) }
-            intake.receive(batch)
+            intake.receive(batch, by: .local)
         }
     }
 }

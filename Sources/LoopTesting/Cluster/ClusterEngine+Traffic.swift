@@ -17,7 +17,7 @@ extension ClusterEngine {
     func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
         for request in process.operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
-            intake.receive(.administration(request: 0, document[...]), from: .router([0]))
+            intake.receive(.administration(request: 0, document[...]), from: .router([0]), by: .unknown)
         }
         process.operatorRequests.removeAll()
         var waiting = roster.present.filter { $0.sockets.dealer.toReducer.readableAt <= now }
@@ -28,7 +28,7 @@ extension ClusterEngine {
                 roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .join(let joinRequest) = message { try observe(.askedToJoin(joinRequest)) }
-                intake.receive(message, from: .router(peer.sockets.dealer.route))
+                intake.receive(message, from: .router(peer.sockets.dealer.route), by: .unknown)
             }
             if peer.sockets.dealer.toReducer.readableAt > now { waiting.remove(at: position) }
         }
@@ -63,7 +63,7 @@ extension ClusterEngine {
                 roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
                 if batch.history == storage.history { reads.note(batch, after: intake.read(of: batch.session)) }
-                intake.receive(batch)
+                intake.receive(batch, by: .unknown)
             }
             if peer.sockets.pusher.connections.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }

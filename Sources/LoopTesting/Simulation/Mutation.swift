@@ -21,6 +21,9 @@ package struct Mutation: Sendable, CustomStringConvertible {
             Mutation(rules: [rule], budget: 2000, mix: .losses)
         case .foreignUseIsNoticed, .refusalsSpareTheOwner: Mutation(rules: [rule], budget: 500, mix: .impostors)
         case .sessionsEndWithTheGoodbye: Mutation(rules: [rule], budget: 500, mix: .outboxes)
+        case .rolesAreChecked, .groupsAreChecked, .sessionsHaveOwners, .batchesAreOfTheirOwners,
+            .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions:
+            Mutation(rules: [rule], budget: 500, mix: .impostors)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
         case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .floods)

@@ -60,7 +60,7 @@ public struct Introduction: Equatable, Sendable {
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version, 6 section |
+/// | 1 | what: 1 loop, 2 schema, 3 definition, 4 placement, 5 protocol version, 6 section, 7 key, 8 role, 9 session |
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
 public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
@@ -78,11 +78,25 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case protocolVersion = 5
         /// The section of the state that the peer asks for: the definition registers none of this name.
         case section = 6
+        /// The key by which the peer is known: the reducer does not admit it, or not any more.
+        case key = 7
+        /// What the peer wants to do: no role of its key allows it.
+        case role = 8
+        /// The session: it is of another key, or was not its own when history was lost.
+        case session = 9
+
+        /// Whether it ends a peer's part also after it was admitted.
+        public var isOfKeys: Bool {
+            switch self {
+            case .loop, .schema, .definition, .placement, .protocolVersion, .section: false
+            case .key, .role, .session: true
+            }
+        }
     }
 
-    /// The property that differs.
+    /// The property that differs, or what is not allowed.
     public var what: What
-    /// The reducer's value, as text for people; for a section the existing names.
+    /// The reducer's value, as text for people; for a section the existing names, for a role the key and its roles.
     public var reducer: String
     /// The peer's value, as text for people.
     public var peer: String
@@ -107,6 +121,11 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case .section:
             "this loop has no section \"\(peer)\" of its state;"
                 + (reducer.isEmpty ? " its definition registers none" : " it has \(reducer)")
+        case .key:
+            "the reducer does not admit the key \(peer); add its certificate to allowed/ of the reducer's folder of keys"
+        case .role: "the key \(reducer), may not \(peer); have its certificate name a role that allows it"
+        case .session:
+            "the session \(peer) is not of the key \(reducer); use the key that it was begun with, or begin another"
         case .placement: "the group \"\(peer)\" is the reducer's own; a worker may serve \(reducer)"
         }
     }

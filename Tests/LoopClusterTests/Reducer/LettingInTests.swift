@@ -39,7 +39,7 @@ import Testing
         _ = bench.say(.claim(session, bench.machine.epoch, []), from: alice)
         #expect(bench.turn { $0.noticeSubscription(of: alice) } == [])
         let both = bench.turn { intake in
-            intake.receive(.join(ReducerBench.joinRequest(bob)), from: ReducerBench.route(bob))
+            intake.receive(.join(ReducerBench.joinRequest(bob)), from: ReducerBench.route(bob), by: .unknown)
             intake.noticeSubscription(of: bob)
         }
         #expect(both.messages(to: bob).count == 1)

@@ -68,9 +68,9 @@ struct LibraryBench {
         let joinRequest = JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1, fingerprint: 0,
             capacity: 0, groups: [], name: "")
-        _ = turn { $0.receive(.join(joinRequest), from: .router([1])) }
+        _ = turn { $0.receive(.join(joinRequest), from: .router([1]), by: .unknown) }
         session = SessionID(1)
-        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1])) }
+        _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), by: .unknown) }
     }
 
     static func moment(_ time: Int64) -> Moment {
@@ -106,11 +106,11 @@ struct LibraryBench {
             loop: Self.loop, history: machine.history, session: session, settled: number, applied: 1 << 20,
             first: number + 1, entries: entries)
         number += UInt64(events.count)
-        return turn(after: milliseconds) { $0.receive(batch) }
+        return turn(after: milliseconds) { $0.receive(batch, by: .unknown) }
     }
 
     mutating func ask(_ message: ToReducer) -> [ToPeer] {
-        turn { $0.receive(message, from: .router([5])) }.compactMap {
+        turn { $0.receive(message, from: .router([5]), by: .unknown) }.compactMap {
             if case .reply(.router([5]), let frame) = $0 { frame.message } else { nil }
         }
     }

@@ -124,7 +124,7 @@ import Testing
         let middle = bench.state
         let out = bench.turn {
             $0.receive(
-                .stateRequest(transfer: 0, part: 0, section: "", deltas: 1000), from: .router([5]))
+                .stateRequest(transfer: 0, part: 0, section: "", deltas: 1000), from: .router([5]), by: .unknown)
         }
         #expect(
             out.deltas(on: slow) == [

@@ -1,3 +1,4 @@
+import LoopKeyFiles
 import LoopKeys
 import LoopOptions
 import TestFolders
@@ -24,8 +25,8 @@ import Testing
         let peer = try CertificateFile.readSecret("\(keys)/w1.key_secret")
         let allowed = try folder.allowedKeys()
         #expect(allowed.refused == [])
-        #expect(allowed.keys.count == 1)
-        let key = try #require(allowed[peer.certificate.publicKey])
+        #expect(allowed.keys.keys.count == 1)
+        let key = try #require(allowed.keys[peer.certificate.publicKey])
         #expect(key.name == "w1")
         #expect(key.roles == [.worker, .sender])
         #expect(key.groups == .named(["images"]))
@@ -41,7 +42,7 @@ import Testing
         #expect(await run(keys, "o1", "--role", "admin", "--replace") == 0)
         let second = try CertificateFile.readSecret("\(keys)/o1.key_secret").certificate
         #expect(second.publicKey != first.publicKey)
-        #expect(try KeyFolder(keys).allowedKeys().keys.keys.map(\.self) == [second.publicKey])
+        #expect(try KeyFolder(keys).allowedKeys().keys.keys.keys.map(\.self) == [second.publicKey])
     }
 
     @Test func `has exit code 2 where it cannot write`() async {

@@ -1,10 +1,16 @@
 import LoopCluster
 import LoopCore
 import LoopJournal
+import LoopKeys
 import LoopWire
 
 /// Records to write down.
 enum Examples {
+    /// The bytes from 1 to 32.
+    static let owner: PublicKey = {
+        guard let key = PublicKey(bytes: Array(1...32)) else { preconditionFailure("no key") }
+        return key
+    }()
     static let effect = EffectID(feedback: 3, seq: Seq(700), index: 2)
     static let attempt = Attempt(epoch: 2, count: 1000)
     static let time = WallTime(milliseconds: 1_764_000_000_123)
@@ -51,6 +57,7 @@ enum Examples {
         .historyBegun(history, time),
         .stateMarked(Seq(1000)),
         .markHash(Seq(1000), 0xdead_beef_0000_0001),
+        .sessionOwned(SessionID(6), Examples.owner),
     ]
 
     static func event(_ seq: UInt64, bytes: Int = 3) -> EventRecord {

@@ -71,7 +71,7 @@ import Testing
             Issue.record("no arguments")
             return
         }
-        #expect(arguments.reducer == "ipc://x")
+        #expect(try arguments.reducer == "ipc://x")
     }
 }
 

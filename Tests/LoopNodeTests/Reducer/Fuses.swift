@@ -73,9 +73,9 @@ struct FusedReducer {
                     JoinRequest(
                         peer: Self.peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
                         fingerprint: 0, capacity: 0, groups: [], name: "client")),
-                from: .router([9]))
+                from: .router([9]), by: .unknown)
         }
-        turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([9])) }
+        turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([9]), by: .unknown) }
     }
 
     mutating func send(_ events: [Fuses.Event]) throws {
@@ -84,7 +84,7 @@ struct FusedReducer {
             $0.receive(
                 Batch(
                     loop: LoopID(name: Fuses.name), history: Self.history, session: SessionID(1), settled: 0,
-                    applied: 0, first: 1, entries: entries))
+                    applied: 0, first: 1, entries: entries), by: .unknown)
         }
         while machine.hasDeferred { turn { _ in } }
     }

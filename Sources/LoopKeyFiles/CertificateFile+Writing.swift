@@ -1,4 +1,5 @@
 internal import Linux
+public import LoopKeys
 
 extension CertificateFile {
     /// Writes the two files of a key pair. Each appears under its name whole and synced, or not at all; the secret one first,

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+public import LoopKeys
 
 /// Certificates as files: `NAME.key` for others, `NAME.key_secret` for the owner of the key alone.
 public enum CertificateFile {

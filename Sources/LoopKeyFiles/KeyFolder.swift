@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+import LoopKeys
 
 /// A reducer's folder of keys.
 ///
@@ -29,17 +30,17 @@ public struct KeyFolder: Hashable, Sendable {
 
     /// The reducer's own pairs: `server` first, then `server-2` and so on. There is one at least.
     /// - Throws: ``KeyFileError`` of the first that cannot be used, or because there is none.
-    public func serverKeys() throws(KeyFileError) -> [SecretCertificate] {
+    public func serverKeys() throws(KeyFileError) -> [ServerKey] {
         let names = try serverNames()
         guard !names.isEmpty else { throw KeyFileError(path, .noServerKey) }
-        var keys: [SecretCertificate] = []
+        var keys: [ServerKey] = []
         for name in names {
             let file = "\(path)/\(name.text)\(Self.secretEnd)"
             let key = try CertificateFile.readSecret(file)
             let roles = key.certificate.roles
             // Other programs write no roles.
             guard roles.isEmpty || roles.contains(.reducer) else { throw KeyFileError(file, .notReducers) }
-            keys.append(key)
+            keys.append(ServerKey(number: name.number, certificate: key.certificate, secretKey: key.secretKey))
         }
         return keys
     }
@@ -48,11 +49,11 @@ public struct KeyFolder: Hashable, Sendable {
     /// are. If the folder itself cannot be used, no key is admitted.
     /// - Throws: ``KeyFileError`` if this process has too few descriptors or too little memory to know. Nothing is known
     ///   about the keys then: keep those of before, and read again soon.
-    public func allowedKeys() throws(KeyFileError) -> AllowedKeys {
+    public func allowedKeys() throws(KeyFileError) -> AllowedKeyFiles {
         try allowedKeys(user: System.userID)
     }
 
-    func allowedKeys(user: UInt32) throws(KeyFileError) -> AllowedKeys {
+    func allowedKeys(user: UInt32) throws(KeyFileError) -> AllowedKeyFiles {
         let files: [String]
         do throws(KeyFileError) {
             for folder in [path, allowedPath] {
@@ -64,7 +65,7 @@ public struct KeyFolder: Hashable, Sendable {
             files = try allowedFiles()
         } catch {
             if error.isShortage { throw error }
-            return AllowedKeys(refusing: error)
+            return AllowedKeyFiles(refusing: error)
         }
         var read: [(path: String, certificate: Result<Certificate, KeyFileError>)] = []
         for file in files {
@@ -77,7 +78,7 @@ public struct KeyFolder: Hashable, Sendable {
                 read.append((file, .failure(error)))
             }
         }
-        return AllowedKeys(read)
+        return AllowedKeyFiles(read)
     }
 
     /// What shows cheaply whether the folder has to be read again: it is another one after almost every change.

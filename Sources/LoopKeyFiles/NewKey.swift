@@ -1,3 +1,5 @@
+public import LoopKeys
+
 /// A key pair that is to be made: whose it is, what it allows, and where its files go.
 public struct NewKey: Hashable, Sendable {
     /// Whose it is.

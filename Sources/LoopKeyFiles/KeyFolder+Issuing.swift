@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+public import LoopKeys
 
 extension KeyFolder {
     /// Makes a key pair, and writes its files: those of a peer where the reducer finds the public one, those of the reducer

@@ -1,4 +1,5 @@
 public import Linux
+public import LoopKeys
 
 /// Why a file of keys is not used, or was not written.
 public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {

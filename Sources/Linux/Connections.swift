@@ -1,0 +1,91 @@
+// Unsafe: the system reads and fills structures that live during the call, and an address is read as what its family says.
+
+internal import Glibc
+
+/// Connections by descriptor that another part of the process owns, such as a library: looked at, and ended.
+public enum Connections {
+    /// Where this side of a connection is.
+    public enum LocalAddress: Hashable, Sendable {
+        /// A port of TCP, at any address of the machine.
+        case port(UInt16)
+        /// The path of a Unix socket.
+        case path(String)
+    }
+
+    /// What the system has counted of a TCP connection.
+    public struct Traffic: Hashable, Sendable {
+        /// Bytes that have arrived.
+        public let receivedBytes: UInt64
+        /// Bytes that were sent, and that the peer has acknowledged.
+        public let acknowledgedBytes: UInt64
+        /// Bytes that have arrived and were not read yet.
+        public let unreadBytes: UInt64
+
+        /// Creates the counts, for tests of what uses them.
+        public init(receivedBytes: UInt64, acknowledgedBytes: UInt64, unreadBytes: UInt64) {
+            self.receivedBytes = receivedBytes
+            self.acknowledgedBytes = acknowledgedBytes
+            self.unreadBytes = unreadBytes
+        }
+    }
+
+    /// Shuts a connection down in both directions; its owner then sees that it has ended, and closes it.
+    ///
+    /// The number may have become another file's since it was heard of. So it is duplicated first, and only a connection of these
+    /// addresses is shut down.
+    /// - Returns: whether it was such a connection.
+    @discardableResult
+    public static func end(_ descriptor: Int32, at addresses: Set<LocalAddress>) -> Bool {
+        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else { return false }
+        defer { close(duplicate) }
+        guard let address = localAddress(of: duplicate), addresses.contains(address), !listens(duplicate) else {
+            return false
+        }
+        return shutdown(duplicate, Int32(SHUT_RDWR)) == 0
+    }
+
+    /// Where this side of a socket is; nil if it is no socket of TCP or of a path.
+    public static func localAddress(of descriptor: Int32) -> LocalAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &length)
+            }
+        }
+        guard code == 0 else { return nil }
+        let family = Int32(storage.ss_family)
+        let bytes = unsafe withUnsafeBytes(of: &storage) { unsafe [UInt8]($0.prefix(Int(length))) }
+        // After the family, 2 bytes: a port of IPv4 and IPv6, the highest byte first, or a path that ends with a NUL.
+        switch family {
+        case AF_INET, AF_INET6: return bytes.count < 4 ? nil : .port(UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
+        case AF_UNIX:
+            let path = bytes.dropFirst(2).prefix { $0 != 0 }
+            return path.isEmpty ? nil : .path(String(decoding: path, as: UTF8.self))
+        default: return nil
+        }
+    }
+
+    /// What was counted; nil if it is no connection of TCP.
+    public static func traffic(of descriptor: Int32) -> Traffic? {
+        // `struct tcp_info` of linux/tcp.h, which glibc's header does not have whole.
+        var bytes = [UInt8](repeating: 0, count: 136)
+        var length = socklen_t(bytes.count)
+        let code = unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &bytes, &length)
+        guard code == 0, length >= 136 else { return nil }
+        func number(at offset: Int) -> UInt64 {
+            bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        var unread: Int32 = 0
+        guard unsafe ioctl(descriptor, UInt(FIONREAD), &unread) == 0 else { return nil }
+        return Traffic(
+            receivedBytes: number(at: 128), acknowledgedBytes: number(at: 120), unreadBytes: UInt64(max(0, unread)))
+    }
+
+    private static func listens(_ descriptor: Int32) -> Bool {
+        var value: Int32 = 1
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) != 0 || value != 0
+    }
+}

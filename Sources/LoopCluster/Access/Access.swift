@@ -1,0 +1,107 @@
+import LoopCore
+import LoopKeys
+import LoopWire
+
+/// Who may do what: every message is judged by the key of its connection, and never by what it claims. (Protocol, section 12.)
+///
+/// A reducer without keys lets everyone do everything.
+struct Access: Sendable {
+    /// The keys that are admitted now; nil: the reducer has no keys.
+    private(set) var keys: AllowedKeys?
+    /// What was written into the log, each once.
+    private var written: Set<Violation> = []
+
+    private static var writtenMax: Int { 256 }
+
+    /// - Parameter isGuarded: whether the reducer has keys. No key is admitted before the first are known.
+    init(isGuarded: Bool) { keys = isGuarded ? AllowedKeys.none : nil }
+
+    /// From here on these keys are admitted. A reducer without keys stays one.
+    mutating func admit(_ new: AllowedKeys) {
+        if keys != nil { keys = new }
+        written = []
+    }
+
+    /// Why a principal may not do something; nil: it may.
+    func violation(of verb: Verb, by principal: Principal, _ context: TurnContext) -> Violation? {
+        switch identify(principal) {
+        case .everything: nil
+        case .nothing(let violation): violation
+        case .key(let key): key.allows(verb) || context.breaks(.rolesAreChecked) ? nil : .role(key, verb)
+        }
+    }
+
+    /// Why a principal may not ask to join like this.
+    func violation(of joinRequest: JoinRequest, by principal: Principal, _ context: TurnContext) -> Violation? {
+        let verb = joinRequest.groups.isEmpty ? Verb.join : .runEffects
+        if let violation = violation(of: verb, by: principal, context) { return violation }
+        guard let key = key(principal), !context.breaks(.groupsAreChecked) else { return nil }
+        return joinRequest.groups.first { !key.mayServe(group: $0) }.map { .group(key, $0) }
+    }
+
+    /// Why a principal may not speak for a session; nil also where there is no such session.
+    func violation(
+        of session: SessionID, by principal: Principal, _ journaled: JournaledCore, _ context: TurnContext
+    ) -> Violation? {
+        switch identify(principal) {
+        case .everything: return nil
+        case .nothing(let violation): return violation
+        case .key(let key):
+            guard let record = journaled.sessions[session], record.owner != key.publicKey,
+                !context.breaks(.sessionsHaveOwners)
+            else { return nil }
+            return .session(key, session)
+        }
+    }
+
+    /// Why entries may not come from a principal that may speak for their session.
+    func violation(of batch: Batch, by principal: Principal, _ context: TurnContext) -> Violation? {
+        guard let key = key(principal), !context.breaks(.rolesAreChecked) else { return nil }
+        let (sends, runs) = (key.allows(.sendEvents), key.allows(.runEffects))
+        if sends, runs { return nil }
+        for index in batch.entries.indices {
+            let hasEffect = batch.entries.head(at: index).hasEffect
+            if hasEffect, !runs { return .role(key, .runEffects) }
+            if !hasEffect, !sends { return .role(key, .sendEvents) }
+        }
+        return nil
+    }
+
+    /// Whether the owner of a key may go on with a session that serves these groups.
+    func mayGoOn(_ owner: PublicKey?, groups: [String]) -> Bool {
+        guard let keys, let owner else { return true }
+        guard let key = keys[owner] else { return false }
+        return groups.isEmpty ? key.allows(.join) : groups.allSatisfy(key.mayServe)
+    }
+
+    /// The admitted key of a principal; nil where it has none, or the reducer has no keys.
+    func key(_ principal: Principal) -> AllowedKey? {
+        if case .key(let key) = identify(principal) { key } else { nil }
+    }
+
+    /// To whom a session belongs that a principal opens.
+    func owner(_ principal: Principal) -> PublicKey? { key(principal)?.publicKey }
+
+    /// What a principal's connection makes it.
+    private enum Identity {
+        case everything
+        case nothing(Violation)
+        case key(AllowedKey)
+    }
+
+    private func identify(_ principal: Principal) -> Identity {
+        switch principal {
+        case .local: return .everything
+        case .unknown: return keys == nil ? .everything : .nothing(.notAdmitted(nil))
+        case .key(let key):
+            guard let keys else { return .everything }
+            return keys[key].map { .key($0) } ?? .nothing(.notAdmitted(key))
+        }
+    }
+
+    /// The line for the log where it is a new one.
+    mutating func lineToWrite(_ violation: Violation) -> String? {
+        guard written.count < Self.writtenMax, written.insert(violation).inserted else { return nil }
+        return violation.line
+    }
+}

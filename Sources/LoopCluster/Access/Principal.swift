@@ -1,0 +1,11 @@
+public import LoopKeys
+
+/// Who a message is from, as its connection proves; what the message claims does not count.
+public enum Principal: Hashable, Sendable {
+    /// The peer of the reducer's own process.
+    case local
+    /// A connection without a key. Nothing is known of it.
+    case unknown
+    /// The owner of a key that was admitted when the connection was made. It may have been removed since.
+    case key(PublicKey)
+}

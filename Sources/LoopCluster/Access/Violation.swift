@@ -1,0 +1,43 @@
+import LoopKeys
+import LoopWire
+
+/// Why a principal may not do what it asks.
+enum Violation: Hashable, Sendable {
+    /// Its key is not admitted, or not any more; nil: it has shown none.
+    case notAdmitted(PublicKey?)
+    /// No role of its key allows it.
+    case role(AllowedKey, Verb)
+    /// It is a worker, and of other groups.
+    case group(AllowedKey, String)
+    /// The session is another key's.
+    case session(AllowedKey, SessionID)
+    /// It says that records are missing, and the journal does not show that the session it names was its own.
+    case loss(AllowedKey, SessionID)
+
+    /// As the principal is told.
+    var refused: Refused {
+        switch self {
+        case .notAdmitted(let key): Refused(.key, reducer: "", peer: key?.z85 ?? "(none)")
+        case .role(let key, let verb): Refused(.role, reducer: key.text, peer: verb.text)
+        case .group(let key, let group):
+            Refused(.role, reducer: key.text, peer: "run effects of the group \"\(group)\"")
+        case .session(let key, let session): Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session)")
+        case .loss(let key, let session):
+            Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session), of which records are said to be missing,")
+        }
+    }
+
+    /// For the operator.
+    var line: String {
+        switch self {
+        case .notAdmitted(let key):
+            "refused a message of a key that is not admitted: \(key?.z85 ?? "it has shown none")"
+        case .role(let key, let verb): "refused: the key \(key.text), may not \(verb.text)"
+        case .group(let key, let group): "refused: the key \(key.text), may not run effects of the group \"\(group)\""
+        case .session(let key, let session): "refused: the key \(key.text), spoke for session \(session) of another key"
+        case .loss(let key, let session):
+            "refused: the key \(key.text), says that records of session \(session) are missing, and this journal does not"
+                + " show that the session was its own; if the journal was restored from a backup, start that peer again"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+public import LoopKeys
+public import LoopWire
+
+/// What principals may do, and what becomes of those that try more. (Protocol, section 12.)
+extension ReducerCore {
+    /// From here on these keys are admitted. Sessions of others end, and what their peers hold is granted to others.
+    public mutating func admit(_ keys: AllowedKeys) {
+        access.admit(keys)
+        guard !breaks(.revokedKeysLoseTheirSessions) else { return }
+        for session in journaled.sessions.keys.sorted() {
+            let groups = admission.members[session]?.groups ?? []
+            guard let record = journaled.sessions[session], !access.mayGoOn(record.owner, groups: groups) else {
+                continue
+            }
+            turn.count(.sessionRevoked)
+            retire(session)
+        }
+    }
+
+    /// Whether a principal may listen to a topic: an inbox is for its peer alone. If it may not, it is counted, and the peer is
+    /// told over ROUTER.
+    /// - Parameters:
+    ///   - topic: what it subscribes to.
+    ///   - principal: who it is, as the connection proves.
+    ///   - peer: whose inbox the same connection listens to; nil: none yet.
+    public mutating func mayFollow(_ topic: Topic, _ principal: Principal, of peer: PeerID? = nil) -> Bool {
+        guard let violation = violation(of: topic, by: principal) else { return true }
+        if let session = peer.flatMap({ journaled.sessionByPeer[$0] }), let route = admission.members[session]?.route,
+            access.violation(of: session, by: principal, journaled, context) == nil
+        {
+            refuse(violation, route)
+        } else {
+            note(violation)
+        }
+        return false
+    }
+
+    private func violation(of topic: Topic, by principal: Principal) -> Violation? {
+        switch topic {
+        case .updates: return access.violation(of: .followUpdates, by: principal, context)
+        case .events, .transitions: return access.violation(of: .followTransitions, by: principal, context)
+        case .tick: return access.violation(of: .readStatus, by: principal, context)
+        case .inbox(_, let peer):
+            if let violation = access.violation(of: .join, by: principal, context) { return violation }
+            guard let session = journaled.sessionByPeer[peer], owner(of: peer) != nil,
+                !breaks(.inboxesAreOfTheirOwners)
+            else { return nil }
+            return access.violation(of: session, by: principal, journaled, context)
+        }
+    }
+
+    /// The key whose owner has opened a peer's session; nil where there is none.
+    public func owner(of peer: PeerID) -> PublicKey? {
+        journaled.sessionByPeer[peer].flatMap { journaled.sessions[$0]?.owner }
+    }
+
+    /// Counts it, and writes it into the log once.
+    mutating func note(_ violation: Violation) {
+        turn.count(.notAllowed)
+        if let line = access.lineToWrite(violation) { turn.alarms.append(line) }
+    }
+
+    /// Refuses a request.
+    mutating func refuse(_ violation: Violation, _ route: Route) {
+        note(violation)
+        turn.reply(.refused(violation.refused), to: route)
+    }
+
+    /// Why a message may not come from a principal. What an operator asks is judged when it has been read.
+    func violation(of message: ToReducer, by principal: Principal) -> Violation? {
+        switch message {
+        case .hello, .statusRequest, .administration: access.violation(of: .readStatus, by: principal, context)
+        case .join(let joinRequest): access.violation(of: joinRequest, by: principal, context)
+        case .claim(let session, _, _), .assignmentsRequest(let session, _), .outcomesRequest(let session, _),
+            .goodbye(let session, _, _):
+            access.violation(of: session, by: principal, journaled, context)
+        case .heartbeat(let heartbeat): access.violation(of: heartbeat.session, by: principal, journaled, context)
+        case .stateRequest: access.violation(of: .fetchStates, by: principal, context)
+        case .transitionsRequest: access.violation(of: .followTransitions, by: principal, context)
+        }
+    }
+
+    /// Why a batch may not come from a principal. It is told at the route of its session, if the session is its own.
+    mutating func refuses(_ batch: Batch, by principal: Principal) -> Bool {
+        if !breaks(.batchesAreOfTheirOwners),
+            let violation = access.violation(of: batch.session, by: principal, journaled, context)
+        {
+            note(violation)
+            return true
+        }
+        guard let violation = access.violation(of: batch, by: principal, context) else { return false }
+        if let route = admission.members[batch.session]?.route { refuse(violation, route) } else { note(violation) }
+        return true
+    }
+}
+
+extension AdministrationRequest {
+    /// What it takes to ask this.
+    var verb: Verb {
+        switch self {
+        case .parked, .retryParked: .parked
+        case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
+        case .trim: .trim
+        case .history, .state, .verify: .readHistory
+        }
+    }
+}

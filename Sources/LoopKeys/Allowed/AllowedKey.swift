@@ -1,0 +1,41 @@
+/// A key that a reducer admits, and what its owner may do.
+public struct AllowedKey: Hashable, Sendable {
+    /// The key.
+    public let publicKey: PublicKey
+    /// Who has it, for people.
+    public let name: String
+    /// What its owner is to the loop.
+    public let roles: Set<Role>
+    /// The groups that its owner may serve; none unless it is a worker.
+    public let groups: WorkerGroups
+    /// The file that it came from; empty where it came from none.
+    public let file: String
+
+    /// Admits a key. Groups count for workers only.
+    public init(
+        _ publicKey: PublicKey, name: String, roles: Set<Role>, groups: WorkerGroups = .none, file: String = ""
+    ) {
+        self.publicKey = publicKey
+        self.name = name
+        self.roles = roles
+        self.groups = roles.contains(.worker) ? groups : .none
+        self.file = file
+    }
+
+    /// Whether one of its roles allows something.
+    public func allows(_ verb: Verb) -> Bool { roles.contains { $0.allows(verb) } }
+
+    /// Whether its owner may run effects of a group.
+    public func mayServe(group: String) -> Bool { allows(.runEffects) && groups.contains(group) }
+
+    /// For people: `"w1", which is worker and sender`.
+    public var text: String {
+        let names = Role.allCases.filter(roles.contains).map(\.rawValue)
+        return "\"\(name)\", which is \(names.isEmpty ? "nothing" : names.joined(separator: " and "))"
+    }
+
+    /// Whether another entry says the same about the key.
+    package func allowsTheSame(as other: AllowedKey) -> Bool {
+        publicKey == other.publicKey && name == other.name && roles == other.roles && groups == other.groups
+    }
+}

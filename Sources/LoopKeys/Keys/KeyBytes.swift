@@ -1,0 +1,38 @@
+/// The 32 bytes of a key, not all 0. They are compared and hashed without memory of their own.
+struct KeyBytes: Hashable, Sendable {
+    static let byteCount = 32
+    /// Of the text that people and files know.
+    static let characterCount = 40
+
+    /// Of 4 bytes each, the first byte being the highest.
+    private var words = SIMD8<UInt32>()
+
+    /// Nil unless there are 32 bytes, and not all of them 0.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        for (index, byte) in bytes.enumerated() { words[index / 4] = words[index / 4] << 8 | UInt32(byte) }
+        guard words != SIMD8() else { return nil }
+    }
+
+    /// Reads 40 characters of Z85.
+    /// - Throws: why they are no key.
+    init(z85 text: Span<UInt8>) throws(KeyFlaw) {
+        guard text.count == Self.characterCount else { throw .length(text.count) }
+        for index in 0..<8 {
+            guard let word = Z85.word(of: text, from: index * 5) else { throw .notZ85 }
+            words[index] = word
+        }
+        guard words != SIMD8() else { throw .zero }
+    }
+
+    /// Reads 40 characters of Z85.
+    /// - Throws: why the text is no key.
+    init(z85 text: some StringProtocol) throws(KeyFlaw) { try self.init(z85: Array(text.utf8).span) }
+
+    var bytes: [UInt8] {
+        (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
+    }
+
+    /// As 40 characters of Z85.
+    var z85: String { String(decoding: (0..<8).flatMap { Z85.characters(of: words[$0]) }, as: UTF8.self) }
+}

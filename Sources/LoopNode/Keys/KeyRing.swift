@@ -1,0 +1,93 @@
+import LoopKeyFiles
+import LoopKeys
+import LoopLock
+import ZMQ
+
+/// The keys of a reducer as its folder has them now: its own, and those that it admits. Any thread may ask.
+final class KeyRing: Sendable {
+    /// How the folder has changed.
+    struct Change: Sendable {
+        let keys: KeyChanges
+        /// What is to be told to the machine.
+        let allowed: AllowedKeys
+        /// The reducer's own pairs, if they are others than before.
+        let servers: [ServerKey]?
+        /// Lines for the log.
+        let notes: [String]
+    }
+
+    private struct Contents {
+        var servers: [ServerKey]
+        var files: AllowedKeyFiles
+        var stamp: KeyFolderStamp
+    }
+
+    private let folder: KeyFolder
+    private let contents: Locked<Contents>
+
+    /// Reads the folder.
+    /// - Throws: `NodeError.keys` if the reducer's own keys cannot be used.
+    init(_ folder: KeyFolder) throws(NodeError) {
+        self.folder = folder
+        do throws(KeyFileError) {
+            // The stamp first: what changes meanwhile is read again.
+            let stamp = folder.stamp()
+            contents = Locked(
+                Contents(servers: try folder.serverKeys(), files: try folder.allowedKeys(), stamp: stamp))
+        } catch {
+            throw .keys("\(error)")
+        }
+    }
+
+    /// The keys that are admitted now.
+    var allowed: AllowedKeys { contents.withLock { $0.files.keys } }
+
+    /// The reducer's own pairs; one at least.
+    var servers: [ServerKey] { contents.withLock { $0.servers } }
+
+    /// Lines for the log: the files that are refused, or that no key is admitted.
+    var notes: [String] { contents.withLock { Self.notes(of: $0.files, folder) } }
+
+    /// Whether the owner of a key may connect; asked by libzmq for each connection.
+    func verdict(on request: ZAPRequest) -> ZAPVerdict {
+        guard contents.withLock({ $0.files.keys[request.key] != nil }) else { return .refuse }
+        return .admit(properties: [Door.property: Door(domain: request.domain).text])
+    }
+
+    /// Reads the folder again if it looks otherwise than before.
+    /// - Returns: what has changed; nil: nothing has, or it cannot be known now.
+    func refresh() -> Change? {
+        let stamp = folder.stamp()
+        let before = contents.withLock { $0 }
+        // A lack of descriptors is no reason to revoke keys: the next look tries again.
+        guard stamp != before.stamp, let files = try? folder.allowedKeys() else { return nil }
+        let servers = try? folder.serverKeys()
+        let isOther = servers.map { Self.publicKeys($0) != Self.publicKeys(before.servers) } ?? false
+        contents.withLock { contents in
+            contents.files = files
+            contents.stamp = stamp
+            if let servers { contents.servers = servers }
+        }
+        let changes = files.keys.changes(since: before.files.keys)
+        guard isOther || files != before.files else { return nil }
+        return Change(
+            keys: changes, allowed: files.keys, servers: isOther ? servers : nil,
+            notes: Self.lines(of: changes) + (files == before.files ? [] : Self.notes(of: files, folder)))
+    }
+
+    private static func publicKeys(_ servers: [ServerKey]) -> [PublicKey] {
+        servers.map(\.certificate.publicKey)
+    }
+
+    private static func lines(of changes: KeyChanges) -> [String] {
+        changes.added.map { "the key \($0.text), is admitted" }
+            + changes.removed.map { "the key \($0.text), is not admitted any more" }
+            + changes.changed.map { "the key \($0.text), has changed" }
+    }
+
+    private static func notes(of files: AllowedKeyFiles, _ folder: KeyFolder) -> [String] {
+        let refused = files.refused.map { "a key is not admitted: \($0)" }
+        guard files.keys == .none, refused.isEmpty else { return refused }
+        return ["no key is admitted; make one: loopctl keygen \(folder.path) NAME --role ROLE"]
+    }
+}

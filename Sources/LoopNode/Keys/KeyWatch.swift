@@ -1,0 +1,29 @@
+import LoopLock
+
+/// Looks at a reducer's folder of keys four times a second, on a thread of its own, and tells what has changed.
+final class KeyWatch: Sendable {
+    private static let interval = Duration.milliseconds(250)
+
+    private let isOver: Monitor<Bool>
+
+    /// - Parameter changed: told of each change, on the thread.
+    /// - Throws: when the system has no room for another thread.
+    init(_ ring: KeyRing, changed: @escaping @Sendable (KeyRing.Change) -> Void) throws(NodeError) {
+        let isOver = Monitor(false)
+        self.isOver = isOver
+        do throws(SystemError) {
+            _ = try NodeThread("loop-keys", stackBytes: 1 << 20) {
+                while !isOver.wait(until: { $0 }, timeout: Self.interval) {
+                    if let change = ring.refresh() { changed(change) }
+                }
+            }
+        } catch {
+            throw .system("\(error)")
+        }
+    }
+
+    deinit {
+        isOver.withLock { $0 = true }
+        isOver.broadcast()
+    }
+}

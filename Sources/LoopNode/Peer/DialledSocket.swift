@@ -1,0 +1,54 @@
+import LoopCore
+import ZMQ
+
+/// A client's socket that dials its reducer, and what its handshakes have come to.
+struct DialledSocket: ~Copyable {
+    private let endpoint: String
+    var socket: Socket
+    private var monitor: SocketMonitor
+    private var handshakes: Handshakes
+    /// When it dials again, after an answer that was final.
+    private var redialsAt: MonotonicTime?
+
+    private static var redialDelay: Duration { .seconds(1) }
+
+    init(_ reducer: ReducerAddress, _ purpose: ClientSocket, in context: ZMQContext) throws(ZMQError) {
+        var socket = try reducer.socket(purpose, in: context)
+        let monitor = try SocketMonitor(socket, eventsMax: 1000)
+        let endpoint = reducer.endpoint.description
+        try socket.connect(endpoint)
+        self.endpoint = endpoint
+        handshakes = Handshakes(keys: reducer.keys)
+        self.socket = socket
+        self.monitor = monitor
+    }
+
+    /// What keeps the connection from standing; nil: nothing that is known.
+    var obstacle: Handshakes.Obstacle? { handshakes.obstacle }
+
+    /// When `readEvents` has something to do although nothing has happened.
+    var deadline: MonotonicTime { redialsAt ?? MonotonicTime(nanoseconds: .max) }
+
+    /// Whether a connection stands.
+    var isConnected: Bool { handshakes.isSuccessful }
+
+    /// Watches the socket and its handshakes.
+    func add(to polls: inout PollSet) -> (socket: PollSet.Item, handshakes: PollSet.Item) {
+        (polls.add(socket), polls.add(monitor))
+    }
+
+    /// Takes notice of what has happened to the connection, and dials again where libzmq does not.
+    mutating func readEvents(at now: MonotonicTime) throws(ZMQError) {
+        while let event = try monitor.next() { handshakes.take(event) }
+        guard handshakes.isOver else { return }
+        guard let redialsAt else {
+            redialsAt = now + Self.redialDelay
+            return
+        }
+        guard now >= redialsAt else { return }
+        self.redialsAt = nil
+        handshakes.redial()
+        try socket.disconnect(endpoint)
+        try socket.connect(endpoint)
+    }
+}
