@@ -25,6 +25,9 @@ public struct SocketOptions: Sendable {
     public var immediate: Bool = false
     /// How a dead host is noticed over TCP; nil leaves it to the system.
     public var keepalive: Keepalive? = Keepalive()
+    /// How long a TCP connection may have bytes on their way of which the peer takes none, before it ends; nil leaves it to the
+    /// system. A peer that never reads is noticed by this alone.
+    public var stalledLimit: Duration?
     /// How many connections may wait to be accepted; the system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
     /// those above it, and tries each again after seconds only: all peers of a reducer that was restarted come at once.
     public var backlog: Int = 65_535
@@ -68,7 +71,7 @@ public struct SocketOptions: Sendable {
             (ZMQ_IMMEDIATE, bytes(of: Int32(immediate ? 1 : 0))),
             (ZMQ_BACKLOG, bytes(of: Int32(clamping: max(1, backlog)))),
             (ZMQ_IPV6, bytes(of: Int32(ipv6 ? 1 : 0))),
-            (ZMQ_MAXMSGSIZE, bytes(of: Int64(max(1, messageBytesMax)))),
+            (ZMQ_MAXMSGSIZE, bytes(of: Int64(max(1, messageBytesMax)) + security.overheadBytes)),
         ]
         if let keepalive {
             settings += [
@@ -78,6 +81,7 @@ public struct SocketOptions: Sendable {
                 (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(clamping: max(1, keepalive.count)))),
             ]
         }
+        if let stalledLimit { settings.append((ZMQ_TCP_MAXRT, bytes(of: stalledLimit.wholeMilliseconds))) }
         settings += security.settings
         if reportsEverySubscription { settings.append((ZMQ_XPUB_VERBOSE, bytes(of: Int32(1)))) }
         if kind == .router { settings.append((ZMQ_ROUTER_MANDATORY, bytes(of: Int32(1)))) }

@@ -26,6 +26,10 @@ public enum SocketSecurity: Sendable {
         if case .none = self { true } else { false }
     }
 
+    /// What an encrypted message has more than its plain text, in bytes: a name, a nonce, a checksum and flags. libzmq's limit is for all
+    /// of it. (ZeroMQ RFC 26)
+    var overheadBytes: Int64 { isNone ? 0 : 33 }
+
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
     var settings: [(option: Int32, value: [UInt8])] {
         switch self {

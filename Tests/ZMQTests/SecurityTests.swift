@@ -57,6 +57,23 @@ import Testing
         withExtendedLifetime((plain.kind, elsewhere.kind, longer.kind, client.kind, same.kind)) {}
     }
 
+    @Test func `take messages of the same size as sockets without keys, and none that is larger`() throws {
+        var options = SocketOptions()
+        options.messageBytesMax = 1000
+        options.security = .server(secretKey: guarded.keys.secretKey, domain: "loop")
+        var server = try Socket(.pull, in: guarded.context, options: options)
+        var monitor = try SocketMonitor(server)
+        var client = try guarded.client(.push, try guarded.admitted())
+        try client.connect(try server.bind("tcp://127.0.0.1:*"))
+        let largest = String(repeating: "x", count: 1000)
+        try deliver(largest, by: &client)
+        #expect(try next(&server) == largest)
+        try deliver(largest + "x", by: &client)
+        while true { if case .disconnected = try next(&monitor).kind { break } }
+        try deliver("after it", by: &client)
+        #expect(try next(&server) == "after it")
+    }
+
     @Test func `say when libzmq was built without CURVE`() {
         #expect(ZMQError(.secure, code: ENOTSUP).description.contains("without CURVE"))
     }

@@ -27,6 +27,8 @@ public struct ReducerConfiguration: Sendable {
     public var collector: String
     /// Whether the reducer has keys: then no key is admitted until the shell has told `ReducerCore.admit` which are.
     public var isGuarded = false
+    /// Whether other machines can reach the reducer although it has no keys; status warns of it.
+    public var isOpenToAll = false
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
     /// wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
@@ -95,6 +97,20 @@ public enum Counter: String, CaseIterable, Sendable {
     case sessionRevoked
     /// Connections that were ended because they subscribed to what is not for them.
     case subscriptionRefused
+    /// Connections that were ended because there were as many as there may be.
+    case connectionsFull
+    /// Connections that were ended because they said nothing for long.
+    case connectionSilent
+    /// Connections that were ended because they held more unfinished or unread input than they may.
+    case inputFull
+    /// Connections that were ended because they did not read their answers.
+    case answersUnread
+    /// Connections that ended, for whatever reason: also because of a message above the size limit.
+    case disconnected
+    /// Handshakes that were broken off: foreign bytes, a key that is not admitted, time that was over.
+    case handshakeFailed
+    /// Connections that the system could not open.
+    case acceptFailed
     case sessionsFull
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted

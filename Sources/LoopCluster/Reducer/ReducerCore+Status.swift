@@ -32,6 +32,8 @@ extension ReducerCore {
         report.feedbacks = feedbackCounts()
         (report.parked, report.parkedLeftOut) = parked()
         report.quarantined = journaled.quarantine.count
+        report.connections = connections?.count
+        report.connectionsMax = connections?.max
         report.warnings = warnings()
         for counter in Counter.allCases { report.counters[counter.rawValue] = turn.counters[counter] ?? 0 }
         return report
@@ -71,6 +73,12 @@ extension ReducerCore {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
+        if let (count, max) = connections, count > max - max / 10 {
+            warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
+        }
+        if context.configuration.isOpenToAll {
+            warnings.append("OPEN TO ALL: other machines can reach this reducer, and it has no keys (--insecure)")
+        }
         if let newest = journaled.quarantine.keys.max(), let record = journaled.quarantine[newest] {
             let count = journaled.quarantine.count == 1 ? "1 EVENT IS" : "\(journaled.quarantine.count) EVENTS ARE"
             warnings.append(

@@ -23,6 +23,8 @@ public struct ReducerCore: Sendable {
     var turn = TurnOutput()
 
     var access: Access
+    /// How many connections are open, and how many may be; the shell knows, and status tells.
+    public var connections: (count: Int, max: Int)?
     var admission = Admission()
     var dispatch: Dispatch
     var publication: Publication

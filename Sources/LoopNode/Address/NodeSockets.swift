@@ -63,12 +63,13 @@ enum ReducerSocket: Hashable, CaseIterable {
         }
     }
 
-    /// A slow peer fills only its own queue.
-    fileprivate var options: SocketOptions {
+    /// A slow peer fills only its own queue. What peers say upstream to a publisher is a topic and no more.
+    fileprivate func options(_ limits: ConnectionLimits) -> SocketOptions {
         var options = SocketOptions()
-        options.messageBytesMax = Wire.messageBytesMax
+        options.messageBytesMax = self == .publisher ? Wire.subscriptionBytesMax : Wire.messageBytesMax
         options.sendMessagesMax = 2000
-        options.receiveMessagesMax = 4096
+        options.receiveMessagesMax = self == .publisher ? 10 : 4096
+        options.stalledLimit = limits.stalledLimit
         // Every subscription is judged, not only the first to a topic.
         options.reportsEverySubscription = self == .publisher
         return options
@@ -103,9 +104,9 @@ extension BindAddress {
     /// A socket of the reducer that is not bound yet.
     /// - Parameter server: the reducer's own key, if it has keys.
     func socket(
-        _ purpose: ReducerSocket, server: ServerKey?, in context: ZMQContext
+        _ purpose: ReducerSocket, server: ServerKey?, _ limits: ConnectionLimits, in context: ZMQContext
     ) throws(ZMQError) -> Socket {
-        var options = purpose.options
+        var options = purpose.options(limits)
         options.security = purpose.security(server, .first)
         return try Socket(purpose.kind, in: context, options: options)
     }

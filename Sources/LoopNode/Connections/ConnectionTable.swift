@@ -1,8 +1,10 @@
+import Linux
 import LoopCore
 import LoopKeys
 import LoopWire
 
-/// The connections of a reducer's sockets, as far as events and messages have told. It has no sockets.
+/// The connections of a reducer's sockets: what they were heard to be, what they cost, and which of them are to end. It has no
+/// sockets.
 ///
 /// Events and messages come without a common order, so a connection may be heard before it is said to be open.
 struct ConnectionTable {
@@ -12,51 +14,241 @@ struct ConnectionTable {
         let descriptor: Int32
     }
 
+    /// Why a connection is to end.
+    enum Offence: Hashable, CaseIterable {
+        /// There are as many as there may be.
+        case oneTooMany
+        /// It has not said anything for long.
+        case silence
+        /// More of it has arrived than may wait, or it subscribes and unsubscribes without end.
+        case input
+        /// It does not read its answers.
+        case unreadAnswers
+    }
+
+    /// What is to be done with an answer.
+    enum AnswerVerdict: Equatable {
+        case send
+        /// It is not known whether the connection has read so much. It is to be looked at first.
+        case look(ID)
+        /// There is too much on its way to all of them.
+        case drop
+    }
+
     struct Connection: Equatable {
         let openedAt: MonotonicTime
         /// The keys that messages were of: more than one only if the number was used again.
         var keys: Set<PublicKey> = []
         /// The peer whose inbox it listens to.
         var peer: PeerID?
+        /// By which the router knows it.
+        var route: [UInt8]?
         /// Whether a message has come.
         var hasSpoken = false
-        /// Bytes of messages that were read.
+        /// Bytes of messages that were read, on the wire.
         var deliveredBytes: UInt64 = 0
-        /// Bytes of messages that were sent as answers.
+        /// Bytes of answers that were sent.
         var answeredBytes: UInt64 = 0
+        /// What the last look at it has found: bytes that it has taken; nil: it has not been looked at.
+        var acknowledgedBytes: UInt64?
+        /// What the last look at it has found: bytes that have arrived, and were not read as a message.
+        var waitingBytes: UInt64 = 0
+        /// Whether the system tells how many bytes it has sent and taken.
+        var isCounted = true
+        /// It was told to end, and has not ended yet.
+        var isEnding = false
+
+        /// Bytes of answers on their way.
+        var unreadBytes: UInt64 {
+            guard isCounted, let acknowledgedBytes, answeredBytes > acknowledgedBytes else { return 0 }
+            return answeredBytes - acknowledgedBytes
+        }
     }
 
+    let limits: ConnectionLimits
     private(set) var connections: [ID: Connection] = [:]
+    /// In the order in which they were opened: those that may still be silent, and some that are not or are gone.
+    private var silent = Queue()
+    private var idByRoute: [[UInt8]: ID] = [:]
+    /// Of all connections, as far as was looked at.
+    private(set) var waitingBytes: UInt64 = 0
+    private(set) var unreadBytes: UInt64 = 0
+
+    /// What CURVE and the frames of ZMTP add to a message, at most.
+    private static var overheadBytes: UInt64 { 64 }
+
+    init(limits: ConnectionLimits) { self.limits = limits }
 
     var count: Int { connections.count }
 
     subscript(id: ID) -> Connection? { connections[id] }
 
-    mutating func open(_ id: ID, at now: MonotonicTime) { connections[id] = Connection(openedAt: now) }
+    // MARK: What happens to connections
 
-    mutating func close(_ id: ID) { connections[id] = nil }
+    /// A connection was made.
+    /// - Returns: the connection that is to end for it.
+    mutating func open(_ id: ID, at now: MonotonicTime) -> ID? {
+        close(id)
+        // A number is one connection's: if it was another socket's, that one has ended.
+        for socket in ReducerSocket.allCases where socket != id.socket {
+            close(ID(socket: socket, descriptor: id.descriptor))
+        }
+        connections[id] = Connection(openedAt: now)
+        silent.append(id, now)
+        guard connections.count > limits.connectionsMax else { return nil }
+        let oldest = takeOldestSilent() ?? id
+        connections[oldest]?.isEnding = true
+        return oldest
+    }
+
+    private mutating func takeOldestSilent() -> ID? {
+        while let (id, openedAt) = silent.first {
+            silent.removeFirst()
+            if isSilent(id, since: openedAt) { return id }
+        }
+        return nil
+    }
+
+    mutating func close(_ id: ID) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        waitingBytes -= connection.waitingBytes
+        unreadBytes -= connection.unreadBytes
+        if let route = connection.route, idByRoute[route] == id { idByRoute[route] = nil }
+    }
 
     /// A message was read.
-    mutating func hear(_ id: ID, _ key: PublicKey?, byteCount: Int, at now: MonotonicTime) {
-        connections[id, default: Connection(openedAt: now)].hear(key, byteCount)
+    /// - Parameter route: by which the router knows its connection.
+    mutating func hear(_ id: ID, _ key: PublicKey?, route: [UInt8]?, byteCount: Int, at now: MonotonicTime) {
+        if let route, idByRoute[route] != id {
+            idByRoute[route] = id
+            connections[id, default: Connection(openedAt: now)].route = route
+        }
+        connections[id, default: Connection(openedAt: now)].hear(key, UInt64(byteCount) + Self.overheadBytes)
     }
 
     /// A subscriber listens to the inbox of a peer.
     mutating func listens(_ id: ID, to peer: PeerID) { connections[id]?.peer = peer }
 
-    /// An answer was sent.
-    mutating func answer(_ id: ID, byteCount: Int) { connections[id]?.answeredBytes += UInt64(byteCount) }
-
     /// The connections that have spoken with one of these keys.
     func ids(of keys: Set<PublicKey>) -> [ID] {
         connections.filter { !$0.value.keys.isDisjoint(with: keys) }.map(\.key)
     }
+
+    // MARK: What they cost
+
+    /// What the system tells of a connection.
+    /// - Parameter traffic: nil: it does not count the bytes of such a connection.
+    /// - Returns: why it is to end; nil: it may go on.
+    mutating func look(_ id: ID, _ traffic: Connections.Traffic?) -> Offence? {
+        guard var connection = connections[id], !connection.isEnding else { return nil }
+        waitingBytes -= connection.waitingBytes
+        unreadBytes -= connection.unreadBytes
+        connection.look(traffic)
+        let offence = limits.offence(of: connection, at: id.socket)
+        connection.isEnding = offence != nil
+        waitingBytes += connection.waitingBytes
+        unreadBytes += connection.unreadBytes
+        connections[id] = connection
+        return offence
+    }
+
+    /// The connection that takes the most where all together take too much.
+    mutating func largest() -> (id: ID, offence: Offence)? {
+        func largest(_ bytes: (Connection) -> UInt64) -> ID? {
+            connections.filter { !$0.value.isEnding && bytes($0.value) > 0 }.max { bytes($0.value) < bytes($1.value) }?
+                .key
+        }
+        var found: (id: ID, offence: Offence)?
+        if waitingBytes > UInt64(limits.inputBytesTotal) {
+            found = largest(\.waitingBytes).map { ($0, .input) }
+        } else if unreadBytes > UInt64(limits.answerBytesTotal) {
+            found = largest(\.unreadBytes).map { ($0, .unreadAnswers) }
+        }
+        if let found { connections[found.id]?.isEnding = true }
+        return found
+    }
+
+    /// The connections to the router and the publisher that were silent for too long. A collector's may have nothing to say.
+    mutating func silentTooLong(at now: MonotonicTime) -> [ID] {
+        var ids: [ID] = []
+        while let (id, openedAt) = silent.first,
+            openedAt + limits.firstMessageLimit <= now || !isSilent(id, since: openedAt)
+        {
+            silent.removeFirst()
+            guard isSilent(id, since: openedAt), id.socket != .collector else { continue }
+            connections[id]?.isEnding = true
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private func isSilent(_ id: ID, since openedAt: MonotonicTime) -> Bool {
+        guard let connection = connections[id] else { return false }
+        return connection.openedAt == openedAt && !connection.hasSpoken && !connection.isEnding
+    }
+
+    /// Whether an answer of so many bytes may be sent by a route.
+    func verdict(onAnswerTo route: [UInt8], byteCount: Int) -> AnswerVerdict {
+        if unreadBytes + UInt64(byteCount) > UInt64(limits.answerBytesTotal) { return .drop }
+        guard let id = idByRoute[route], let connection = connections[id], connection.isCounted else { return .send }
+        let bytes = connection.answeredBytes - min(connection.acknowledgedBytes ?? 0, connection.answeredBytes)
+        return bytes + UInt64(byteCount) > UInt64(limits.answerBytesMax) ? .look(id) : .send
+    }
+
+    /// An answer was sent.
+    mutating func answer(_ route: [UInt8], byteCount: Int) {
+        guard let id = idByRoute[route], var connection = connections[id] else { return }
+        unreadBytes -= connection.unreadBytes
+        connection.answeredBytes += UInt64(byteCount)
+        unreadBytes += connection.unreadBytes
+        connections[id] = connection
+    }
 }
 
 extension ConnectionTable.Connection {
-    fileprivate mutating func hear(_ key: PublicKey?, _ byteCount: Int) {
+    fileprivate mutating func hear(_ key: PublicKey?, _ byteCount: UInt64) {
         hasSpoken = true
-        deliveredBytes += UInt64(byteCount)
+        deliveredBytes += byteCount
         if let key, !keys.contains(key) { keys.insert(key) }
+    }
+
+    fileprivate mutating func look(_ traffic: Connections.Traffic?) {
+        guard let traffic else {
+            isCounted = false
+            waitingBytes = 0
+            return
+        }
+        acknowledgedBytes = traffic.acknowledgedBytes
+        let read = deliveredBytes + traffic.unreadBytes
+        waitingBytes = traffic.receivedBytes > read ? traffic.receivedBytes - read : 0
+    }
+}
+
+extension ConnectionLimits {
+    fileprivate func offence(of connection: ConnectionTable.Connection, at socket: ReducerSocket)
+        -> ConnectionTable.Offence?
+    {
+        let inputMax = socket == .publisher ? subscriptionBytesMax : inputBytesMax
+        // What subscriptions cost stays as long as they do, although they were read.
+        let input = connection.waitingBytes + (socket == .publisher ? connection.deliveredBytes : 0)
+        if input > UInt64(inputMax) { return .input }
+        return connection.unreadBytes > UInt64(answerBytesMax) ? .unreadAnswers : nil
+    }
+}
+
+/// Connections in the order in which they were opened.
+private struct Queue {
+    private var elements: [(id: ConnectionTable.ID, openedAt: MonotonicTime)] = []
+    private var start = 0
+
+    var first: (id: ConnectionTable.ID, openedAt: MonotonicTime)? { start < elements.count ? elements[start] : nil }
+
+    mutating func append(_ id: ConnectionTable.ID, _ openedAt: MonotonicTime) { elements.append((id, openedAt)) }
+
+    mutating func removeFirst() {
+        start += 1
+        guard start > 1024, start * 2 > elements.count else { return }
+        elements.removeFirst(start)
+        start = 0
     }
 }

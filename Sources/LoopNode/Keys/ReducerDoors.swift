@@ -81,12 +81,14 @@ struct ReducerDoors {
         return Endpoints(router: address.router, publisher: address.publisher, collector: address.collector)
     }
 
-    /// Where connections of a socket are on this side.
-    func localAddresses(of socket: ReducerSocket) -> Set<Connections.LocalAddress> {
-        Set(
-            doors.values.compactMap { door in
-                (try? Endpoint(parsing: door.endpoints.endpoint(of: socket)))?.localAddress
-            })
+    /// Where the connections of each socket are on this side.
+    var localAddresses: [ReducerSocket: Set<Connections.LocalAddress>] {
+        var addresses: [ReducerSocket: Set<Connections.LocalAddress>] = [:]
+        for socket in ReducerSocket.allCases {
+            addresses[socket] = Set(
+                doors.values.compactMap { (try? Endpoint(parsing: $0.endpoints.endpoint(of: socket)))?.localAddress })
+        }
+        return addresses
     }
 
     // MARK: What peers are told

@@ -24,6 +24,9 @@ public enum ReducerProgram {
     static let sessionsMax = Option(
         "sessions-max", .int(in: 2...1_000_000), default: 10_000,
         help: "how many peers may have a session; for more, those that are idle for the longest give theirs up")
+    static let connectionsMax = Option(
+        "connections-max", .int(in: 8...1_000_000), default: ConnectionLimits().connectionsMax,
+        help: "how many connections there may be, three for each peer; the limit of open files lowers it")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
         help: "where events are kept: a file, by default LOOP.journal; or memory, which lasts as long as the process")
@@ -47,7 +50,8 @@ public enum ReducerProgram {
     public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
         -> NodeProgram
     {
-        let node = OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, json])
+        let node = OptionGroup(
+            "Reducer", [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, connectionsMax, json])
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
@@ -64,6 +68,7 @@ public enum ReducerProgram {
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
             configuration.sessionsMax = arguments[sessionsMax]
+            configuration.connectionLimits.connectionsMax = arguments[connectionsMax]
             switch arguments[journal] {
             case "memory"?: configuration.journal = .memory
             case let path: configuration.journal = .file(path)

@@ -27,6 +27,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var localCapacity: Int
     /// How many sessions there may be, not counting the one of this process.
     public var sessionsMax: Int
+    /// What connections may cost the reducer.
+    public var connectionLimits: ConnectionLimits
     /// How long the end of the loop is announced before the node goes, while peers are there.
     public var shutdownGracePeriod: Duration
     /// The process's context; nil makes one for this node alone. A reducer with keys has its own, and uses this for nothing.
@@ -44,7 +46,8 @@ public struct ReducerNodeConfiguration: Sendable {
         bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
-        localCapacity: Int = 256, sessionsMax: Int = 10_000, shutdownGracePeriod: Duration = .seconds(2),
+        localCapacity: Int = 256, sessionsMax: Int = 10_000, connectionLimits: ConnectionLimits = ConnectionLimits(),
+        shutdownGracePeriod: Duration = .seconds(2),
         context: ZMQContext? = nil,
         onListening: @escaping @Sendable (ReducerAddress) -> Void = { _ in },
         onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
@@ -61,6 +64,7 @@ public struct ReducerNodeConfiguration: Sendable {
         self.silenceLimit = silenceLimit
         self.localCapacity = localCapacity
         self.sessionsMax = sessionsMax
+        self.connectionLimits = connectionLimits
         self.shutdownGracePeriod = shutdownGracePeriod
         self.context = context
         self.onListening = onListening

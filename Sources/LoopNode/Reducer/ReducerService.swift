@@ -77,6 +77,7 @@ struct ReducerService<Definition: LoopDefinition> {
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
             publisher: addresses.publisher, collector: addresses.collector)
         limits.isGuarded = keys != nil
+        limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
         newKeys = keys
         machine = ReducerMachine(
             recovery, configuration: limits,
@@ -123,7 +124,8 @@ struct ReducerService<Definition: LoopDefinition> {
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
                 inbox: { intake.noticeSubscription(of: $0) }, stream: { begun.append($0) })
             sockets.settleInboxes { intake.owner(of: $0) }
-            intake.count(.subscriptionRefused, sockets.takeRefusedSubscriptions())
+            for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
+            intake.connections = sockets.connectionRoom
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
             intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {

@@ -47,7 +47,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let journal = try Self.open(configuration, log, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         var sockets = try ReducerSockets(
-            bind: configuration.bind, servers: ring?.servers ?? [], loop: LoopID(name: Definition.name),
+            bind: configuration.bind, servers: ring?.servers ?? [], limits: configuration.connectionLimits,
+            loop: LoopID(name: Definition.name),
             fingerprint: DefinitionFingerprint(of: definition).value,
             context: try Self.context(configuration, ring), log: log)
         if let ring { try sockets.open(ring.servers) }

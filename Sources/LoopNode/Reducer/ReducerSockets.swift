@@ -32,7 +32,9 @@ struct ReducerSockets: ~Copyable {
     private var sender = RoutingID()
     private var malformedSeen: UInt64 = 0
     private var malformedBytes: UInt64 = 0
-    private var connections = ConnectionTable()
+    private let connections: ConnectionWatch
+    /// Its thread.
+    private let watch: SocketWatch
     private var unownedInboxes = UnownedInboxes()
     private var refusedSubscriptions: UInt64 = 0
     /// The listeners besides the workers.
@@ -48,17 +50,33 @@ struct ReducerSockets: ~Copyable {
     /// Binds the sockets. With keys, it demands that each refuses a key that no one has admitted.
     /// - Parameters:
     ///   - servers: the reducer's own keys; empty: it has none.
+    ///   - limits: what connections may cost.
     ///   - fingerprint: of the definition, for those who follow the events.
     init(
-        bind: BindAddress, servers: [ServerKey], loop: LoopID, fingerprint: UInt64, context: ZMQContext,
-        log: NodeLog
+        bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, fingerprint: UInt64,
+        context: ZMQContext, log: NodeLog
     ) throws {
-        var router = try bind.socket(.router, server: servers.first, in: context)
-        var publisher = try bind.socket(.publisher, server: servers.first, in: context)
-        var collector = try bind.socket(.collector, server: servers.first, in: context)
+        let limits = limits.within(descriptors: DescriptorLimit.current)
+        let connections = ConnectionWatch(limits: limits)
+        var router = try bind.socket(.router, server: servers.first, limits, in: context)
+        var publisher = try bind.socket(.publisher, server: servers.first, limits, in: context)
+        var collector = try bind.socket(.collector, server: servers.first, limits, in: context)
+        let watch = try SocketWatch()
+        try watch.add(router)
+        try watch.add(publisher)
+        try watch.add(collector)
+        // The sockets do not close before their watch has ended.
+        var isComplete = false
+        defer { if !isComplete { watch.stop() } }
+        // In the order of the sockets.
+        try watch.start(
+            "loop-connections", tell: { connections.take($1, of: ReducerSocket.allCases[$0]) },
+            pulse: { connections.pulse() })
         let first = ReducerDoors.Endpoints(
             router: try router.bind(bind.router), publisher: try publisher.bind(bind.publisher),
             collector: try collector.bind(bind.collector))
+        let doors = ReducerDoors(first, of: try ReducerAddress(parsing: first.router), server: servers.first)
+        connections.listen(at: doors.localAddresses)
         if let server = servers.first {
             try StrangerCheck.demandRefusal(
                 by: try first.dialled(), server: server.certificate.publicKey, context: context)
@@ -72,7 +90,9 @@ struct ReducerSockets: ~Copyable {
         self.bound = bound
         publisherAddress = boundPublisher.advertised
         collectorAddress = boundCollector.advertised
-        doors = ReducerDoors(first, of: bound, server: servers.first)
+        self.doors = doors
+        self.connections = connections
+        self.watch = watch
         isGuarded = !servers.isEmpty
         self.context = context
         self.loop = loop
@@ -82,7 +102,11 @@ struct ReducerSockets: ~Copyable {
         self.publisher = publisher
         self.collector = collector
         self.polls = polls
+        isComplete = true
     }
+
+    /// The thread that watches ends before the sockets close.
+    deinit { watch.stop() }
 
     // MARK: Keys
 
@@ -103,22 +127,19 @@ struct ReducerSockets: ~Copyable {
                 log.note("listening at \(endpoints.router) too, with the key \(server.certificate.publicKey)")
             }
         }
+        connections.listen(at: doors.localAddresses)
     }
 
     /// Ends the connections that have spoken with one of these keys.
-    mutating func endConnections(of keys: Set<PublicKey>) {
-        for id in connections.ids(of: keys) { end(id) }
-    }
-
-    private func end(_ id: ConnectionTable.ID) {
-        Connections.end(id.descriptor, at: doors.localAddresses(of: id.socket))
-    }
+    func endConnections(of keys: Set<PublicKey>) { connections.end(of: keys) }
 
     /// Whose the message is that was read last, and by which connection it came.
-    private mutating func principal(_ socket: ReducerSocket) -> (Principal, ConnectionTable.ID?) {
+    private func principal(_ socket: ReducerSocket) -> (Principal, ConnectionTable.ID?) {
         let key = isGuarded ? message.peerKey : nil
         let id = message.peerDescriptor.map { ConnectionTable.ID(socket: socket, descriptor: $0) }
-        if let id { connections.hear(id, key, byteCount: message.count, at: SystemClock.monotonic) }
+        if let id {
+            connections.hear(id, key, route: socket == .router ? sender.bytes : nil, byteCount: message.count)
+        }
         return (key.map { .key($0) } ?? .unknown, id)
     }
 
@@ -127,7 +148,7 @@ struct ReducerSockets: ~Copyable {
     mutating func settleInboxes(owner: (PeerID) -> PublicKey?) {
         for descriptor in unownedInboxes.settle(owner: owner) {
             refusedSubscriptions += 1
-            end(ConnectionTable.ID(socket: .publisher, descriptor: descriptor))
+            connections.end(ConnectionTable.ID(socket: .publisher, descriptor: descriptor))
         }
     }
 
@@ -149,11 +170,16 @@ struct ReducerSockets: ~Copyable {
         return total - malformedSeen
     }
 
-    /// Connections that were ended because of what they subscribed to, since the last call.
-    mutating func takeRefusedSubscriptions() -> UInt64 {
-        defer { refusedSubscriptions = 0 }
-        return refusedSubscriptions
+    /// What has happened to connections since the last call.
+    mutating func takeConnectionCounts() -> [Counter: UInt64] {
+        var counts = connections.takeCounts()
+        if refusedSubscriptions > 0 { counts[.subscriptionRefused] = refusedSubscriptions }
+        refusedSubscriptions = 0
+        return counts
     }
+
+    /// How many connections there are, and may be.
+    var connectionRoom: (count: Int, max: Int) { connections.room }
 
     /// Control is drained whole before anybody's lease is judged.
     mutating func drainControl(
@@ -198,7 +224,7 @@ struct ReducerSockets: ~Copyable {
             let bytes = message.copy()
             let begins = bytes.first == 1
             guard let first = bytes.first, first <= 1, let topic = try? Topic(bytes: bytes[1...]),
-                !begins || mayFollow(topic, principal, id.flatMap { connections[$0]?.peer })
+                !begins || mayFollow(topic, principal, id.flatMap { connections.peer(of: $0) })
             else {
                 refuseSubscription(id, bytes)
                 continue
@@ -212,7 +238,7 @@ struct ReducerSockets: ~Copyable {
         guard bytes.first != 0 else { return }
         refusedSubscriptions += 1
         log.once(a: "subscription", "ended a connection that subscribed to what is not for it (\(bytes.count) bytes)")
-        if let id { end(id) }
+        if let id { connections.end(id) }
     }
 
     private mutating func follow(
@@ -279,6 +305,8 @@ struct ReducerSockets: ~Copyable {
     /// - Returns: whether the peer could be reached.
     mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws -> Bool {
         let frame = isGuarded ? doors.addressed(frame, to: id) : frame
-        return try router.send(frame.bytes(topic: nil), to: RoutingID(id)) == .sent
+        let bytes = frame.bytes(topic: nil)
+        guard connections.allowsAnswer(to: id, byteCount: bytes.count) else { return false }
+        return try router.send(bytes, to: RoutingID(id)) == .sent
     }
 }

@@ -86,6 +86,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var parked: [Parked]
     /// How many more parked effects there are than `parked` lists; nil if there are none.
     public var parkedLeftOut: Int?
+    /// How many connections are open; nil where the reducer has no sockets.
+    public var connections: Int?
+    /// How many connections may be open.
+    public var connectionsMax: Int?
     /// How many events are set aside because the reducer's process ended in them.
     public var quarantined: Int
     /// One line for each condition that a person should act on.
@@ -111,6 +115,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         feedbacks = []
         parked = []
         parkedLeftOut = nil
+        connections = nil
+        connectionsMax = nil
         quarantined = 0
         warnings = []
         counters = [:]

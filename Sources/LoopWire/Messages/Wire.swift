@@ -22,6 +22,8 @@ public enum Wire {
 
     /// The largest message on any socket in bytes: 1 MiB. A socket disconnects the sender of a larger one.
     public static let messageBytesMax = 1 << 20
+    /// The largest subscription in bytes: no topic is as long. A publisher disconnects the sender of a larger one.
+    public static let subscriptionBytesMax = 512
     /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger
     /// one is parked.
     public static let requestBytesMax = 512 << 10
