@@ -7,7 +7,9 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var connectionsMax: Int
     /// How long a connection to the router or the publisher may be open before its first message.
     public var firstMessageLimit: Duration
-    /// How many bytes of a connection may have arrived without being a whole message that the reducer has read.
+    /// How many bytes of a message may have arrived while it has not ended. Small frames take some twenty times as much memory.
+    public var unfinishedBytesMax: Int
+    /// How many bytes of a connection may have arrived that the reducer has not read, while it is busy.
     public var inputBytesMax: Int
     /// The same, of all connections together: beyond it the one with the most ends.
     public var inputBytesTotal: Int
@@ -22,12 +24,14 @@ public struct ConnectionLimits: Sendable, Hashable {
 
     /// Creates limits; each has a default that suits a production loop.
     public init(
-        connectionsMax: Int = 16_384, firstMessageLimit: Duration = .seconds(5), inputBytesMax: Int = 32 << 20,
-        inputBytesTotal: Int = 128 << 20, subscriptionBytesMax: Int = 64 << 10, answerBytesMax: Int = 8 << 20,
+        connectionsMax: Int = 16_384, firstMessageLimit: Duration = .seconds(5), unfinishedBytesMax: Int = 2 << 20,
+        inputBytesMax: Int = 8 << 20, inputBytesTotal: Int = 32 << 20, subscriptionBytesMax: Int = 64 << 10,
+        answerBytesMax: Int = 8 << 20,
         answerBytesTotal: Int = 64 << 20, stalledLimit: Duration = .seconds(10)
     ) {
         self.connectionsMax = connectionsMax
         self.firstMessageLimit = firstMessageLimit
+        self.unfinishedBytesMax = unfinishedBytesMax
         self.inputBytesMax = inputBytesMax
         self.inputBytesTotal = inputBytesTotal
         self.subscriptionBytesMax = subscriptionBytesMax

@@ -35,7 +35,7 @@ struct ConnectionTable {
         case drop
     }
 
-    struct Connection: Equatable {
+    struct Connection {
         let openedAt: MonotonicTime
         /// The keys that messages were of: more than one only if the number was used again.
         var keys: Set<PublicKey> = []
@@ -53,6 +53,11 @@ struct ConnectionTable {
         var acknowledgedBytes: UInt64?
         /// What the last look at it has found: bytes that have arrived, and were not read as a message.
         var waitingBytes: UInt64 = 0
+        /// What an earlier look has found, and how often its socket had been drained by then. When it was drained again, whatever
+        /// had arrived and was not read belongs to a message that has not ended.
+        fileprivate var earlier: (arrivedBytes: UInt64, drains: UInt64)?
+        /// Bytes of a message that has not ended, at least.
+        fileprivate(set) var unfinishedBytes: UInt64 = 0
         /// Whether the system tells how many bytes it has sent and taken.
         var isCounted = true
         /// It was told to end, and has not ended yet.
@@ -70,12 +75,17 @@ struct ConnectionTable {
     /// In the order in which they were opened: those that may still be silent, and some that are not or are gone.
     private var silent = Queue()
     private var idByRoute: [[UInt8]: ID] = [:]
+    /// How often all was read that a socket had.
+    private var drains: [ReducerSocket: UInt64] = [:]
     /// Of all connections, as far as was looked at.
     private(set) var waitingBytes: UInt64 = 0
     private(set) var unreadBytes: UInt64 = 0
 
-    /// What CURVE and the frames of ZMTP add to a message, at most.
-    private static var overheadBytes: UInt64 { 64 }
+    /// How many bytes a message of one frame has on the wire: flags and a length, and with keys what CURVE adds. (ZeroMQ RFC 23 and 26)
+    static func wireBytes(ofMessage byteCount: Int, isEncrypted: Bool) -> UInt64 {
+        let body = UInt64(byteCount) + (isEncrypted ? 33 : 0)
+        return body + (body < 256 ? 2 : 9)
+    }
 
     init(limits: ConnectionLimits) { self.limits = limits }
 
@@ -123,8 +133,12 @@ struct ConnectionTable {
             idByRoute[route] = id
             connections[id, default: Connection(openedAt: now)].route = route
         }
-        connections[id, default: Connection(openedAt: now)].hear(key, UInt64(byteCount) + Self.overheadBytes)
+        connections[id, default: Connection(openedAt: now)]
+            .hear(key, Self.wireBytes(ofMessage: byteCount, isEncrypted: key != nil))
     }
+
+    /// All was read that a socket had.
+    mutating func drain(_ socket: ReducerSocket) { drains[socket, default: 0] += 1 }
 
     /// A subscriber listens to the inbox of a peer.
     mutating func listens(_ id: ID, to peer: PeerID) { connections[id]?.peer = peer }
@@ -143,7 +157,7 @@ struct ConnectionTable {
         guard var connection = connections[id], !connection.isEnding else { return nil }
         waitingBytes -= connection.waitingBytes
         unreadBytes -= connection.unreadBytes
-        connection.look(traffic)
+        connection.look(traffic, drains: drains[id.socket] ?? 0)
         let offence = limits.offence(of: connection, at: id.socket)
         connection.isEnding = offence != nil
         waitingBytes += connection.waitingBytes
@@ -212,15 +226,20 @@ extension ConnectionTable.Connection {
         if let key, !keys.contains(key) { keys.insert(key) }
     }
 
-    fileprivate mutating func look(_ traffic: Connections.Traffic?) {
+    fileprivate mutating func look(_ traffic: Connections.Traffic?, drains: UInt64) {
         guard let traffic else {
             isCounted = false
             waitingBytes = 0
             return
         }
         acknowledgedBytes = traffic.acknowledgedBytes
-        let read = deliveredBytes + traffic.unreadBytes
-        waitingBytes = traffic.receivedBytes > read ? traffic.receivedBytes - read : 0
+        let arrivedBytes = traffic.receivedBytes - min(traffic.unreadBytes, traffic.receivedBytes)
+        waitingBytes = arrivedBytes - min(deliveredBytes, arrivedBytes)
+        guard let earlier, earlier.drains == drains else {
+            unfinishedBytes = earlier.map { $0.arrivedBytes - min(deliveredBytes, $0.arrivedBytes) } ?? 0
+            earlier = (arrivedBytes, drains)
+            return
+        }
     }
 }
 
@@ -228,6 +247,7 @@ extension ConnectionLimits {
     fileprivate func offence(of connection: ConnectionTable.Connection, at socket: ReducerSocket)
         -> ConnectionTable.Offence?
     {
+        if socket != .publisher, connection.unfinishedBytes > UInt64(unfinishedBytesMax) { return .input }
         let inputMax = socket == .publisher ? subscriptionBytesMax : inputBytesMax
         // What subscriptions cost stays as long as they do, although they were read.
         let input = connection.waitingBytes + (socket == .publisher ? connection.deliveredBytes : 0)

@@ -38,6 +38,9 @@ final class ConnectionWatch: Sendable {
         state.withLock { $0.table.hear(id, key, route: route, byteCount: byteCount, at: now) }
     }
 
+    /// All was read that a socket had.
+    func drain(_ socket: ReducerSocket) { state.withLock { $0.table.drain(socket) } }
+
     /// A subscriber listens to the inbox of a peer.
     func listens(_ id: ConnectionTable.ID, to peer: PeerID) { state.withLock { $0.table.listens(id, to: peer) } }
 

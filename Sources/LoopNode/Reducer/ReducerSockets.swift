@@ -42,6 +42,7 @@ struct ReducerSockets: ~Copyable {
     private let fingerprint: UInt64
 
     /// How much one turn takes from the collector, so that control is never far away.
+    private static var controlMessagesPerTurn: Int { 16_384 }
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
     /// How many streams of updates are known, served or not.
@@ -185,9 +186,10 @@ struct ReducerSockets: ~Copyable {
     mutating func drainControl(
         _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
     ) throws {
-        guard polls.isReadable(items.router) else { return }
+        guard polls.isReadable(items.router) else { return connections.drain(.router) }
         var count = 0
-        while count < 16_384, try router.receive(from: &sender, into: &message) {
+        while count < Self.controlMessagesPerTurn {
+            guard try router.receive(from: &sender, into: &message) else { return connections.drain(.router) }
             count += 1
             let (principal, _) = principal(.router)
             let bytes = message.copy()
@@ -269,13 +271,19 @@ struct ReducerSockets: ~Copyable {
     /// Batches, up to what one turn takes, and for so long.
     /// - Returns: whether some may be left that have arrived.
     mutating func drainBatches(for duration: Duration, _ body: (Batch, Principal) -> Void) throws -> Bool {
-        guard polls.isReadable(items.collector) else { return false }
+        guard polls.isReadable(items.collector) else {
+            connections.drain(.collector)
+            return false
+        }
         var messages = 0
         var bytes = 0
         let ends = SystemClock.monotonic + duration
         while messages < Self.messagesPerTurn, bytes < Self.bytesPerTurn, messages == 0 || SystemClock.monotonic < ends
         {
-            guard try collector.receive(into: &message) else { return false }
+            guard try collector.receive(into: &message) else {
+                connections.drain(.collector)
+                return false
+            }
             messages += 1
             bytes += message.count
             let (principal, _) = principal(.collector)

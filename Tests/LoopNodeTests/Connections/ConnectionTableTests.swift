@@ -13,7 +13,8 @@ import Testing
     init() {
         table = ConnectionTable(
             limits: ConnectionLimits(
-                connectionsMax: 3, firstMessageLimit: .seconds(5), inputBytesMax: 1000, inputBytesTotal: 2500,
+                connectionsMax: 3, firstMessageLimit: .seconds(5), unfinishedBytesMax: 500, inputBytesMax: 1000,
+                inputBytesTotal: 2500,
                 subscriptionBytesMax: 200, answerBytesMax: 1000, answerBytesTotal: 2500))
     }
 
@@ -81,11 +82,36 @@ import Testing
 
     // MARK: What arrives
 
-    @Test mutating func `ends a message that does not end`() {
+    @Test mutating func `ends a message that does not end, as soon as all others were read`() {
+        let id = id(1, .collector)
+        #expect(table.open(id, at: time(1)) == nil)
+        #expect(table.look(id, traffic(received: 501)) == nil)
+        table.drain(.router)
+        #expect(table.look(id, traffic(received: 501)) == nil, "it may still be read")
+        table.drain(.collector)
+        #expect(table.look(id, traffic(received: 900)) == .input)
+    }
+
+    @Test mutating func `counts a message as it was on the wire, so that many do not hide one that does not end`() {
+        #expect(ConnectionTable.wireBytes(ofMessage: 255, isEncrypted: false) == 257)
+        #expect(ConnectionTable.wireBytes(ofMessage: 256, isEncrypted: false) == 265)
+        #expect(ConnectionTable.wireBytes(ofMessage: 1, isEncrypted: true) == 36)
+        #expect(ConnectionTable.wireBytes(ofMessage: 223, isEncrypted: true) == 265)
+        let id = id(1, .collector)
+        #expect(table.open(id, at: time(1)) == nil)
+        for _ in 0..<1000 { table.hear(id, nil, route: nil, byteCount: 8, at: time(1)) }
+        #expect(table.look(id, traffic(received: 10_500)) == nil)
+        table.drain(.collector)
+        #expect(table.look(id, traffic(received: 10_501)) == nil, "500 are allowed")
+        table.drain(.collector)
+        #expect(table.look(id, traffic(received: 10_501)) == .input)
+    }
+
+    @Test mutating func `ends what arrives while nothing is read, beyond a limit`() {
         #expect(table.open(id(1, .collector), at: time(1)) == nil)
         #expect(table.look(id(1, .collector), traffic(received: 1000)) == nil)
         // What the reducer reads, and what waits in the system, is not held.
-        table.hear(id(1, .collector), nil, route: nil, byteCount: 936, at: time(1))
+        table.hear(id(1, .collector), nil, route: nil, byteCount: 991, at: time(1))
         #expect(table.look(id(1, .collector), traffic(received: 3000, unread: 1000)) == nil)
         #expect(table.waitingBytes == 1000)
         #expect(table.look(id(1, .collector), traffic(received: 3001, unread: 1000)) == .input)
@@ -97,7 +123,7 @@ import Testing
     @Test mutating func `ends a subscriber whose subscriptions take too much, although they were read`() {
         let id = id(1, .publisher)
         #expect(table.open(id, at: time(1)) == nil)
-        table.hear(id, nil, route: nil, byteCount: 100, at: time(1))
+        table.hear(id, nil, route: nil, byteCount: 98, at: time(1))
         #expect(table.look(id, traffic(received: 200)) == nil)
         #expect(table.look(id, traffic(received: 201)) == .input)
     }
