@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -43,6 +44,9 @@ static inline void loop_begin_write_out(int descriptor) {
     syscall(SYS_sync_file_range, descriptor, (off_t)0, (off_t)0, SYNC_FILE_RANGE_WRITE);
 }
 
+// The flag of an opening that only holds what has the name. glibc has the plain name of it for GNU sources alone.
+static const int loop_name_only = __O_PATH;
+
 // Gives a file another name, and replaces nothing. 0, or -1 and errno.
 static inline int loop_rename_to_unused(const char *path, const char *other) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
@@ -61,6 +65,28 @@ static inline int loop_unix_is_listening(const char *path) {
     int listening = result == 0 || errno == EAGAIN;
     close(descriptor);
     return listening;
+}
+
+// A Unix socket that listens at a path, for this user alone from its first moment on: Linux gives the file the permissions of the
+// socket, less the umask. A socket file that nobody listens at is replaced, anything else is not. The descriptor or -errno.
+static inline int loop_unix_listen(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length + 1);
+    struct stat status;
+    if (lstat(path, &status) == 0) {
+        if (!S_ISSOCK(status.st_mode)) return -EADDRINUSE;
+        unlink(path);
+    }
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    if (fchmod(descriptor, 0600) == 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
+        listen(descriptor, SOMAXCONN) == 0)
+        return descriptor;
+    int code = errno;
+    close(descriptor);
+    return -code;
 }
 
 // A pipe whose ends no other program inherits; reading from it does not wait. 0 or -errno.

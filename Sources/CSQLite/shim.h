@@ -23,10 +23,22 @@ static inline void loop_sqlite_watch_log(sqlite3 *database, int *pages) {
     sqlite3_wal_hook(database, pages ? loop_sqlite_note_log : NULL, pages);
 }
 
-// No trigger, view or function out of a file's schema runs.
-static inline int loop_sqlite_defend(sqlite3 *database) {
-    int result = sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
-    return result ? result : sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+// What a file says of itself decides nothing: no trigger, view or function out of its schema runs, no text in double quotes is
+// taken for a name or a value, no page is read whose cells overlap, and no value is longer than `bytes_max`. A result code.
+static inline int loop_sqlite_defend(sqlite3 *database, int bytes_max) {
+    const int off[] = {
+        SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+        SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_WRITABLE_SCHEMA, SQLITE_DBCONFIG_DQS_DML,
+        SQLITE_DBCONFIG_DQS_DDL,
+    };
+    int result = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    for (size_t i = 0; result == SQLITE_OK && i < sizeof off / sizeof *off; i++)
+        result = sqlite3_db_config(database, off[i], 0, (int *)0);
+    if (result == SQLITE_OK) result = sqlite3_exec(database, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, bytes_max);
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
+    return result;
 }
 
 // The first bytes of a file, by the layer that SQLite opens files with: a descriptor of anybody else's, when it is closed,

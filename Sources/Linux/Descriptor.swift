@@ -25,6 +25,48 @@ public struct Descriptor: ~Copyable, Sendable {
         self.init(number, name: path)
     }
 
+    /// Opens a file by its own name: a symbolic link is not followed, and a pipe is not waited for. What was opened is looked at
+    /// before anything of it is changed.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - flags: as of the system's call.
+    ///   - mode: who may do what with a file that is made, whatever the umask of the process.
+    ///   - flaw: what speaks against the file; by default, what speaks against relying on it.
+    /// - Throws: ``OpeningError``.
+    public static func checked(
+        _ path: String, _ flags: Int32, mode: UInt32 = 0o600, flaw: (FileStatus) -> FileFlaw? = { $0.flaw() }
+    ) throws(OpeningError) -> Descriptor {
+        let file = try naming(path) { () throws(SystemError) in
+            try openedOrMade(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode)
+        }
+        let found = try naming(path) { () throws(SystemError) in try file.status() }
+        if let flaw = flaw(found) { throw .flaw(flaw, path) }
+        if flags & O_TRUNC != 0 { try naming(path) { () throws(SystemError) in try file.truncate(to: 0) } }
+        return file
+    }
+
+    private static func naming<Result: ~Copyable>(
+        _ path: String, _ body: () throws(SystemError) -> Result
+    ) throws(OpeningError) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw OpeningError(error, path)
+        }
+    }
+
+    private static func openedOrMade(_ path: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> Descriptor {
+        do throws(SystemError) {
+            return try Descriptor(opening: path, flags & ~(O_CREAT | O_EXCL | O_TRUNC))
+        } catch {
+            guard error.code == ENOENT, flags & O_CREAT != 0 else { throw error }
+        }
+        // One that somebody else has made meanwhile is an error.
+        let file = try Descriptor(opening: path, flags | O_EXCL, mode: mode)
+        guard fchmod(file.number, mode) == 0 else { throw SystemError("say who may use \(path)") }
+        return file
+    }
+
     deinit { close(number) }
 
     /// An eventfd, which no other program inherits, and which never waits.

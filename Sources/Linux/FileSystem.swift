@@ -12,6 +12,8 @@ public struct FileStatus: Sendable {
 
     /// Whether it is a file or a folder.
     public let kind: Kind
+    /// Whether it is a symbolic link itself, which was not followed. Its kind is `other`.
+    public let isLink: Bool
     /// In bytes.
     public let size: Int
     /// How many names it has.
@@ -34,6 +36,7 @@ public struct FileStatus: Sendable {
             case S_IFDIR: .folder
             default: .other
             }
+        isLink = status.st_mode & S_IFMT == S_IFLNK
         size = Int(status.st_size)
         links = Int(status.st_nlink)
         device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -50,6 +53,12 @@ public enum FileSystem {
     public static func status(of path: String) -> FileStatus? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
+    }
+
+    /// What has a name, nil where nothing has it. A symbolic link is not followed.
+    public static func status(ofName path: String) -> FileStatus? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
     /// Whether something is at a path.

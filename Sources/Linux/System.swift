@@ -45,6 +45,9 @@ public enum System {
         }
     }
 
+    /// How much memory this machine has, in bytes.
+    public static var memoryBytes: Int { max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE))) }
+
     /// How many descriptors this process may have open, and how far it may raise that; nil where the system does not say.
     public static var descriptorLimit: (soft: Int, hard: Int)? {
         var limit = rlimit()

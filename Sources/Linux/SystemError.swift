@@ -18,6 +18,11 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.hint = hint
     }
 
+    /// The error of a file that was opened and is not used.
+    init(_ operation: String, _ flaw: FileFlaw, _ path: String) {
+        self.init(operation, code: EPERM, hint: "it \(flaw.text); \(flaw.remedy(path))")
+    }
+
     /// The error of the call that has just failed on this thread.
     init(_ operation: String) { self.init(operation, code: errno) }
 

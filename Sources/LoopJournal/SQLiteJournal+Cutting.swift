@@ -29,6 +29,7 @@ extension SQLiteJournal {
                 .readOnly, operation: operation, reason: "there is no file \(path)",
                 remedy: "give the path of a journal")
         }
+        try checkFiles(paths)
         let lock = try OwnerLock(paths.lock, whileLocked: nil)
         var report: [String] = []
         try finishCut(paths, disk, report: &report)
@@ -52,6 +53,8 @@ extension SQLiteJournal {
     /// Puts a replacement that is complete into its place.
     static func finishCut(_ paths: JournalPaths, _ disk: Disk, report: inout [String]) throws(JournalError) {
         guard disk.exists(paths.replacement) else { return }
+        // It takes the journal's place, so it must be what the journal must be.
+        try checkFiles(JournalPaths(paths.replacement))
         if disk.exists(paths.file) { try disk.rename(paths.file, to: paths.damaged.file) }
         // A log is never left next to a file to which it does not belong.
         if disk.exists(paths.log) { try disk.rename(paths.log, to: paths.damaged.log) }
@@ -65,8 +68,10 @@ extension SQLiteJournal {
     private static func makeReplacement(
         _ paths: JournalPaths, after seq: Seq, newHistory: History, at time: WallTime
     ) throws(JournalError) {
+        let files = try checkFiles(paths)
         let source = try JournalFile(paths.file, .write, system: nil)
         try source.checkVersion(paths.file)
+        try source.checkIsOne(of: files)
         let loop = try source.metaText("loop") ?? ""
         try source.checkIdentity(paths.file, loop: loop)
         let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)

@@ -1,4 +1,5 @@
 public import LoopCluster
+internal import Linux
 internal import LoopCore
 public import LoopWire
 internal import SQLite
@@ -50,14 +51,19 @@ extension SQLiteJournal {
     ) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = layer.disk
+        try checkFiles(paths)
         try refuseOtherFiles(paths)
         let lock = try OwnerLock(paths.lock, whileLocked: whileLocked)
         var report: [String] = []
         try finishCut(paths, disk, report: &report)
-        let existed = disk.exists(path)
+        // Who had the lock may have changed them.
+        let files = try checkFiles(paths)
+        let existed = files.exist
         let log = LogInspection(try disk.rewrite(paths.log))
         let file = try JournalFile(path, .create, system: layer.sqlite)
         let isNew = try file.isEmpty()
+        try file.checkIsOne(of: files)
+        if let warning = files.warning { report.append(warning) }
         if !isNew { try file.check(path, loop: loop) }
         try file.prepare(isNew: isNew, layer, durability: durability)
         if isNew { try file.create(loop: loop, history: newHistory) }
@@ -85,11 +91,12 @@ extension SQLiteJournal {
     public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = Disk()
-        guard disk.exists(path) else {
+        guard FileSystem.status(ofName: path) != nil else {
             throw JournalError(
                 .readOnly, operation: "be read", reason: "there is no file \(path)",
                 remedy: "give the path of a journal")
         }
+        let files = try naming("be read") { () throws(OpeningError) in try DatabaseFiles(path, for: .reading) }
         try refuseOtherFiles(paths)
         if disk.exists(paths.replacement) {
             throw JournalError(
@@ -98,12 +105,13 @@ extension SQLiteJournal {
         }
         let log = OwnerLock.isFree(paths.lock) ? LogInspection(try disk.read(paths.log) ?? []) : nil
         let file = try JournalFile.forReading(paths)
+        try file.checkIsOne(of: files)
         try file.checkVersion(path)
         let loop = try file.metaText("loop") ?? ""
         try file.checkIdentity(path, loop: loop)
         let base = try file.base()
         let tail = try file.tail(after: base)
-        var report: [String] = []
+        var report = files.warning.map { [$0] } ?? []
         do throws(JournalError) {
             if let log { try file.judge(log, tail, loop: loop, path: path, report: &report) }
         } catch {
@@ -116,6 +124,18 @@ extension SQLiteJournal {
                 hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
                 folder: SnapshotFolder(path: paths.snapshots, disk: disk), checkpointPages: .max, base: base,
                 tail: tail, report: report, lock: nil))
+    }
+
+    /// Refuses files that others may change, and names that lead elsewhere, before anything is changed.
+    @discardableResult
+    static func checkFiles(_ paths: JournalPaths) throws(JournalError) -> DatabaseFiles {
+        try naming("be opened") { () throws(OpeningError) in
+            let files = try DatabaseFiles(paths.file, for: .writing)
+            if let flaw = FileSystem.status(ofName: paths.snapshots)?.flawOfFolder() {
+                throw .flaw(flaw, paths.snapshots)
+            }
+            return files
+        }
     }
 
     /// A file that is no database at all is refused before anything is made next to it.

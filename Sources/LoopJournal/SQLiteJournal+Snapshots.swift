@@ -14,8 +14,8 @@ extension SQLiteJournal {
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
         let file = try readable("list the snapshots")
         if isReadOnly { try refresh() }
-        // What a snapshot does not cover must still be there.
-        return try file.snapshots().filter { $0.position >= base.position }
+        // What a snapshot does not cover must still be there, and what it covers was appended before it.
+        return try file.snapshots().filter { $0.position >= base.position && $0.position <= position }
     }
 
     /// Reads the bytes of a snapshot and checks them.

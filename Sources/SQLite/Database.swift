@@ -1,10 +1,14 @@
 // Unsafe: the connection and its counter of pages are freed once, in `deinit`; SQLite keeps no other pointer of a call.
 
 internal import CSQLite
+internal import Glibc
 
 /// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
 /// Closing keeps the write-ahead log, unless ``removesLogAtClose()`` was called.
+///
+/// The file is not trusted. Its triggers, views and functions do not run, its pages are checked as they are read, and no value
+/// in it is longer than ``valueBytesMax``.
 @safe public struct Database: ~Copyable {
     /// The ways to open a database.
     public enum Access: Equatable, Sendable {
@@ -29,10 +33,16 @@ internal import CSQLite
         case truncate
     }
 
+    /// The longest text, blob or row, in bytes. A longer one is an error of the kind `tooLarge`.
+    public static let valueBytesMax = 512 << 20
+
     let raw: OpaquePointer
     private let pages: UnsafeMutablePointer<Int32>
 
-    /// Opens the file.
+    /// Opens the file. A symbolic link of that name is not followed; links among the folders above it are.
+    ///
+    /// Only this user may read and write a file that is made, whatever the umask of the process. The files that SQLite makes
+    /// next to a database can be read and written by those who can read and write the database.
     /// - Parameters:
     ///   - path: a path of the file system; never a URI.
     ///   - access: whether to read, write or make the file.
@@ -40,15 +50,18 @@ internal import CSQLite
     /// - Throws: ``SQLiteError`` if the file cannot be opened or made. SQLite reads it with the first statement, so a
     ///   file that is not a database is noticed only then.
     public init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
-        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let file = Self.withoutLinks(path)
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
         switch access {
-        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .create:
+            flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            Self.makeFile(file)
         case .write: flags |= SQLITE_OPEN_READWRITE
         case .read, .readUnchanging: flags |= SQLITE_OPEN_READONLY
         }
         // As a URI whatever the path, so that no byte of it is taken for a parameter.
         flags |= SQLITE_OPEN_URI
-        let name = Self.uri(path) + (access == .readUnchanging ? "?immutable=1" : "")
+        let name = Self.uri(file) + (access == .readUnchanging ? "?immutable=1" : "")
         var opened: OpaquePointer?
         let result = unsafe sqlite3_open_v2(name, &opened, flags, system)
         guard result == SQLITE_OK, let opened = unsafe opened else {
@@ -58,9 +71,13 @@ internal import CSQLite
             unsafe sqlite3_close_v2(opened)
             throw error
         }
+        let defence = unsafe loop_sqlite_defend(opened, Int32(Self.valueBytesMax))
+        guard defence == SQLITE_OK else {
+            unsafe sqlite3_close_v2(opened)
+            throw SQLiteError("open \(path)", code: defence)
+        }
         unsafe raw = opened
         unsafe loop_sqlite_keep_log(raw, 1)
-        unsafe loop_sqlite_defend(raw)
         unsafe pages = .allocate(capacity: 1)
         unsafe pages.initialize(to: 0)
         unsafe loop_sqlite_watch_log(raw, pages)
@@ -138,6 +155,15 @@ internal import CSQLite
         return frames == done
     }
 
+    /// Whether the name that the file was opened by leads to another file now, or to none.
+    /// - Throws: ``SQLiteError`` if the file system layer cannot say it.
+    public borrowing func hasMoved() throws(SQLiteError) -> Bool {
+        var moved: Int32 = 0
+        let result = unsafe sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+        guard result == SQLITE_OK else { throw failure(result, "look at the file") }
+        return moved != 0
+    }
+
     /// Makes closing move the log into the file and remove it, if this is the last connection and all of that
     /// succeeds.
     public borrowing func removesLogAtClose() { unsafe loop_sqlite_keep_log(raw, 0) }
@@ -155,6 +181,27 @@ internal import CSQLite
         return unsafe SQLiteError(
             operation, code: code, systemCode: isOfTheSystem ? sqlite3_system_errno(raw) : 0,
             text: String(cString: sqlite3_errmsg(raw)))
+    }
+
+    /// Makes an empty file for this user alone, if there is none: SQLite's own would be for all users. What fails here fails
+    /// there too.
+    private static func makeFile(_ path: String) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        // The umask may have taken away what the owner needs.
+        fchmod(file, 0o600)
+        close(file)
+    }
+
+    /// The path with its folder's links resolved: SQLite refuses a path that has a link anywhere.
+    private static func withoutLinks(_ path: String) -> String {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard let resolved = unsafe realpath(folder, nil) else { return path }
+        defer { unsafe free(resolved) }
+        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        let found = unsafe String(cString: resolved)
+        return (found == "/" ? "" : found) + "/" + name
     }
 
     /// The path as a `file:` URI: everything but letters, digits and a few marks is escaped.

@@ -19,6 +19,8 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         case corrupt
         /// The file is not a SQLite database.
         case notADatabase
+        /// A value, or a row, has more than ``Database/valueBytesMax`` bytes.
+        case tooLarge
         /// Any other error: misuse by the caller, or no memory.
         case other
     }
@@ -53,6 +55,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: return .busy
         case SQLITE_CORRUPT: return .corrupt
         case SQLITE_NOTADB, SQLITE_FORMAT: return .notADatabase
+        case SQLITE_TOOBIG: return .tooLarge
         case SQLITE_IOERR, SQLITE_CANTOPEN:
             // The result code says which call failed; the system says why.
             switch systemCode {

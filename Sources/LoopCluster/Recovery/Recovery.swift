@@ -72,9 +72,15 @@ public struct Recovery<Definition: LoopDefinition> {
     ) throws {
         for entry in try journal.snapshots() where limit.map({ entry.seq <= $0 }) ?? true {
             do {
-                core = try JournaledState(
+                let restored = try JournaledState(
                     restoring: journal.content(of: entry), definition: definition, coder: coder,
                     ignoresArguments: ignoresArguments)
+                guard restored.position == entry.position, restored.seq == entry.seq else {
+                    throw SnapshotError.corrupt(
+                        "it is of record \(restored.position), seq \(restored.seq), and is listed for record \(entry.position)"
+                    )
+                }
+                core = restored
                 snapshot = entry
                 return
             } catch let error as JournalError where error.kind == .corrupt {

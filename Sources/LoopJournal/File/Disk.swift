@@ -25,8 +25,13 @@ package struct Disk: Sendable {
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
-    /// Writes a file and brings it to the disk. What was there is replaced.
+    /// The largest file that is read: a larger one does not fit into the memory of this machine.
+    static let fileBytesMax = max(1 << 30, System.memoryBytes / 2)
+
+    /// Writes a file for this user alone, and brings it to the disk. What was there is replaced.
     func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
+        // Not what is there under another name, too.
+        try remove(path)
         try write(bytes, to: path, O_CREAT | O_TRUNC)
     }
 
@@ -42,8 +47,10 @@ package struct Disk: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to path: String, _ flags: Int32) throws(JournalError) {
-        let file = try naming("write \(path)") { () throws(SystemError) in
-            let file = try Descriptor(opening: path, O_WRONLY | flags)
+        let file = try naming("write \(path)") { () throws(OpeningError) in
+            try Descriptor.checked(path, O_WRONLY | flags)
+        }
+        try naming("write \(path)") { () throws(SystemError) in
             var (done, isOnItsWay) = (0, 0)
             while done < bytes.count {
                 done += try file.write(bytes, done..<min(done + Self.chunkBytes, bytes.count), at: done)
@@ -54,7 +61,6 @@ package struct Disk: Sendable {
                 }
                 BackgroundWork.giveWay()
             }
-            return file
         }
         observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
         try naming("sync \(path)") { () throws(SystemError) in try file.sync() }
@@ -68,13 +74,43 @@ package struct Disk: Sendable {
     }
 
     /// The bytes of a file, or the first of them; nil where there is none.
+    /// - Throws: `JournalError`, of the kind `corrupt` if there are more than ``fileBytesMax``.
     func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
-        do throws(SystemError) {
-            let file = try Descriptor(opening: path, O_RDONLY)
-            // Shorter than it was a moment ago: the caller's checksum says so.
-            return try file.bytes(atMost: min(file.status().size, limit))
+        try reading(path) { file, size throws(JournalError) in
+            try bytes(of: file, min(size, limit), path)
+        }
+    }
+
+    /// Looks at a file that may have any other names; nil where there is none.
+    /// - Parameter body: is given the file, and its size in bytes.
+    func reading<Result>(
+        _ path: String, _ body: (borrowing Descriptor, Int) throws(JournalError) -> Result
+    ) throws(JournalError) -> Result? {
+        guard let file = try opened(path) else { return nil }
+        let size = try naming("read \(path)") { () throws(SystemError) in try file.status().size }
+        return try body(file, size)
+    }
+
+    private func opened(_ path: String) throws(JournalError) -> Descriptor? {
+        do throws(OpeningError) {
+            return try Descriptor.checked(path, O_RDONLY) { $0.kind == .file ? nil : .noFile }
         } catch {
-            if error.code == ENOENT { return nil }
+            if case .system(let error) = error, error.code == ENOENT { return nil }
+            throw .opening("read \(path)", error)
+        }
+    }
+
+    /// So many first bytes. If the file is shorter than it was a moment ago, so is the result: the caller's checksum says so.
+    func bytes(of file: borrowing Descriptor, _ count: Int, _ path: String) throws(JournalError) -> [UInt8] {
+        guard count <= Self.fileBytesMax else {
+            throw JournalError(
+                .corrupt, operation: "read \(path)",
+                reason: "it has \(count) bytes, and a process on this machine reads at most \(Self.fileBytesMax)",
+                remedy: JournalError.Kind.corrupt.remedy)
+        }
+        do throws(SystemError) {
+            return try file.bytes(atMost: count)
+        } catch {
             throw .system("read \(path)", error.code)
         }
     }
@@ -103,7 +139,7 @@ package struct Disk: Sendable {
     /// the locks that this process has on it.
     func removeInSteps(_ path: String) throws(JournalError) {
         // While it is open its name alone is removed.
-        let file = try? Descriptor(opening: path, O_WRONLY | O_NONBLOCK)
+        let file = try? Descriptor.checked(path, O_WRONLY)
         try remove(path)
         guard case .some(let file) = file, let status = try? file.status(), status.links == 0 else { return }
         // Down to nothing: a child of this process that has not called exec yet may hold the file too, and with it the room.
@@ -115,8 +151,9 @@ package struct Disk: Sendable {
         }
     }
 
-    /// Removes a folder and the files in it.
+    /// Removes a folder and the files in it; of a link to a folder, the link.
     func removeFolder(_ path: String) throws(JournalError) {
+        if FileSystem.status(ofName: path)?.isLink == true { return try remove(path) }
         for name in try names(in: path) { try remove(path + "/" + name) }
         do throws(SystemError) {
             try FileSystem.removeFolder(path)
@@ -128,7 +165,7 @@ package struct Disk: Sendable {
 
     func makeFolder(_ path: String) throws(JournalError) {
         do throws(SystemError) {
-            try FileSystem.makeFolder(path)
+            try FileSystem.makeFolder(path, mode: 0o700)
         } catch {
             if error.code == EEXIST { return }
             throw .system("make the folder \(path)", error.code)

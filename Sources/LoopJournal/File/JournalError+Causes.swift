@@ -33,6 +33,16 @@ extension JournalError {
         return JournalError(kind, operation: operation, reason: SystemError(operation, code: code).text, remedy: remedy)
     }
 
+    /// A file could not be opened, or is not to be used.
+    static func opening(_ operation: String, _ error: OpeningError) -> JournalError {
+        switch error {
+        case .system(let error): .system(operation, error.code)
+        case .flaw(let flaw, let path):
+            JournalError(
+                .foreign, operation: operation, reason: "\(path) \(flaw.text)", remedy: flaw.remedy(path))
+        }
+    }
+
     /// SQLite refused something.
     static func sqlite(_ operation: String, _ error: SQLiteError) -> JournalError {
         let kind: Kind =
@@ -41,7 +51,7 @@ extension JournalError {
             case .denied: .readOnly
             case .disk, .other: .failedDisk
             case .busy: .locked
-            case .corrupt: .corrupt
+            case .corrupt, .tooLarge: .corrupt
             case .notADatabase: .foreign
             }
         return JournalError(kind, operation: operation, reason: error.reason, remedy: kind.remedy)
@@ -56,6 +66,17 @@ func naming<Result: ~Copyable>(
         return try body()
     } catch {
         throw .sqlite(operation, error)
+    }
+}
+
+/// Runs `body`, and says of a file that cannot be opened there what was being done.
+func naming<Result: ~Copyable>(
+    _ operation: String, _ body: () throws(OpeningError) -> Result
+) throws(JournalError) -> Result {
+    do throws(OpeningError) {
+        return try body()
+    } catch {
+        throw .opening(operation, error)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Linux
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
@@ -10,6 +11,22 @@ final class JournalFile {
     static let applicationID: Int64 = 0x4c6f_6f70
     /// The version of the schema, in the header of the file.
     static let version: Int64 = 1
+
+    /// The tables, exactly.
+    static let schema = Schema([
+        "meta": "CREATE TABLE meta(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+        "batches": """
+        CREATE TABLE batches(
+            first_position INTEGER PRIMARY KEY, last_position INTEGER NOT NULL,
+            first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL,
+            length INTEGER NOT NULL, checksum INTEGER NOT NULL, records BLOB NOT NULL) STRICT
+        """,
+        "snapshots": """
+        CREATE TABLE snapshots(
+            position INTEGER PRIMARY KEY, seq INTEGER NOT NULL, fingerprint INTEGER NOT NULL,
+            file TEXT NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT
+        """,
+    ])
 
     private let database: Database
     private var insertion: KeptStatement?
@@ -46,24 +63,30 @@ final class JournalFile {
                 reason: "\(path) has version \(version) of the journal's schema, this program knows \(Self.version)",
                 remedy: "use the program that wrote it, or choose another file: --journal FILE")
         }
+        let difference = try naming("be opened") { () throws(SQLiteError) in try Self.schema.difference(in: database) }
+        if let difference {
+            throw JournalError(
+                .foreign, operation: "be opened", reason: "\(path) has not the tables of a journal: \(difference)",
+                remedy: JournalError.Kind.foreign.remedy)
+        }
+    }
+
+    /// Refuses a file that has taken the place of the one that was looked at before.
+    func checkIsOne(of files: borrowing DatabaseFiles) throws(JournalError) {
+        let hasMoved = try naming("be opened") { () throws(SQLiteError) in try database.hasMoved() }
+        do throws(OpeningError) {
+            try files.checkAgain(hasMoved: hasMoved)
+        } catch {
+            throw .opening("be opened", error)
+        }
     }
 
     func create(loop: String, history: History) throws(JournalError) {
         try naming("be made") { () throws(SQLiteError) in
             try database.transaction { () throws(SQLiteError) in
+                for table in Self.schema.statements { try database.execute(table) }
                 try database.execute(
-                    """
-                    CREATE TABLE meta(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
-                    CREATE TABLE batches(
-                        first_position INTEGER PRIMARY KEY, last_position INTEGER NOT NULL,
-                        first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL,
-                        length INTEGER NOT NULL, checksum INTEGER NOT NULL, records BLOB NOT NULL) STRICT;
-                    CREATE TABLE snapshots(
-                        position INTEGER PRIMARY KEY, seq INTEGER NOT NULL, fingerprint INTEGER NOT NULL,
-                        file TEXT NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
-                    PRAGMA application_id = \(Self.applicationID);
-                    PRAGMA user_version = \(Self.version);
-                    """)
+                    "PRAGMA application_id = \(Self.applicationID); PRAGMA user_version = \(Self.version)")
                 try setText("loop", loop)
                 try set("history", Int64(bitPattern: history.value))
                 try set("identity", Self.identity(loop, history))
@@ -101,6 +124,9 @@ final class JournalFile {
 
     // MARK: Meta
 
+    /// No text in `meta` is longer, in characters: one that is longer was not written by this program, and is read in part.
+    private static let textMax = 1000
+
     func meta(_ name: String) throws(JournalError) -> Int64? {
         try naming("be read") { () throws(SQLiteError) in
             try database.integer("SELECT value FROM meta WHERE name = '\(name)'")
@@ -109,7 +135,7 @@ final class JournalFile {
 
     func metaText(_ name: String) throws(JournalError) -> String? {
         try naming("be read") { () throws(SQLiteError) in
-            try database.text("SELECT value FROM meta WHERE name = '\(name)'")
+            try database.text("SELECT substr(value, 1, \(Self.textMax)) FROM meta WHERE name = '\(name)'")
         }
     }
 

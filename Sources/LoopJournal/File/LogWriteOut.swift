@@ -14,7 +14,7 @@ struct LogWriteOut: ~Copyable {
     private static var pagesMax: Int { Disk.stepBytes / FileLayer().pageBytes }
 
     /// - Parameter path: of a log that is there; without one nothing is done.
-    init(_ path: String) { log = try? Descriptor(opening: path, O_RDONLY) }
+    init(_ path: String) { log = try? Descriptor.checked(path, O_RDONLY) }
 
     /// Takes notice of how many pages the log has now. Waits for nothing; an error is told by the sync that comes later.
     mutating func log(hasPages count: Int) {

@@ -14,8 +14,9 @@ struct OwnerLock: ~Copyable {
     /// - Parameter whileLocked: called before each new try, with the error that a caller that does not wait would get;
     ///   returns whether to go on waiting. Nil does not wait.
     init(_ path: String, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {
-        let lock = try naming("open its lock \(path)") { () throws(SystemError) in
-            try Descriptor(opening: path, O_RDWR | O_CREAT)
+        // Looked at before it is cut to length 0: its name may lead to any file.
+        let lock = try naming("open its lock \(path)") { () throws(OpeningError) in
+            try Descriptor.checked(path, O_RDWR | O_CREAT)
         }
         while let code = Self.refusal(of: lock, LOCK_EX) {
             var error = JournalError.system("lock \(path)", code)
@@ -42,7 +43,13 @@ struct OwnerLock: ~Copyable {
 
     /// Whether nobody writes at this moment. For tools that look at a journal at rest.
     static func isFree(_ path: String) -> Bool {
-        guard let lock = try? Descriptor(opening: path, O_RDONLY) else { return true }
+        let lock: Descriptor
+        do throws(OpeningError) {
+            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
+        } catch {
+            // Where it cannot be asked, somebody may have it.
+            return FileSystem.status(ofName: path) == nil
+        }
         guard refusal(of: lock, LOCK_SH) == nil else { return false }
         flock(lock.number, LOCK_UN)
         return true

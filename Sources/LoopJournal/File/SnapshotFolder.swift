@@ -15,6 +15,17 @@ struct SnapshotFolder: Sendable {
         return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
+    /// Whether a snapshot may have that name, or had it while it was written.
+    private static func isName(_ name: String) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...20).contains(parts[0].count) else { return false }
+        let (digits, hexadecimal) = (Set("0123456789".utf8), Set("0123456789abcdef".utf8))
+        let ending = parts[1].dropFirst(8)
+        return parts[0].allSatisfy(digits.contains) && parts[1].count >= 8
+            && parts[1].prefix(8).allSatisfy(hexadecimal.contains)
+            && (ending.isEmpty || ending.elementsEqual(".new".utf8))
+    }
+
     /// What it stands for is under its checksum as well as its bytes.
     private static func sum(_ entry: SnapshotEntry, _ bytes: [UInt8]) -> UInt32 {
         var sum = Checksum()
@@ -50,14 +61,23 @@ struct SnapshotFolder: Sendable {
         let file = path + "/" + Self.name(entry)
         let operation = "read the snapshot of seq \(entry.seq)"
         let remedy = "start from the snapshot before it, or from the records"
-        guard let bytes = try disk.read(file) else {
-            throw JournalError(.corrupt, operation: operation, reason: "\(file) is not there", remedy: remedy)
+        let found: [UInt8]?
+        do throws(JournalError) {
+            // Before any memory is taken for it: what it says of its size decides nothing.
+            found = try disk.reading(file) { descriptor, size throws(JournalError) in
+                guard size == entry.byteCount else {
+                    throw JournalError(
+                        .corrupt, operation: operation,
+                        reason: "\(file) has \(size) bytes instead of \(entry.byteCount)", remedy: remedy)
+                }
+                return try disk.bytes(of: descriptor, size, file)
+            }
+        } catch {
+            guard error.kind == .foreign else { throw error }
+            throw JournalError(.corrupt, operation: operation, reason: error.reason, remedy: remedy)
         }
-        guard bytes.count == entry.byteCount else {
-            throw JournalError(
-                .corrupt, operation: operation,
-                reason: "\(file) has \(bytes.count) bytes instead of \(entry.byteCount)",
-                remedy: remedy)
+        guard let bytes = found else {
+            throw JournalError(.corrupt, operation: operation, reason: "\(file) is not there", remedy: remedy)
         }
         guard Self.sum(entry, bytes) == entry.checksum else {
             throw JournalError(
@@ -67,11 +87,12 @@ struct SnapshotFolder: Sendable {
         return bytes
     }
 
-    /// Removes what is no snapshot of the journal: left by a process that ended while it wrote one.
+    /// Removes what is no snapshot of the journal: left by a process that ended while it wrote one. A file of another name is not
+    /// the journal's, and stays.
     /// - Returns: the names.
     func removeOthers(than entries: [SnapshotEntry]) throws(JournalError) -> [String] {
         let kept = Set(entries.map(Self.name))
-        let others = try disk.names(in: path).filter { !kept.contains($0) }
+        let others = try disk.names(in: path).filter { Self.isName($0) && !kept.contains($0) }
         for name in others { try disk.remove(path + "/" + name) }
         return others
     }

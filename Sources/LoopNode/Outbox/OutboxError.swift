@@ -1,9 +1,10 @@
+import Linux
 import SQLite
 
 /// Why a sender's events cannot be kept in its file, or read from it.
-struct OutboxError: Error, Equatable, CustomStringConvertible {
+package struct OutboxError: Error, Equatable, CustomStringConvertible {
     /// What, with which file, and what to do, in one line.
-    let description: String
+    package let description: String
 
     init(_ path: String, _ error: SQLiteError) {
         description =
@@ -14,10 +15,13 @@ struct OutboxError: Error, Equatable, CustomStringConvertible {
             case .denied:
                 "the outbox \(path) cannot be opened or written: \(error.reason); name another by --outbox FILE"
             case .notADatabase: "\(path) is no outbox: \(error.reason); name another by --outbox FILE"
-            case .corrupt: Self.damaged(path, error.reason)
+            case .corrupt, .tooLarge: Self.damaged(path, error.reason)
             case .disk, .other: "the outbox \(path) failed: \(error)"
             }
     }
+
+    /// The file cannot be opened, or is not this user's alone.
+    init(_ error: OpeningError) { description = "the outbox cannot be used: \(error)" }
 
     /// The file is a database, and yet says what cannot be.
     init(damaged path: String, _ why: String) { description = Self.damaged(path, why) }

@@ -153,7 +153,9 @@ enum RecordingLayer {
     ) -> Int32 {
         file.pointee.pMethods = nil
         let name = path.map { String(cString: $0) } ?? ""
-        let existed = access(name, F_OK) == 0
+        // A database is made empty, for its user alone, before SQLite opens it.
+        var status = stat()
+        let existed = stat(name, &status) == 0 && status.st_size > 0
         let result = standard.pointee.xOpen(standard, path, real(file), flags, outFlags)
         guard result == SQLITE_OK else { return result }
         let isLog = flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0

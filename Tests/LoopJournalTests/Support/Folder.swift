@@ -21,6 +21,8 @@ final class Folder {
 
     func write(_ bytes: [UInt8], to name: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
+        // Whatever the umask.
+        chmod(path + "/" + name, 0o600)
     }
 
     func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path + "/" + name) }

@@ -1,0 +1,87 @@
+package import Linux
+internal import SQLite
+
+/// The files of a database, looked at before SQLite opens them and after.
+///
+/// SQLite opens files by their names, and takes what it finds next to a database for parts of it: a log, or a journal to roll back.
+/// So all of them must be files of the same user. The database is held while SQLite opens it; afterwards its name must still lead
+/// to the file that was held, and SQLite's file must be the one of that name.
+package struct DatabaseFiles: ~Copyable {
+    /// What the database is opened for.
+    package enum Purpose: Sendable {
+        /// What is in the files is relied on: they belong to this process's user or to root, and nobody else may write to them.
+        case writing
+        /// What is in the files is shown.
+        case reading
+    }
+
+    private let path: String
+    private let purpose: Purpose
+    private let held: HeldFile?
+
+    /// - Throws: `OpeningError` if something speaks against a file that is there.
+    package init(_ path: String, for purpose: Purpose) throws(OpeningError) {
+        let found = try Self.hold(path)
+        try Self.check(path, purpose)
+        self.path = path
+        self.purpose = purpose
+        held = found
+    }
+
+    private static func hold(_ path: String) throws(OpeningError) -> HeldFile? {
+        do throws(SystemError) {
+            return try HeldFile.at(path)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Whether the database was there.
+    package var exist: Bool {
+        switch held {
+        case .some: true
+        case nil: false
+        }
+    }
+
+    /// To be called when SQLite has begun to read: what it has opened must be what was found.
+    /// - Parameter hasMoved: whether the file that SQLite has opened has another name by now, or none.
+    package func checkAgain(hasMoved: Bool) throws(OpeningError) {
+        try Self.check(path, purpose)
+        let isSame =
+            switch held {
+            case .some(let held): held.isStill(path)
+            case nil: true
+            }
+        if hasMoved || !isSame { throw .flaw(.replaced, path) }
+    }
+
+    private static func check(_ path: String, _ purpose: Purpose) throws(OpeningError) {
+        let status = FileSystem.status(ofName: path)
+        if let status { try refuse(purpose == .writing ? status.flaw() : status.flawToRead, path) }
+        for ending in ["-wal", "-shm", "-journal"] {
+            guard let part = FileSystem.status(ofName: path + ending) else { continue }
+            switch purpose {
+            case .writing: try refuse(part.flaw(), path + ending)
+            // They are parts of one thing only if they are of one user.
+            case .reading:
+                try refuse(part.flawToRead ?? part.flawOfOwner(user: status?.owner ?? part.owner), path + ending)
+            }
+        }
+    }
+
+    private static func refuse(_ flaw: FileFlaw?, _ path: String) throws(OpeningError) {
+        if let flaw { throw .flaw(flaw, path) }
+    }
+
+    /// A line for people where other users may change what is in the database.
+    package var warning: String? {
+        if let flaw = FileSystem.status(ofName: path)?.flawOfPermissions {
+            return "\(path) \(flaw.text); \(flaw.remedy(path))"
+        }
+        let folder = Disk.folder(of: path)
+        guard let status = FileSystem.status(of: folder), status.permissions & 0o1002 == 0o002 else { return nil }
+        let mode = String(status.permissions, radix: 8)
+        return "other users can replace files in \(folder) (mode \(mode)), such as \(path): chmod o-w \(folder)"
+    }
+}
