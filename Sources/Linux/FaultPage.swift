@@ -22,11 +22,18 @@ internal import Glibc
     ///   - name: how errors call it: `the crash note PATH`.
     ///   - byteCount: how large the file becomes.
     ///   - faultOffset: where the 8 bytes are that a fault is written to: the signal, and the thread.
-    /// - Throws: ``SystemError``.
+    /// - Throws: ``SystemError``, also where the file is not this user's alone: whoever else can make it shorter could end this
+    ///   process.
     public init(_ path: String, name: String, byteCount: Int, faultOffset: Int) throws(SystemError) {
-        let number = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard number >= 0 else { throw SystemError("open \(name)") }
-        let file = Descriptor(number, name: name)
+        let file: Descriptor
+        do throws(OpeningError) {
+            file = try Descriptor.checked(path, O_RDWR | O_CREAT)
+        } catch {
+            switch error {
+            case .system(let error): throw SystemError("open \(name)", code: error.code)
+            case .flaw(let flaw, _): throw SystemError("use \(name)", flaw, path)
+            }
+        }
         // The whole page is there before it is mapped: a store into a hole of a full disk would end the process.
         var size = try file.status().size
         let zeros = [UInt8](repeating: 0, count: byteCount)

@@ -1,14 +1,16 @@
 import CBOR
-import LoopCluster
-import LoopCore
-import LoopWire
+import Linux
+package import LoopCluster
+package import LoopCore
+import LoopJournal
+package import LoopWire
 import SQLite
 
 /// A sender's stream on disk, so that it outlives the sender's process. One process at a time has it; one thread's own.
 ///
 /// What is committed is synced: an entry is in the file before it leaves (protocol, section 7). Entries whose outcome is
 /// known are deleted with the next commit that has another reason, or a little later.
-final class OutboxFile {
+package final class OutboxFile {
     /// "LoOb" in the header of the file.
     static let applicationID: Int64 = 0x4c6f_4f62
     /// The version of the schema, in the header of the file.
@@ -20,9 +22,9 @@ final class OutboxFile {
 
     let path: String
     /// The loop that the stream is for; empty until it is known.
-    private(set) var loop = ""
+    package private(set) var loop = ""
     /// Names the inbox of the sender that has the session.
-    private(set) var peer: PeerID
+    package private(set) var peer: PeerID
     /// What the file holds, without its entries.
     private(set) var head = PeerStream()
     /// The number of the newest entry that was ever written.
@@ -35,14 +37,12 @@ final class OutboxFile {
     private var update: Statement
 
     /// Opens the file, or makes it, and keeps other processes from it.
-    init(_ path: String) throws(OutboxError) {
+    package init(_ path: String) throws(OutboxError) {
         self.path = path
         // A peer without a session is somebody new: an earlier one of that name may have one at the reducer.
         peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
+        database = try Self.opened(path)
         do throws(SQLiteError) {
-            database = try Database(path, .create)
-            try database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            try Self.checkOwner(database)
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
                 throw SQLiteError("use a write-ahead log", code: 1, text: "the file system does not let it")
             }
@@ -60,26 +60,71 @@ final class OutboxFile {
         }
     }
 
-    private static func checkOwner(_ database: borrowing Database) throws(SQLiteError) {
-        let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
-        let owner = try database.integer("PRAGMA application_id") ?? 0
-        if tables == 0, owner == 0 { return }
+    /// The tables, exactly.
+    private static let schema = Schema([
+        "stream": """
+        CREATE TABLE stream (
+            one INTEGER PRIMARY KEY CHECK (one = 1), loop TEXT NOT NULL, peer_high INTEGER NOT NULL,
+            peer_low INTEGER NOT NULL, history INTEGER NOT NULL, epoch INTEGER NOT NULL,
+            nonce INTEGER NOT NULL, session INTEGER NOT NULL, base INTEGER NOT NULL,
+            settled INTEGER NOT NULL, offered INTEGER NOT NULL) STRICT
+        """,
+        "entry": "CREATE TABLE entry (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
+    ])
+
+    /// Opens a file that is new or an outbox, and that is this user's alone.
+    private static func opened(_ path: String) throws(OutboxError) -> Database {
+        let files = try checking { () throws(OpeningError) in try DatabaseFiles(path, for: .writing) }
+        let database = try naming(path) { () throws(SQLiteError) in
+            let database = try Database(path, .create)
+            try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            let tables = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
+            let owner = try database.integer("PRAGMA application_id") ?? 0
+            if tables != 0 || owner != 0 { try checkOwner(owner, database) }
+            return database
+        }
+        let hasMoved = try naming(path) { () throws(SQLiteError) in try database.hasMoved() }
+        try checking { () throws(OpeningError) in try files.checkAgain(hasMoved: hasMoved) }
+        return database
+    }
+
+    private static func checking<Result: ~Copyable>(
+        _ body: () throws(OpeningError) -> Result
+    ) throws(OutboxError) -> Result {
+        do throws(OpeningError) {
+            return try body()
+        } catch {
+            throw OutboxError(error)
+        }
+    }
+
+    private static func naming<Result: ~Copyable>(
+        _ path: String, _ body: () throws(SQLiteError) -> Result
+    ) throws(OutboxError) -> Result {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            throw OutboxError(path, error)
+        }
+    }
+
+    private static func checkOwner(_ owner: Int64, _ database: borrowing Database) throws(SQLiteError) {
         guard owner == applicationID, try database.integer("PRAGMA user_version") == version else {
             throw SQLiteError("open it", code: 26, text: "it is no outbox of this release")
+        }
+        if let difference = try schema.difference(in: database) {
+            throw SQLiteError("open it", code: 26, text: "it has not the tables of an outbox: \(difference)")
         }
     }
 
     private static func prepare(_ database: borrowing Database) throws(SQLiteError) {
         // Takes the lock, which is kept.
         try database.transaction { () throws(SQLiteError) in
+            if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 {
+                for table in schema.statements { try database.execute(table) }
+            }
             try database.execute(
                 """
-                CREATE TABLE IF NOT EXISTS stream (
-                    one INTEGER PRIMARY KEY CHECK (one = 1), loop TEXT NOT NULL, peer_high INTEGER NOT NULL,
-                    peer_low INTEGER NOT NULL, history INTEGER NOT NULL, epoch INTEGER NOT NULL,
-                    nonce INTEGER NOT NULL, session INTEGER NOT NULL, base INTEGER NOT NULL,
-                    settled INTEGER NOT NULL, offered INTEGER NOT NULL) STRICT;
-                CREATE TABLE IF NOT EXISTS entry (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
                 INSERT OR IGNORE INTO stream VALUES (1, '', 0, 0, 0, 0, 0, 0, 0, 0, 0);
                 PRAGMA application_id = \(applicationID);
                 PRAGMA user_version = \(version);
@@ -90,12 +135,13 @@ final class OutboxFile {
     // MARK: Reading
 
     /// What an earlier process left.
-    func load() throws(OutboxError) -> PeerStream {
+    package func load() throws(OutboxError) -> PeerStream {
         var stream = PeerStream()
         do throws(SQLiteError) {
             var row = try Statement(
                 """
-                SELECT loop, peer_high, peer_low, history, epoch, nonce, session, base, settled, offered FROM stream
+                SELECT substr(loop, 1, 1000), peer_high, peer_low, history, epoch, nonce, session, base, settled, offered
+                FROM stream
                 """, in: database)
             guard try row.step() else { throw SQLiteError("read it", code: 11, text: "its only row is gone") }
             loop = row.text(0) ?? ""
@@ -157,7 +203,7 @@ final class OutboxFile {
     /// - Parameters:
     ///   - loop: the loop's name, empty while it is not known.
     ///   - isLast: nothing follows, so that what could wait cannot.
-    func commit(
+    package func commit(
         _ machine: PeerMachine, loop name: String, at now: MonotonicTime, isLast: Bool
     ) throws(OutboxError) {
         let stream = machine.stream(after: last)

@@ -77,6 +77,76 @@ private struct TestFile {
         #expect(throws: OutboxError.self) { try OutboxFile("/no/such/folder/outbox") }
     }
 
+    @Test(arguments: ["", "-wal", "-shm", "-journal"])
+    func `that is not its sender's alone is refused, and what a link leads to stays`(ending: String) throws {
+        do { _ = try OutboxFile(file.path) }
+        let path = file.path + ending
+        if access(path, F_OK) != 0 { close(open(path, O_WRONLY | O_CREAT, 0o600)) }
+        func refusal() -> String? { #expect(throws: OutboxError.self) { try OutboxFile(file.path) }?.description }
+        chmod(path, 0o666)
+        #expect(
+            refusal()
+                == "the outbox cannot be used: \(path) can be changed by other users (mode 666); "
+                + "if what is in it can be trusted: chmod go-w \(path)")
+        chmod(path, 0o600)
+        chown(path, 12345, 0)
+        #expect(
+            refusal()
+                == "the outbox cannot be used: \(path) belongs to user 12345, and this process is of user \(geteuid()); "
+                + "run as its owner, or change that: chown \(geteuid()) \(path)")
+        chown(path, geteuid(), 0)
+        let other = file.path + "-other"
+        link(path, other)
+        #expect(
+            refusal()
+                == "the outbox cannot be used: \(path) has 2 names (hard links); "
+                + "remove the other names, or use a copy: cp \(path) …")
+        unlink(path)
+        symlink(other, path)
+        #expect(
+            refusal()
+                == "the outbox cannot be used: \(path) is a symbolic link; give the path that it leads to")
+        #expect(access(other, F_OK) == 0)
+        unlink(path)
+        mkfifo(path, 0o600)
+        #expect(
+            refusal()
+                == "the outbox cannot be used: \(path) is no regular file; give another path, or move it away")
+    }
+
+    @Test func `is for its user alone, whatever the umask`() async throws {
+        await #expect(processExitsWith: .success) { [path = file.path as String] in
+            umask(0)
+            let outbox = try OutboxFile(path)
+            for ending in ["", "-wal"] {
+                var status = stat()
+                #expect(lstat(path + ending, &status) == 0 && status.st_mode == S_IFREG | 0o600, "\(ending)")
+            }
+            _ = try outbox.load()
+        }
+    }
+
+    @Test func `with other tables is refused, and left as it is`() throws {
+        do { _ = try OutboxFile(file.path) }
+        for (change, back, difference) in [
+            (
+                "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END", "DROP TRIGGER t",
+                "there is a trigger t"
+            ),
+            ("CREATE VIEW v AS SELECT number FROM entry", "DROP VIEW v", "there is a view v"),
+            ("CREATE TABLE more(x)", "DROP TABLE more", "there is a table more"),
+            ("DROP TABLE entry", "", "there is no table entry"),
+        ] {
+            try Database(file.path, .write).execute(change)
+            let error = #expect(throws: OutboxError.self) { try OutboxFile(file.path) }
+            #expect(
+                error?.description
+                    == "\(file.path) is no outbox: it has not the tables of an outbox: \(difference) (SQLite 26); "
+                    + "name another by --outbox FILE")
+            try Database(file.path, .write).execute(back)
+        }
+    }
+
     @Test func `that cannot be right is refused by its entry`() throws {
         do {
             let outbox = try OutboxFile(file.path)

@@ -62,6 +62,31 @@ import Testing
         }
     }
 
+    @Test func `is its user's alone, and no other file is taken for it`() throws {
+        do { _ = try CrashNoteFile(path: path) }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        func refusal() -> String? {
+            #expect(throws: SystemError.self) { _ = try CrashNoteFile(path: path) }?.hint
+        }
+        chmod(path, 0o602)
+        #expect(
+            refusal()
+                == "it can be changed by other users (mode 602); if what is in it can be trusted: chmod go-w \(path)")
+        let letter = "\(temporary.path)/letter"
+        try "dear aunt".write(toFile: letter, atomically: false, encoding: .utf8)
+        unlink(path)
+        symlink(letter, path)
+        #expect(refusal() == "it is a symbolic link; give the path that it leads to")
+        unlink(path)
+        link(letter, path)
+        #expect(refusal() == "it has 2 names (hard links); remove the other names, or use a copy: cp \(path) …")
+        unlink(path)
+        mkfifo(path, 0o600)
+        #expect(refusal() == "it is no regular file; give another path, or move it away")
+        #expect(try String(contentsOfFile: letter, encoding: .utf8) == "dear aunt")
+    }
+
     @Test func `is made whole, and says what is wrong where it cannot be`() throws {
         do { _ = try CrashNoteFile(path: path) }
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
