@@ -165,7 +165,9 @@ let package = Package(
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
             name: "LoopFuzzing",
-            dependencies: ["CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFetch", "SQLite"],
+            dependencies: [
+                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopFetch", "SQLite",
+            ],
             path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),

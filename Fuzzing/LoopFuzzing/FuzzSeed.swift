@@ -36,6 +36,8 @@ extension FuzzTarget {
             try Self.history().map { FuzzSeed($0.name, try $0.state.snapshot()) }
         case "crash-notes": Self.noteSeeds()
         case "rows": Self.rowSeeds()
+        case "files": Self.fileSeeds()
+        case "outbox": Self.outboxSeeds()
         case "reducer": try Self.reducerSeeds()
         case "peer": Self.peerSeeds()
         case "observer": try Self.observerSeeds()
@@ -115,6 +117,49 @@ extension FuzzTarget {
         for number: UInt64 in [3, 1, 7, 100, 5] { changed.number(number) }
         return [
             FuzzSeed("sound", sound.bytes), FuzzSeed("trimmed", trimmed.bytes), FuzzSeed("changed", changed.bytes),
+        ]
+    }
+
+    private static func fileSeeds() -> [FuzzSeed] {
+        // The size of a page, the number of pages, the application ID, the schema, the first page of a table.
+        [
+            ("sound", []), ("header", [16, 28, 68]), ("schema", [100, 103, 8100]),
+            ("pages", [8192, 16384, 16500, 24600]),
+        ].map {
+            (name: String, places: [UInt64]) in
+            var script = FuzzScript()
+            for place in places {
+                script.number(place)
+                script.chunk([0xff, 0x01])
+            }
+            return FuzzSeed(name, script.bytes)
+        }
+    }
+
+    private static func outboxSeeds() -> [FuzzSeed] {
+        var entries = FuzzScript()
+        for number: UInt64 in [4, 5, 7] {
+            var writer = ByteWriter()
+            Entry(kind: .event, payload: [1, 2], wantsSeq: number == 5).write(to: &writer)
+            entries.byte(OutboxForgery.Step.entry.rawValue)
+            entries.number(number)
+            entries.chunk(writer.bytes)
+        }
+        var columns = FuzzScript()
+        for column in OutboxForgery.columns.indices {
+            columns.byte(OutboxForgery.Step.stream.rawValue)
+            columns.byte(UInt8(column))
+            columns.number(1)
+        }
+        var bytes = FuzzScript()
+        for place: UInt64 in [16, 100, 4096, 8190] {
+            bytes.byte(OutboxForgery.Step.bytes.rawValue)
+            bytes.number(place)
+            bytes.chunk([0xff, 0x01])
+        }
+        return [
+            FuzzSeed("sound", []), FuzzSeed("entries", entries.bytes), FuzzSeed("columns", columns.bytes),
+            FuzzSeed("bytes", bytes.bytes),
         ]
     }
 

@@ -8,7 +8,9 @@ import Testing
 @Suite struct `Bytes from outside` {
     private static let targets = FuzzTarget.all.map(\.name)
     /// Targets that run a whole machine for each input.
-    private static let slow: Set<String> = ["replay", "snapshots", "crash-notes", "rows", "reducer", "peer"]
+    private static let slow: Set<String> = [
+        "replay", "snapshots", "crash-notes", "rows", "files", "outbox", "reducer", "peer",
+    ]
 
     private static func target(_ name: String) throws -> FuzzTarget {
         try #require(FuzzTarget.all.first { $0.name == name })

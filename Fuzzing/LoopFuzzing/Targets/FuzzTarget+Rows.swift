@@ -14,8 +14,31 @@ extension FuzzTarget {
     ) { bytes in
         let file = try JournalForgery()
         try file.write(FuzzInput(bytes))
-        let read = try checkReader(file.path)
-        guard let journal = try? SQLiteJournal.open(file.path, loop: "fuzz", newHistory: History(2)) else { return }
+        try check(file.path)
+    }
+
+    /// A journal's file with bytes changed anywhere: in its header, its schema, or its pages. What SQLite then makes of it is an
+    /// error, or rows that say anything.
+    static let files = FuzzTarget(
+        "files", "a journal's file with changed bytes", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
+    ) { bytes in
+        let file = try JournalForgery()
+        var input = FuzzInput(bytes)
+        try file.writeSample()
+        var content = FileBytes.read(file.path)
+        while !input.isAtEnd {
+            let start = Int(input.number() % UInt64(content.count))
+            let chunk = input.chunk()
+            let end = min(content.count, start + chunk.count)
+            content.replaceSubrange(start..<end, with: chunk.prefix(end - start))
+        }
+        FileBytes.write(content, to: file.path)
+        try check(file.path)
+    }
+
+    private static func check(_ path: String) throws {
+        let read = try checkReader(path)
+        guard let journal = try? SQLiteJournal.open(path, loop: "fuzz", newHistory: History(2)) else { return }
         defer { journal.close() }
         if let read, try all(journal, bytesMax: 1 << 20) != read {
             throw FuzzFinding("who writes reads other records than who reads")
@@ -71,7 +94,7 @@ final class JournalForgery {
 
     private static let count = Atomic(0)
 
-    private static func newPath() -> String {
+    static func newPath() -> String {
         "/dev/shm/loop-fuzz-\(getpid())-\(count.add(1, ordering: .relaxed).newValue).journal"
     }
 
@@ -84,9 +107,20 @@ final class JournalForgery {
 
     deinit { Self.removeFiles(path) }
 
-    private static func removeFiles(_ path: String) {
+    static func removeFiles(_ path: String) {
         for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
         rmdir(path + ".snapshots")
+    }
+
+    /// Three sound rows, in the file and not in its log, and a snapshot that is listed.
+    func writeSample() throws {
+        let journal = try SQLiteJournal.open(path, loop: "fuzz", durability: .os, newHistory: History(1))
+        for number: UInt64 in 1...3 {
+            let records = (0..<number).map { Record.skipped(SessionID($0), number: number) }
+            _ = try journal.append(records, through: journal.position + number)
+        }
+        try journal.add(SnapshotEntry(position: 3, seq: .initial, fingerprint: 7, byteCount: 4, checksum: 5))
+        journal.close()
     }
 
     /// The kinds of steps in which a file is written.
@@ -159,6 +193,7 @@ enum FileBytes {
     static func write(_ bytes: [UInt8], to path: String) {
         guard let file = fopen(path, "w") else { return }
         fwrite(bytes, 1, bytes.count, file)
+        fchmod(fileno(file), 0o600)
         fclose(file)
     }
 }
