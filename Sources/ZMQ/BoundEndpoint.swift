@@ -42,7 +42,7 @@ struct BoundEndpoint {
     }
 
     /// Of an `ipc://` endpoint that names a file: neither a wildcard nor an abstract name.
-    private static func path(of endpoint: String) -> String? {
+    static func path(of endpoint: String) -> String? {
         guard endpoint.hasPrefix("ipc://") else { return nil }
         let path = String(endpoint.dropFirst(6))
         return path == "*" || path.hasPrefix("@") ? nil : path

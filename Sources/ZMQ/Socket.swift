@@ -1,5 +1,6 @@
 // Unsafe: the pointer is valid until `deinit`, which closes the handle; libzmq copies what it is passed.
 
+internal import CLinux
 internal import CZMQ
 internal import Glibc
 
@@ -40,16 +41,38 @@ internal import Glibc
     /// Binds, and returns the endpoint with its wildcards resolved: `tcp://127.0.0.1:*` gives the port that was free.
     ///
     /// An `ipc://` path at which another process listens is refused like a port that is taken; libzmq by itself would
-    /// take it over. The socket file of a killed process is replaced.
+    /// take it over. The socket file of a killed process is replaced. Only this user may connect to an `ipc://` path; an abstract
+    /// name, `ipc://@NAME`, has no owner.
     /// - Throws: ``ZMQError`` if the endpoint is malformed or taken, or if the system refuses it; ``ZMQError/hint``
     ///   says what to do.
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         try handle.security.check(.bind, endpoint)
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
-        try unsafe check(loopzmq_bind(raw, endpoint), .bind, endpoint)
+        if let path = BoundEndpoint.path(of: endpoint) {
+            try bind(endpoint, path: path)
+        } else {
+            try unsafe check(loopzmq_bind(raw, endpoint), .bind, endpoint)
+        }
         handle.didBind(endpoint)
         return try lastEndpoint(endpoint)
+    }
+
+    /// libzmq would make a socket file that every user may connect to. So the listening socket is made here, and handed to it.
+    private func bind(_ endpoint: String, path: String) throws(ZMQError) {
+        var listener = unsafe loop_unix_listen(path)
+        try check(listener, .bind, endpoint)
+        let size = MemoryLayout<Int32>.size
+        var result = unsafe loopzmq_set(raw, ZMQ_USE_FD, &listener, size)
+        if result >= 0 { result = unsafe loopzmq_bind(raw, endpoint) }
+        var none: Int32 = -1
+        _ = unsafe loopzmq_set(raw, ZMQ_USE_FD, &none, size)
+        if result < 0 {
+            // libzmq takes a listener over when nothing can fail any more.
+            close(listener)
+            unsafe unlink(path)
+            try check(result, .bind, endpoint)
+        }
     }
 
     /// Binds with another key or domain than the socket was made with. Those hold for this endpoint alone; libzmq keeps what an

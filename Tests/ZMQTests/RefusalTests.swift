@@ -49,6 +49,29 @@ import ZMQ
                 + "(another process is bound there; stop it or choose another endpoint)")
     }
 
+    @Test func `an ipc path is for this user alone, with or without keys, and another file in its place stays`() throws
+    {
+        let path = "\(folder.path)/private"
+        var socket = try Socket(.pull, in: context)
+        #expect(try socket.bind("ipc://\(path)") == "ipc://\(path)")
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode == S_IFSOCK | 0o600)
+        var client = try Socket(.push, in: context)
+        try client.connect("ipc://\(path)")
+        // A second socket has its own listener: the first one's was not left with the options.
+        #expect(try socket.bind("ipc://\(path)2") == "ipc://\(path)2")
+        #expect(try socket.bind("tcp://127.0.0.1:*").hasPrefix("tcp://127.0.0.1:"))
+        let letter = "\(folder.path)/letter"
+        close(open(letter, O_WRONLY | O_CREAT, 0o600))
+        symlink(letter, "\(folder.path)/link")
+        for taken in [letter, "\(folder.path)/link"] {
+            #expect(throws: ZMQError(.bind, code: EADDRINUSE, endpoint: "ipc://\(taken)")) {
+                try socket.bind("ipc://\(taken)")
+            }
+        }
+        #expect(lstat(letter, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+    }
+
     @Test func `an ipc path with a listener is not taken over, a stale one is`() throws {
         let path = "\(folder.path)/in-use"
         var first = try Socket(.pull, in: context)
