@@ -37,6 +37,7 @@ final class CountingHandler: HTTPHandler {
                 defer { latency = .zero }
                 return .later(latency)
             }
+            guard handler.isOurs(request.header("Host")) else { return Reply.page(status: 421).answer }
             switch override?.answer {
             case .drop: return .drop
             case .reply(let reply): return reply.answer
@@ -51,9 +52,19 @@ final class CountingHandler: HTTPHandler {
     private let site: SiteFolder
     private let options: SiteServer.Options
 
-    init(site: SiteFolder, options: SiteServer.Options) {
+    private let origin: OriginCheck?
+
+    /// - Parameter origin: the names that it answers to; nil: any.
+    init(site: SiteFolder, options: SiteServer.Options, origin: OriginCheck?) {
         self.site = site
         self.options = options
+        self.origin = origin
+    }
+
+    /// Browsers always name a host.
+    private func isOurs(_ host: String?) -> Bool {
+        guard let origin, let host else { return true }
+        return origin.isOurs(host: host)
     }
 
     func begin(path: String, method: String) -> any HTTPExchange {
@@ -79,14 +90,17 @@ final class CountingHandler: HTTPHandler {
         }
         switch site.entry(path) {
         case .file(let file, let bytes, let modified, let contentType):
-            let headers = [("Content-Type", contentType), ("Last-Modified", httpDate(modified))]
-            return .file(file, bytes: bytes, headers: headers)
+            // What a site's own pages may load is theirs to say.
+            let headers = [
+                ("Content-Type", contentType), ("Last-Modified", httpDate(modified)), ("Cache-Control", "no-cache"),
+            ]
+            return .file(file, bytes: bytes, headers: headers + Reply.commonHeaders)
         case .redirect(let location):
             var reply = Reply.page(status: 301)
             reply.headers.append(("Location", location))
             return reply.answer
         case .listing(let page):
-            return .bytes(page, status: 200, headers: [("Content-Type", "text/html; charset=utf-8")])
+            return Reply(status: 200, headers: Reply.pageHeaders, body: page).answer
         case .nothing: return Reply.page(status: 404).answer
         case .malformed: return Reply.page(status: 400).answer
         }
@@ -106,5 +120,5 @@ final class CountingHandler: HTTPHandler {
 }
 
 extension Reply {
-    fileprivate var answer: HTTPAnswer { .bytes(body, status: status, headers: headers) }
+    fileprivate var answer: HTTPAnswer { .bytes(body, status: status, headers: headers + Self.commonHeaders) }
 }

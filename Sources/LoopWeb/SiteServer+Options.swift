@@ -99,11 +99,23 @@ struct Reply: Sendable {
     var headers: [(String, String)]
     var body: [UInt8]
 
+    /// Of every answer: a browser takes it for what it is said to be, and tells no other site where it came from.
+    static let commonHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")]
+
+    /// Of a page that is made here: it loads and runs nothing, and nobody frames it.
+    static let pageHeaders = [
+        ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache"),
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+    ]
+
     /// A small HTML page that names the status.
     static func page(status: Int) -> Reply {
         let title = "\(status) \(reason(status))"
         let html = "<!DOCTYPE html><html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>\n"
-        return Reply(status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(html.utf8))
+        return Reply(status: status, headers: pageHeaders, body: Array(html.utf8))
     }
 
     private static func reason(_ status: Int) -> String {
@@ -119,6 +131,7 @@ struct Reply: Sendable {
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 410: "Gone"
+        case 421: "Misdirected Request"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"
         case 502: "Bad Gateway"

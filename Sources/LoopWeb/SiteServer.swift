@@ -4,7 +4,8 @@ internal import LoopLock
 /// A web server for the files below one folder.
 ///
 /// `GET` and `HEAD`, `index.html` or a generated page of links for folders, content types by suffix, keep-alive. Paths
-/// cannot leave the folder. For tests and demonstrations it is slow, forgetful or rude on request: see `Options`.
+/// cannot leave the folder. On loopback it answers to addresses and to names of this machine only, so that no other site's
+/// name can be led here. For tests and demonstrations it is slow, forgetful or rude on request: see `Options`.
 ///
 /// ```swift
 /// let server = try SiteServer(folder: "site")
@@ -31,7 +32,8 @@ public final class SiteServer: Sendable {
     ) throws(SiteServerError) {
         let site = try SiteFolder(
             folder, listsFolders: options.listsFolders, followsLinksOut: options.followsLinksOut)
-        handler = CountingHandler(site: site, options: options)
+        handler = CountingHandler(
+            site: site, options: options, origin: OriginCheck.isLoopback(host) ? .loopback(host) : nil)
         let settings = HTTPDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)

@@ -106,11 +106,50 @@ import Testing
         #expect(try ask(server, "DELETE /style.css HTTP/1.1").status == 405)
     }
 
+    @Test func `on loopback another site's name is refused, also where the answer would be another one`() throws {
+        let server = try server { $0.handler = { path, _ in path == "/made" ? .text("made") : nil } }
+        for path in ["/", "/made", "/a%20b/", "/style.css"] {
+            for (host, status) in [
+                ("evil.org", 421), ("evil.org:\(server.port)", 421), ("localhost:\(server.port)", 200),
+                ("127.0.0.1", 200),
+                ("[::1]:1", 200), ("docs.localhost", 200),
+            ] {
+                let connection = try Connection(port: server.port)
+                connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                #expect(connection.receive().status == status, "\(path) \(host)")
+            }
+        }
+    }
+
+    @Test func `at other addresses every name is answered, and a request of HTTP 1.0 without one`() throws {
+        let server = try SiteServer(folder: folder.path + "/site", host: "0.0.0.0")
+        for request in ["GET / HTTP/1.1\r\nHost: site:8080", "HEAD / HTTP/1.0"] {
+            let connection = try Connection(port: server.port)
+            connection.send("\(request)\r\n\r\n")
+            #expect(connection.receive(hasBody: !request.hasPrefix("HEAD")).status == 200)
+        }
+    }
+
+    @Test func `an answer is taken for what it is, and a page that is made loads nothing`() throws {
+        let server = try server()
+        for path in ["/", "/style.css", "/a%20b/", "/nothing", "/a%20b"] {
+            let headers = try ask(server, "GET \(path) HTTP/1.1").headers
+            #expect(headers["x-content-type-options"] == "nosniff")
+            #expect(headers["referrer-policy"] == "same-origin")
+            #expect(headers["cache-control"] == "no-cache")
+            let isMade = path != "/" && path != "/style.css"
+            #expect(
+                headers["content-security-policy"]
+                    == (isMade
+                        ? "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" : nil))
+        }
+    }
+
     @Test func `a connection serves one request after the other`() throws {
         let server = try server()
         let connection = try Connection(port: server.port)
         for _ in 0..<3 {
-            connection.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(connection.receive().body == "p {}")
         }
         #expect(server.requestCount == 3)
@@ -152,7 +191,7 @@ import Testing
         }
         let started = ContinuousClock.now
         let connections = try (0..<50).map { _ in try Connection(port: server.port) }
-        for connection in connections { connection.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n") }
+        for connection in connections { connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n") }
         for connection in connections { #expect(connection.receive().body == "p {}") }
         let took = ContinuousClock.now - started
         #expect(took >= .milliseconds(200))
@@ -168,10 +207,10 @@ import Testing
         }
         var connection = try Connection(port: server.port)
         for _ in 0..<20 {
-            connection.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(connection.receive().body == "p {}")
             let next = try Connection(port: server.port)
-            next.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+            next.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
             // The one before is closed here.
             connection = next
             #expect(connection.receive().body == "p {}")
@@ -181,7 +220,7 @@ import Testing
     @Test func `stopping answers those that wait, and closes the port`() throws {
         let server = try server { $0.latency = .seconds(3600) }
         let connection = try Connection(port: server.port)
-        connection.send("GET /style.css HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.send("GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n")
         while server.requestCount == 0 { sched_yield() }
         server.stop()
         server.stop()

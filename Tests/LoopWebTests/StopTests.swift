@@ -21,7 +21,7 @@ import Testing
             let server = try SiteServer(folder: folder.path, options: options)
             port.withLock { [number = server.port] in $0 = number }
             let connection = try Connection(port: server.port)
-            connection.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
+            connection.send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
             while server.requestCount == 0 { sched_yield() }
             server.stop()
             #expect(connection.receive().status != 200)
@@ -39,7 +39,7 @@ import Testing
         let server = try SiteServer(folder: folder.path, options: options)
         running.withLock { $0 = server }
         let connection = try Connection(port: server.port)
-        connection.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         _ = connection.receive()
         #expect(throws: ConnectionRefused.self) { try Connection(port: server.port) }
     }
@@ -51,7 +51,7 @@ import Testing
         options.latency = .seconds(3600)
         let server = try SiteServer(folder: folder.path, options: options)
         let connections = try (0..<30).map { _ in try Connection(port: server.port) }
-        for connection in connections { connection.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
+        for connection in connections { connection.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n") }
         while server.requestCount < 30 { sched_yield() }
         server.stop()
         for connection in connections { #expect(connection.receive().status == 0) }

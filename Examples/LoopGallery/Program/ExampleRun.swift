@@ -138,6 +138,7 @@ struct ExampleRun {
         options.port = UInt16(arguments[GalleryOptions.port])
         let server = try ViewServer(options: options, perSession: { [example] in example.local(address) })
         GalleryProgram.line("\(example.name) is at \(server.address) (Ctrl-C ends it)")
+        if let warning = server.warning { StandardError.line("loop-example: \(warning)") }
         _ = try await Self.untilSignal { await Self.untilCancelled() }
         server.stop()
         return 0

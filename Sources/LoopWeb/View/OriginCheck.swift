@@ -6,16 +6,41 @@ internal import HTTPServer
 /// `Host` is checked too: else another site's name could be led to this address ("DNS rebinding"), and its pages would be
 /// of the same origin.
 struct OriginCheck: Sendable {
-    /// Names that the server answers to, in lower case, without ports; nil: any.
-    let hosts: Set<String>?
+    /// Names that the server answers to, in lower case, without ports.
+    let hosts: Set<String>
+    /// Whether it answers to any IP address too. Nobody can lead an address elsewhere, unlike a name.
+    let allowsAddresses: Bool
 
-    init(hosts: [String]?) { self.hosts = hosts.map { Set($0.map { $0.lowercased() }) } }
+    init(hosts: [String], allowsAddresses: Bool = false) {
+        self.hosts = Set(hosts.map { $0.lowercased() })
+        self.allowsAddresses = allowsAddresses
+    }
+
+    /// For a server that other machines cannot reach: addresses, and the names that always mean this machine.
+    static func loopback(_ host: String) -> OriginCheck {
+        OriginCheck(hosts: ["localhost", host], allowsAddresses: true)
+    }
+
+    /// Whether only this machine can reach a server that listens there.
+    static func isLoopback(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.") && isAddress(host)
+    }
 
     /// Whether the request is meant for this server.
     func isOurs(host: String?) -> Bool {
         guard let host else { return false }
-        guard let hosts else { return true }
-        return hosts.contains(Self.name(of: host))
+        let name = Self.name(of: host)
+        if hosts.contains(name) || allowsAddresses && Self.isAddress(name) { return true }
+        // Names below `localhost` are this machine's, by RFC 6761.
+        return hosts.contains("localhost") && name.hasSuffix(".localhost")
+    }
+
+    /// Whether it is four numbers, or in brackets.
+    private static func isAddress(_ name: String) -> Bool {
+        if name.hasPrefix("[") { return name.hasSuffix("]") }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 
     /// Whether a page of this server makes the request.

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Linux
 internal import LoopLock
 public import LoopView
 
@@ -18,13 +19,14 @@ public final class ViewServer: Sendable {
     public struct Options: Sendable {
         /// The page's title.
         public var title = "Loop"
-        /// An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses.
+        /// An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses. Whoever can reach an address can
+        /// do what the page can do: there is no password, and no encryption. See ``ViewServer/warning``.
         public var host = "127.0.0.1"
         /// Zero lets the system choose.
         public var port: UInt16 = 0
         /// The names under which browsers may ask for the page, without ports; a request under another one is refused,
-        /// so that no other site's name can be led here. Empty: this machine's names, and `host`; any, where `host` is
-        /// all addresses.
+        /// so that no other site's name can be led here. Empty: this machine's names, and `host`; where `host` is all
+        /// addresses, every IP address, `localhost` and the name of this machine.
         public var allowedHosts: [String] = []
         /// The limit of updates in a second.
         public var framesPerSecond = 20
@@ -78,7 +80,7 @@ public final class ViewServer: Sendable {
         let pages = PageCache(
             isShared: isShared, pagesMax: options.sessionsMax, idleLimit: options.sessionIdleLimit, make: page)
         let handler = ViewRequestHandler(
-            title: options.title, origin: OriginCheck(hosts: Self.hosts(options)), pages: pages,
+            title: options.title, origin: Self.origin(options), pages: pages,
             bodyBytesMax: options.formBytesMax)
         let settings = HTTPDaemon.Settings(
             host: options.host, port: options.port, threads: options.threads, connectionsMax: options.connectionsMax,
@@ -114,6 +116,12 @@ public final class ViewServer: Sendable {
         }
     }
 
+    /// A line to be shown by the program if other machines can reach the page; nil if only this one can.
+    public var warning: String? {
+        OriginCheck.isLoopback(host)
+            ? nil : "whoever can reach \(host) port \(port) can see this page and press its buttons"
+    }
+
     /// Closes all connections and ends the server's threads. A second call does nothing.
     /// Called while a request is answered, on one of these threads, it does not wait for that one.
     public func stop() {
@@ -123,13 +131,13 @@ public final class ViewServer: Sendable {
         daemon.stop()
     }
 
-    private static func hosts(_ options: Options) -> [String]? {
-        if !options.allowedHosts.isEmpty { return options.allowedHosts }
+    private static func origin(_ options: Options) -> OriginCheck {
+        if !options.allowedHosts.isEmpty { return OriginCheck(hosts: options.allowedHosts) }
         switch options.host {
-        case "0.0.0.0", "::", "": return nil
+        case "0.0.0.0", "::", "": return OriginCheck(hosts: ["localhost", System.hostName], allowsAddresses: true)
         default:
             let own = options.host.contains(":") ? "[\(options.host)]" : options.host
-            return ["127.0.0.1", "localhost", "[::1]", own]
+            return OriginCheck(hosts: ["127.0.0.1", "localhost", "[::1]", own])
         }
     }
 }

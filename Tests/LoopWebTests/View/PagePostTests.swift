@@ -64,7 +64,7 @@ import Testing
             (nil, "null", "h:1", false), (nil, "http://h:1", nil, false), (nil, nil, "h:1", false),
         ] as [(String?, String?, String?, Bool)])
     func `are taken from this server's pages only`(site: String?, origin: String?, host: String?, isOurs: Bool) {
-        let check = OriginCheck(hosts: nil)
+        let check = OriginCheck(hosts: [])
         #expect(check.isSameOrigin(site: site, origin: origin, host: host, allowsUnknown: false) == isOurs)
     }
 
@@ -75,7 +75,18 @@ import Testing
             #expect(!check.isOurs(host: host))
         }
         #expect(!check.isOurs(host: nil))
-        #expect(OriginCheck(hosts: nil).isOurs(host: "anything"))
-        #expect(!OriginCheck(hosts: nil).isOurs(host: nil))
+        // An address leads where it says, whoever names it.
+        let addresses = OriginCheck(hosts: ["Box"], allowsAddresses: true)
+        for host in ["10.0.0.7:80", "[fe80::1]:99", "box", "BOX:80"] { #expect(addresses.isOurs(host: host)) }
+        for host in [
+            "evil.org", "10.0.0.7.evil.org", "1.2.3", "1.2.3.4.5", "1.2.3.256", "box.evil.org", "localhost", "",
+        ] {
+            #expect(!addresses.isOurs(host: host))
+        }
+        #expect(!addresses.isOurs(host: nil))
+        for host in ["localhost", "app.localhost:80", "127.0.0.1", "127.1.2.3", "[::1]"] {
+            #expect(OriginCheck.loopback("127.0.0.1").isOurs(host: host))
+        }
+        #expect(!OriginCheck.loopback("127.0.0.1").isOurs(host: "evil.org"))
     }
 }

@@ -150,6 +150,48 @@ import Testing
         #expect(connection.receive().status == 200)
     }
 
+    @Test func `at all addresses, a name that anybody could lead here is refused`() throws {
+        var options = ViewServer.Options()
+        options.host = "0.0.0.0"
+        let server = try ViewServer(Page(store: store), options: options)
+        #expect(
+            server.warning
+                == "whoever can reach 0.0.0.0 port \(server.port) can see this page and press its buttons")
+        for (name, status) in [
+            ("127.0.0.1", 200), ("localhost", 200), ("10.0.0.7:\(server.port)", 200), ("[fe80::1]", 200),
+            (ProcessInfo.processInfo.hostName, 200), ("evil.org", 421), ("evil.org:\(server.port)", 421),
+        ] {
+            let connection = try Connection(port: server.port)
+            connection.send("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
+            #expect(connection.receive().status == status, "\(name)")
+        }
+    }
+
+    @Test func `on loopback there is nothing to warn of, and what is answered says what a browser may do with it`()
+        throws
+    {
+        let server = try server()
+        #expect(server.warning == nil)
+        let expected = [
+            "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                + "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            "x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "no-store",
+            "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
+        ]
+        var answers = try ["/", "/loop.js", "/loop.css", "/other"].map { try get(server, $0) }
+        answers.append(try post(server, "press=/2"))
+        answers.append(try post(server, "press=/2", "Origin: http://evil.org\r\n"))
+        for answer in answers { #expect(answer.headers.filter { expected[$0.key] != nil } == expected) }
+    }
+
+    @Test(arguments: ["Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n", "Origin: http://evil.org\r\n"])
+    func `another site's page does not follow the state`(headers: String) throws {
+        let server = try server()
+        let answer = try get(server, "/events", headers)
+        #expect(answer.status == 403)
+        #expect(answer.body == "This was asked for by another site's page.\n")
+    }
+
     @Test func `what is no request of a page is refused`() throws {
         let server = try server { $0.formBytesMax = 100 }
         #expect(try post(server, "do=write&element=/1&text=" + String(repeating: "x", count: 100)).status == 413)
