@@ -14,11 +14,11 @@ extension FuzzTarget {
     ) { bytes in
         let file = try JournalForgery()
         try file.write(FuzzInput(bytes))
-        try check(file.path)
+        try check(file.path, isSound: true)
     }
 
-    /// A journal's file with bytes changed anywhere: in its header, its schema, or its pages. What SQLite then makes of it is an
-    /// error, or rows that say anything.
+    /// A journal's file with bytes changed anywhere: in its header, its schema, or its pages. SQLite may then find a row by one
+    /// way and not by another. What can be read is the beginning of the same records, or an error.
     static let files = FuzzTarget(
         "files", "a journal's file with changed bytes", budget: AllocationBudget(fixed: 16 << 20, perByte: 4096)
     ) { bytes in
@@ -33,36 +33,44 @@ extension FuzzTarget {
             content.replaceSubrange(start..<end, with: chunk.prefix(end - start))
         }
         FileBytes.write(content, to: file.path)
-        try check(file.path)
+        try check(file.path, isSound: false)
     }
 
-    private static func check(_ path: String) throws {
-        let read = try checkReader(path)
+    private static func check(_ path: String, isSound: Bool) throws {
+        let read = try checkReader(path, isSound: isSound)
         guard let journal = try? SQLiteJournal.open(path, loop: "fuzz", newHistory: History(2)) else { return }
         defer { journal.close() }
-        if let read, try all(journal, bytesMax: 1 << 20) != read {
-            throw FuzzFinding("who writes reads other records than who reads")
+        if let read {
+            try compare(
+                try all(journal, bytesMax: 1 << 20), read, isSound, "who writes reads other records than who reads")
         }
         let position = journal.position
         let record = Record.skipped(SessionID(1), number: 1)
         guard (try? journal.append([record], through: position + 1)) != nil else { return }
         let behind = Result { try journal.records(after: position, bytesMax: 1) }
-        try require((try? behind.get()) == [record], "behind \(position), where \(record) was appended, is \(behind)")
+        let isBehind = isSound ? (try? behind.get()) == [record] : (try? behind.get()).map { $0 == [record] } ?? true
+        try require(isBehind, "behind \(position), where \(record) was appended, is \(behind)")
         _ = try? journal.trim(before: Seq(3))
     }
 
     /// - Returns: the records, where all of them can be read.
-    private static func checkReader(_ path: String) throws -> [Record]? {
+    private static func checkReader(_ path: String, isSound: Bool) throws -> [Record]? {
         guard let journal = try? SQLiteJournal.read(path) else { return nil }
         defer { journal.close() }
         let small = try all(journal, bytesMax: 1)
         let large = try all(journal, bytesMax: 1 << 20)
-        try require(small == large, "small pages give other records than large ones")
+        try compare(small, large, isSound, "small pages give other records than large ones")
         _ = try? journal.firstSeq()
         for seq: UInt64 in [0, 1, 2, 7, 1 << 62, .max] { _ = try? journal.position(before: Seq(seq)) }
         for position: UInt64 in [1, 2, 7, 1 << 62, .max] { _ = try? journal.records(after: position, bytesMax: 1) }
         for entry in (try? journal.snapshots()) ?? [] { _ = try? journal.content(of: entry) }
         return large
+    }
+
+    private static func compare(_ some: [Record]?, _ others: [Record]?, _ isSound: Bool, _ what: String) throws {
+        if isSound { return try require(some == others, what) }
+        guard let some, let others else { return }
+        try require(zip(some, others).allSatisfy { $0 == $1 }, what)
     }
 
     /// All records; nil where some cannot be read.
