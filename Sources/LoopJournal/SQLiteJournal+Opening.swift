@@ -34,8 +34,8 @@ extension SQLiteJournal {
     ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that
     ///     would be thrown; returns whether to continue waiting. Nil does not wait.
     /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or
-    ///   returns false; `.foreign` if the file is another loop's, of another version or no journal; `.corrupt` if
-    ///   acknowledged records are missing or damaged; else if the system refuses the files.
+    ///   returns false; `.foreign` if the file is another loop's, of another version or no journal, or if other users
+    ///   may change it; `.corrupt` if acknowledged records are missing or damaged; else if the system refuses the files.
     public static func open(
         _ path: String, loop: String, durability: Durability = .fsync, newHistory: History,
         whileLocked: ((JournalError) -> Bool)? = nil
@@ -63,7 +63,7 @@ extension SQLiteJournal {
         let file = try JournalFile(path, .create, system: layer.sqlite)
         let isNew = try file.isEmpty()
         try file.checkIsOne(of: files)
-        if let warning = files.warning { report.append(warning) }
+        if let warning = DatabaseFiles.warning(of: path) { report.append(warning) }
         if !isNew { try file.check(path, loop: loop) }
         try file.prepare(isNew: isNew, layer, durability: durability)
         if isNew { try file.create(loop: loop, history: newHistory) }
@@ -111,7 +111,7 @@ extension SQLiteJournal {
         try file.checkIdentity(path, loop: loop)
         let base = try file.base()
         let tail = try file.tail(after: base)
-        var report = files.warning.map { [$0] } ?? []
+        var report = DatabaseFiles.warning(of: path).map { [$0] } ?? []
         do throws(JournalError) {
             if let log { try file.judge(log, tail, loop: loop, path: path, report: &report) }
         } catch {

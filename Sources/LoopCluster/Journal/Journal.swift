@@ -123,7 +123,8 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case locked
         /// Bytes are not those that were written.
         case corrupt
-        /// It is no journal, or one of another loop, or of a newer version of the schema.
+        /// It is no journal, or one of another loop, or of a newer version of the schema; or one of its files is another user's,
+        /// can be changed by others, or is not what its name says.
         case foreign
         /// It was used in a way that it does not allow.
         case misuse

@@ -75,7 +75,7 @@ package struct DatabaseFiles: ~Copyable {
     }
 
     /// A line for people where other users may change what is in the database.
-    package var warning: String? {
+    package static func warning(of path: String) -> String? {
         if let flaw = FileSystem.status(ofName: path)?.flawOfPermissions {
             return "\(path) \(flaw.text); \(flaw.remedy(path))"
         }

@@ -54,7 +54,12 @@ extension JournalError {
             case .corrupt, .tooLarge: .corrupt
             case .notADatabase: .foreign
             }
-        return JournalError(kind, operation: operation, reason: error.reason, remedy: kind.remedy)
+        let remedy =
+            error.kind == .tooLarge
+            ? "a row has at most \(Database.valueBytesMax >> 20) MiB: make the initial state or the events smaller, or put a "
+                + "copy of the file back"
+            : kind.remedy
+        return JournalError(kind, operation: operation, reason: error.reason, remedy: remedy)
     }
 }
 

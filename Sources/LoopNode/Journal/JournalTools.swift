@@ -2,6 +2,7 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopJournal
+import LoopLock
 import LoopWire
 
 /// What can be done with a journal at rest by a program that has the loop's definition. Reading also works while a reducer
@@ -17,15 +18,22 @@ struct JournalTools: Sendable {
     /// Keeps events up to a seq and begins a new history.
     let cut: @Sendable (_ path: String, _ after: Seq) throws -> Void
 
-    /// - Parameter definition: as a worker has it; the journal knows the arguments of its run.
-    init<Definition: LoopDefinition>(_ definition: @escaping @Sendable () -> Definition) {
+    /// - Parameters:
+    ///   - definition: as a worker has it; the journal knows the arguments of its run.
+    ///   - note: told once of each thing that a person should know of a journal that is read.
+    init<Definition: LoopDefinition>(
+        _ definition: @escaping @Sendable () -> Definition,
+        note: @escaping @Sendable (String) -> Void = { StandardError.line($0) }
+    ) {
         let name = Definition.name
+        let noted = Locked(Set<String>())
         @Sendable func read<Result>(_ path: String, _ body: (any Journal) throws -> Result) throws -> Result {
             let journal = try SQLiteJournal.read(path)
             defer { journal.close() }
             guard journal.loop == name else {
                 throw NodeError.journal("\(path) is the journal of the loop \(journal.loop), and this is \(name)")
             }
+            for line in journal.openReport where noted.withLock({ $0.insert(line).inserted }) { note(line) }
             return try body(journal)
         }
         verify = { path in

@@ -31,6 +31,9 @@ package final class OutboxFile {
     private var last: UInt64 = 0
     private var committedAt = MonotonicTime.zero
 
+    /// A line for people where other users may replace the file; nil otherwise.
+    let warning: String?
+
     private let database: Database
     private var insertion: Statement
     private var deletion: Statement
@@ -42,6 +45,7 @@ package final class OutboxFile {
         // A peer without a session is somebody new: an earlier one of that name may have one at the reducer.
         peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
         database = try Self.opened(path)
+        warning = DatabaseFiles.warning(of: path)
         do throws(SQLiteError) {
             guard try database.text("PRAGMA journal_mode = WAL") == "wal" else {
                 throw SQLiteError("use a write-ahead log", code: 1, text: "the file system does not let it")

@@ -33,6 +33,7 @@ extension RemoteConnection {
             do {
                 ownContext = try context ?? ZMQContext()
                 resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
+                if let warning = resumed?.file.warning { log.note(warning) }
                 opened.withLock { $0 = .success(resumed?.recovered) }
                 opened.broadcast()
             } catch {

@@ -2,6 +2,7 @@ import CBOR
 import Glibc
 import LoopCluster
 import LoopCore
+import LoopLock
 import LoopWire
 import SQLite
 import TestFolders
@@ -219,6 +220,20 @@ private struct TestFile {
                 loop: "lamps", reducer: address, name: "", observing: .nothing, outbox: file.path, log: { _ in })
         }
         #expect(other?.description.contains("holds events for the loop jobs, not for lamps") == true)
+    }
+
+    @Test func `warns where other users may replace its file`() async throws {
+        let folder = TestFolder()
+        let path = "\(folder.path)/outbox"
+        chmod(folder.path, 0o777)
+        let lines = Locked<[String]>([])
+        let sender = try RemoteConnection(
+            loop: "jobs", reducer: ipcAddress(), name: "sender", observing: .nothing, outbox: path,
+            log: { line in lines.withLock { $0.append(line) } })
+        await sender.close()
+        let warning =
+            "other users can replace files in \(folder.path) (mode 777), such as \(path): chmod o-w \(folder.path)"
+        #expect(lines.withLock { $0.filter { $0.hasSuffix(warning) }.count } == 1)
     }
 
     @Test func `tells that what may have left is lost with the history, and sends what never left`() async throws {
