@@ -80,6 +80,15 @@ extension ReducerCore {
         }
     }
 
+    /// Why a principal may not join as a peer: its session, and so its inbox, is another key's. That holds whatever session and
+    /// history it names.
+    func violation(ofPeerIn joinRequest: JoinRequest, by principal: Principal) -> Violation? {
+        guard let session = journaled.sessionByPeer[joinRequest.peer], journaled.sessions[session]?.owner != nil else {
+            return nil
+        }
+        return access.violation(of: session, by: principal, journaled, context)
+    }
+
     /// Why a batch may not come from a principal. It is told at the route of its session, if the session is its own.
     mutating func refuses(_ batch: Batch, by principal: Principal) -> Bool {
         if !breaks(.batchesAreOfTheirOwners),

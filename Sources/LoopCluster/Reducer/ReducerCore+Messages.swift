@@ -87,6 +87,7 @@ extension ReducerCore {
     private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route, _ principal: Principal) {
         if let refused = Admission.objection(to: joinRequest, route, journaled.loop) { return refuse(refused, route) }
         let owner = access.owner(principal)
+        if let violation = violation(ofPeerIn: joinRequest, by: principal) { return refuse(violation, route) }
         if let violation = noticeLoss(joinRequest, principal) { return refuse(violation, route) }
         if let loss = phase.loss {
             return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)

@@ -159,6 +159,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case lossIsReportedByOwners
     /// 12: a key that is not admitted any more loses its sessions.
     case revokedKeysLoseTheirSessions
+    /// 5: a claim gives a peer only what it could be granted.
+    case claimsAreOfServedGroups
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -22,7 +22,8 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .foreignUseIsNoticed, .refusalsSpareTheOwner: Mutation(rules: [rule], budget: 500, mix: .impostors)
         case .sessionsEndWithTheGoodbye: Mutation(rules: [rule], budget: 500, mix: .outboxes)
         case .rolesAreChecked, .groupsAreChecked, .sessionsHaveOwners, .batchesAreOfTheirOwners,
-            .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions:
+            .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions,
+            .claimsAreOfServedGroups:
             Mutation(rules: [rule], budget: 500, mix: .impostors)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
         case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:

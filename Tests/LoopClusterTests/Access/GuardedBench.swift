@@ -39,16 +39,21 @@ struct GuardedBench {
 
     func without(_ key: PublicKey) -> AllowedKeys { AllowedKeys(allowed.keys.values.filter { $0.publicKey != key }) }
 
-    /// Joins, and claims nothing.
-    mutating func join(_ peer: PeerID, by key: PublicKey, capacity: UInt32 = 0) -> SessionID {
-        let acceptance = bench.say(
-            .join(ReducerBench.joinRequest(peer, capacity: capacity)), from: peer, by: .key(key))
+    /// Joins, and claims nothing unless it is said.
+    /// - Parameter groups: that it serves; nil: what is usual for the capacity.
+    mutating func join(
+        _ peer: PeerID, by key: PublicKey, capacity: UInt32 = 0, groups: [String]? = nil,
+        claiming claims: [ClaimedAttempt] = []
+    ) -> SessionID {
+        var request = ReducerBench.joinRequest(peer, capacity: capacity)
+        if let groups { request.groups = groups }
+        let acceptance = bench.say(.join(request), from: peer, by: .key(key))
         let session = acceptance.compactMap { outbound -> SessionID? in
             guard case .inbox(peer, let frame) = outbound, case .joinAccepted = frame.message else { return nil }
             return frame.session
         }.first
         guard let session else { return .none }
-        _ = bench.say(.claim(session, bench.machine.epoch, ClaimPart([])), from: peer, by: .key(key))
+        _ = bench.say(.claim(session, bench.machine.epoch, ClaimPart(claims)), from: peer, by: .key(key))
         return session
     }
 

@@ -112,6 +112,8 @@ import Testing
         let void = ClaimedAttempt(effect: effect, attempt: .none)
         #expect(dispatch.adopt(void, by: session, &bench.admission.members, bench.journaled, bench.context) == false)
         let claim = ClaimedAttempt(effect: effect, attempt: Attempt(epoch: 1, count: 9))
+        #expect(dispatch.adopt(claim, by: session, &bench.admission.members, bench.journaled, bench.context) == false)
+        try bench.journaled.apply(.epochBegun(Epoch(number: 2, nonce: 8), WallTime(milliseconds: 10_000)))
         #expect(dispatch.adopt(claim, by: session, &bench.admission.members, bench.journaled, bench.context) == true)
         #expect(dispatch.adopt(claim, by: session, &bench.admission.members, bench.journaled, bench.context) == false)
         #expect(dispatch.effects(heldBy: session, bench.admission.members, bench.journaled.effects) == [effect])

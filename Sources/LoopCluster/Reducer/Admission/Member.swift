@@ -79,10 +79,14 @@ struct Member: Sendable {
             atMost: commandsMax)
     }
 
+    /// Whether effects of a feedback, which are placed in a group, are for it.
+    func serves(_ feedback: UInt32, in group: String) -> Bool {
+        groups.contains(group) && feedbacks?.contains(feedback) ?? true
+    }
+
     /// Whether it could run effects of a feedback, which are placed in a group.
     func canHold(_ feedback: UInt32, in group: String, at now: MonotonicTime) -> Bool {
-        hasJoined && capacity > 0 && leaseEnds > now && groups.contains(group)
-            && feedbacks?.contains(feedback) ?? true
+        hasJoined && capacity > 0 && leaseEnds > now && serves(feedback, in: group)
     }
 
     /// Whether it has effects, and its lease on them has expired.

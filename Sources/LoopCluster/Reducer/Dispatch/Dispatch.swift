@@ -95,7 +95,8 @@ struct Dispatch: Sendable {
         }
     }
 
-    /// An attempt that runs since before this epoch goes on where it runs.
+    /// An attempt that runs since before this epoch goes on where it runs. What a member could not be granted it cannot claim, and an
+    /// attempt that no earlier epoch can have granted is none: its end would void all later ones.
     /// - Returns: whether it may.
     mutating func adopt(
         _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
@@ -103,8 +104,13 @@ struct Dispatch: Sendable {
     ) -> Bool {
         guard let place = journaled.effects.index(forKey: claim.effect), owners[place] == nil,
             journaled.effects[at: place].isOpen, claim.attempt > journaled.effects[at: place].floor,
+            claim.attempt <= JournaledCore.allAttempts(before: journaled.epoch),
             let holder = members.index(forKey: session)
         else { return false }
+        let (feedback, group) = (claim.effect.feedback, journaled.table.group(claim.effect.feedback))
+        guard members.values[holder].serves(feedback, in: group) || context.breaks(.claimsAreOfServedGroups) else {
+            return false
+        }
         owners.give(
             place, to: Ownership(session: session, attempt: claim.attempt), &members.values[holder].holding)
         scheduler.adopt(at: place, of: claim.effect.feedback, group: journaled.effects[at: place].group)
