@@ -48,6 +48,7 @@ enum MessageExamples {
         ("unchanged", .unchanged(Seq(7)...Seq(9))),
         ("state hash", .stateHash(Seq(7), 0xbeef)),
         ("goodbye heard", .goodbyeHeard),
+        ("answer", .answer(AnswerPart(request: 9, part: 1, parts: 2, bytes: [0xa0]))),
     ].map { ($0, PeerFrame(history: History(0xabcd), epoch: epoch, session: SessionID(11), message: $1)) }
 
     private static let introduction = ToPeer.introduction(
@@ -99,6 +100,7 @@ enum MessageExamples {
         ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
         ("goodbye", .goodbye(SessionID(11), peer, History(0xabcd))),
         ("status?", .statusRequest),
+        ("administration", .administration(request: 9, [0xa1, 0x66, 0x70, 0x61, 0x72, 0x6b, 0x65, 0x64, 0xa0])),
     ]
 
     static let batch = Batch(

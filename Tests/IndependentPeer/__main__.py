@@ -1,0 +1,103 @@
+"""Peers of a Loop reducer, written from docs/spec/1-PROTOCOL.md alone. Needs python3-zmq and python3-cbor2."""
+
+import argparse
+import json
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+
+import cbor2  # noqa: E402
+
+import vectors  # noqa: E402
+from address import Address  # noqa: E402
+from observer import Observer  # noqa: E402
+from peer import PeerRefused  # noqa: E402
+from sender import Sender  # noqa: E402
+from worker import BODIES, Worker  # noqa: E402
+
+
+def say(document: dict) -> None:
+    print(json.dumps(document, separators=(",", ":"), ensure_ascii=False), flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="IndependentPeer", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def peer(name: str, text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--reducer", required=True, metavar="ENDPOINT", help="the reducer's address")
+        command.add_argument("--key", metavar="FILE", help="a secret certificate: NAME.key_secret")
+        command.add_argument("--server-key", metavar="FILE", help="the reducer's certificate: server.key")
+        command.add_argument("--seconds", type=float, default=60, help="how long at most")
+        command.add_argument("--name", default="python", help="for people")
+        return command
+
+    check = commands.add_parser("vectors", help="read the vectors of the specification, and write them again")
+    check.add_argument("file")
+
+    observer = peer("observer", "follow the state, until a seq")
+    observer.add_argument("--until", type=int, default=0, metavar="SEQ", help="print the state of this seq or a later one, and end")
+
+    sender = peer("sender", "send events, and say what became of them")
+    sender.add_argument("--events", default="/dev/stdin", metavar="FILE", help="one event in JSON on each line")
+    sender.add_argument("--roughness", type=float, default=0, help="the share of batches that are lost, doubled, late")
+    sender.add_argument("--seed", type=int, default=0, help="draws which")
+    sender.add_argument("--at-once", type=int, default=64, help="how many events may wait for their outcome")
+
+    worker = peer("worker", "run effects of the ledger, until SIGTERM")
+    worker.add_argument("--loop", default="", help="the loop's name, of a peer that has the definition")
+    worker.add_argument("--schema", type=int, default=0)
+    worker.add_argument("--feedback", action="append", default=[], metavar="NAME@PLACEMENT")
+    worker.add_argument("--group", action="append", default=[])
+    worker.add_argument("--capacity", type=int, default=8)
+    return parser.parse_args()
+
+
+def observe(given, address: Address) -> int:
+    observer = Observer(address)
+    is_there = observer.run(lambda one: one.seq is not None and one.seq >= given.until and one.compared > 0, given.seconds)
+    say(observer.report() | {"state": cbor2.loads(observer.state) if observer.state else None})
+    observer.close()
+    return 0 if is_there else 1
+
+
+def send(given, address: Address) -> int:
+    with open(given.events, encoding="utf-8") as file:
+        payloads = [cbor2.dumps(json.loads(line), canonical=True) for line in file if line.strip()]
+    sender = Sender(address, payloads, given.at_once, given.roughness, given.seed, name=given.name)
+    is_done = sender.run(given.seconds)
+    sender.leave()
+    say(sender.report())
+    sender.close()
+    return 0 if is_done else 1
+
+
+def run_effects(given, address: Address) -> int:
+    worker = Worker(
+        address, BODIES, given.group or ["default"], given.capacity, loop=given.loop, schema=given.schema,
+        feedbacks=given.feedback, name=given.name,
+    )  # fmt: skip
+    stops = []
+    signal.signal(signal.SIGTERM, lambda *_: stops.append(1))
+    worker.run(lambda: stops, given.seconds)
+    worker.stop()
+    say(worker.report())
+    worker.close()
+    return 0
+
+
+def main() -> int:
+    given = arguments()
+    if given.command == "vectors":
+        return vectors.check(given.file)
+    address = Address(given.reducer, given.key, given.server_key)
+    try:
+        return {"observer": observe, "sender": send, "worker": run_effects}[given.command](given, address)
+    except PeerRefused as refusal:
+        say({"refused": str(refusal)})
+        return 3
+
+
+sys.exit(main())
