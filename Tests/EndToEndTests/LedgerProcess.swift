@@ -9,6 +9,10 @@ final class LedgerProcess: Sendable {
     /// Whom a test speaks as, to a reducer with keys.
     enum Role: String, CaseIterable {
         case worker, observer, sender, admin
+        /// A sender too, with a key of its own.
+        case attacker
+
+        var role: String { self == .attacker ? Role.sender.rawValue : rawValue }
     }
 
     let address = freeAddress()
@@ -27,7 +31,7 @@ final class LedgerProcess: Sendable {
         folder.write("pages/.kept", "")
         if keys {
             try await keygen("server", role: "reducer")
-            for role in Role.allCases { try await keygen(role.rawValue, role: role.rawValue) }
+            for role in Role.allCases { try await keygen(role.rawValue, role: role.role) }
         }
         try await start()
     }
@@ -90,6 +94,23 @@ final class LedgerProcess: Sendable {
         let seq = try await Program.run(Executables.path("loopctl"), ["send", event] + options(.sender))
         guard let number = UInt64(seq) else { throw NodeError.system("no seq: \(seq)") }
         return number
+    }
+
+    /// How much memory the process has, in KB.
+    var residentKilobytes: Int? {
+        contents(of: "/proc/\(process.processID)/status")?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }?
+            .split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+    }
+
+    /// The options of an independent peer whose key is not admitted.
+    func strangersOptions() async throws -> [String] {
+        let elsewhere = "\(folder.path)/elsewhere"
+        _ = try await Program.run(
+            Executables.path("loopctl"), ["keygen", elsewhere, "stranger", "--role", "sender"])
+        return [
+            "--reducer", address.description, "--key", "\(elsewhere)/stranger.key_secret", "--server-key",
+            "\(keys)/server.key",
+        ]
     }
 
     private var keys: String { "\(folder.path)/keys" }

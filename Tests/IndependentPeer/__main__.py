@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 
 import cbor2  # noqa: E402
 
+import attacker  # noqa: E402
 import vectors  # noqa: E402
 from address import Address  # noqa: E402
 from observer import Observer  # noqa: E402
@@ -52,6 +53,11 @@ def arguments() -> argparse.Namespace:
     worker.add_argument("--feedback", action="append", default=[], metavar="NAME@PLACEMENT")
     worker.add_argument("--group", action="append", default=[])
     worker.add_argument("--capacity", type=int, default=8)
+
+    attack = peer("attacker", "attack a reducer")
+    attack.add_argument("attack", choices=sorted(attacker.ATTACKS))
+    attack.add_argument("--count", type=int, default=10_000, help="how many hostile messages")
+    attack.add_argument("--seed", type=int, default=0, help="draws everything")
     return parser.parse_args()
 
 
@@ -93,6 +99,9 @@ def main() -> int:
     if given.command == "vectors":
         return vectors.check(given.file)
     address = Address(given.reducer, given.key, given.server_key)
+    if given.command == "attacker":
+        say(attacker.attack(given.attack, address, given.count, given.seconds, given.seed))
+        return 0
     try:
         return {"observer": observe, "sender": send, "worker": run_effects}[given.command](given, address)
     except PeerRefused as refusal:

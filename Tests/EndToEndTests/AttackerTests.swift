@@ -1,0 +1,98 @@
+import Foundation
+import LoopNode
+import LoopWire
+import Testing
+
+/// The attacker of Tests/IndependentPeer against a real reducer, which must not notice.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `An attacker` {
+    /// An attack, and the counters of status that show it. With keys, bytes from a connection without one reach no counter.
+    private struct Attack {
+        let name: String
+        var shownBy: [String] = []
+        var shownWithKeys: [String] = []
+    }
+
+    private static let attacks = [
+        Attack(name: "garbage", shownBy: ["malformedFrame"]),
+        Attack(name: "half-open"),
+        Attack(name: "wrong-types", shownBy: ["malformedFrame"], shownWithKeys: ["malformedFrame"]),
+        Attack(
+            name: "mutations", shownBy: ["malformedFrame", "unknownSession"],
+            shownWithKeys: ["malformedFrame", "notAllowed"]),
+        Attack(name: "nested", shownBy: ["malformedFrame"]),
+        Attack(
+            name: "extremes", shownBy: ["malformedFrame", "unknownSession"],
+            shownWithKeys: ["malformedFrame", "notAllowed"]),
+        // Without keys, of sessions that no one has: whoever knows a session's number may speak for it.
+        Attack(name: "forged-batches", shownBy: ["unknownSession"], shownWithKeys: ["notAllowed"]),
+        Attack(name: "subscriptions", shownBy: ["subscriptionRefused"], shownWithKeys: ["subscriptionRefused"]),
+        Attack(name: "routing-ids"),
+    ]
+
+    /// A history that never was, of sessions that are not the attacker's. Without keys, anyone is believed.
+    private static let attackOnHistory = Attack(name: "greetings", shownWithKeys: ["lossNotBelieved"])
+
+    @Test(arguments: [false, true])
+    func `G11 that may take part changes nothing for others, and is counted`(keys: Bool) async throws {
+        let ledger = try await LedgerProcess(keys: keys)
+        for attack in Self.attacks + (keys ? [Self.attackOnHistory] : []) {
+            let before = try await ledger.status()
+            let report = try await run(attack.name, ledger.independentOptions(.attacker))
+            #expect(try #require(report["sent"] as? Int) > 50, "\(attack.name)")
+            #expect((report["refused"] as? [String: Any])?["inbox read"] == nil, "\(attack.name)")
+            try await goesOn(ledger, after: attack.name)
+            for counter in keys ? attack.shownWithKeys : attack.shownBy {
+                _ = try await ledger.status { $0.counters[counter] ?? 0 > before.counters[counter] ?? 0 }
+            }
+        }
+        #expect(ledger.process.status == nil)
+    }
+
+    @Test func `G12 without a key, or with one that is not admitted, gets nothing`() async throws {
+        let ledger = try await LedgerProcess(keys: true)
+        let stranger = try await ledger.strangersOptions()
+        for options in [["--reducer", ledger.address.description], stranger] {
+            let report = try await run("handshakes", options)
+            #expect(report["received"] as? Int == 0)
+            try await goesOn(ledger, after: "handshakes")
+        }
+        let notAdmitted = try await run("handshakes", stranger)
+        #expect((notAdmitted["refused"] as? [String: Any])?["handshake_failed_auth"] != nil, "\(notAdmitted)")
+    }
+
+    @Test func `G12 with the key of another role is refused, and counted`() async throws {
+        let ledger = try await LedgerProcess(keys: true)
+        let before = try await ledger.send(Self.event)
+        ledger.folder.write("events", String(repeating: Self.event + "\n", count: 20))
+        let observer = try IndependentPeer.start(
+            ["sender", "--events", "\(ledger.folder.path)/events", "--seconds", "10"]
+                + ledger.independentOptions(.observer))
+        #expect(await observer.process.wait() == .exited(3))
+        #expect(observer.printed.contains("role"))
+        let worker = try IndependentPeer.start(["worker"] + ledger.independentOptions(.sender))
+        #expect(await worker.process.wait() == .exited(3))
+        #expect(worker.printed.contains("role"))
+        let follower = try IndependentPeer.start(["observer"] + ledger.independentOptions(.worker))
+        #expect(await follower.process.wait() != .exited(0))
+        let status = try await ledger.status { $0.counters["notAllowed"] ?? 0 >= 3 }
+        #expect(status.seq == before)
+        try await goesOn(ledger, after: "other roles")
+    }
+
+    private static let event = #"{"hold":{"count":0}}"#
+
+    private func run(_ name: String, _ options: [String]) async throws -> [String: Any] {
+        let attacker = try IndependentPeer.start(
+            ["attacker", name, "--count", "4000", "--seconds", "1", "--seed", "7"] + options)
+        return try IndependentPeer.report(try await attacker.finished())
+    }
+
+    /// The reducer lives, answers, applies the event of a well-behaved peer, and is not large.
+    private func goesOn(_ ledger: LedgerProcess, after attack: String) async throws {
+        let before = try await ledger.status().seq
+        #expect(try await ledger.send(Self.event) == before + 1, "\(attack)")
+        #expect(ledger.process.status == nil, "\(attack)")
+        let memory = try #require(ledger.residentKilobytes)
+        #expect(memory < 128 << 10, "\(memory) KB after \(attack)")
+    }
+}
