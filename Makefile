@@ -10,6 +10,7 @@ TAKES_test-containers :=
 TAKES_simulate := SEEDS FIRST_SEED
 TAKES_chaos := DURATION SEED ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
+TAKES_hostile := MESSAGES ONLY
 TAKES_bench := ONLY
 TAKES_bench-peers := ONLY
 TAKES_compare :=
@@ -26,9 +27,9 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY ACCEPT
+export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY MESSAGES ACCEPT
 
-.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz bench bench-peers budgets compare docs build clean
+.PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz hostile bench bench-peers budgets compare docs build clean
 
 help:
 	@cat scripts/help.txt
@@ -59,6 +60,9 @@ chaos:
 
 fuzz:
 	@scripts/fuzz
+
+hostile:
+	@scripts/hostile
 
 bench:
 	@scripts/bench

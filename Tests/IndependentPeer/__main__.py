@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 import cbor2  # noqa: E402
 
 import attacker  # noqa: E402
+import hostile  # noqa: E402
 import vectors  # noqa: E402
 from address import Address  # noqa: E402
 from observer import Observer  # noqa: E402
@@ -58,6 +59,13 @@ def arguments() -> argparse.Namespace:
     attack.add_argument("attack", choices=sorted(attacker.ATTACKS))
     attack.add_argument("--count", type=int, default=10_000, help="how many hostile messages")
     attack.add_argument("--seed", type=int, default=0, help="draws everything")
+
+    many = commands.add_parser("hostile", help="attack two reducers, and measure what a well-behaved peer notices")
+    many.add_argument("--programs", required=True, metavar="FOLDER", help="where loop-reducer and loopctl are")
+    many.add_argument("--messages", type=int, default=10_000_000, help="how many hostile messages at least")
+    many.add_argument("--attack", action="append", choices=sorted(attacker.ATTACKS), help="one of the attacks; default: all")
+    many.add_argument("--processes", type=int, default=3, help="how many attackers at once")
+    many.add_argument("--calm", type=float, default=10, help="how many seconds without an attack come first")
     return parser.parse_args()
 
 
@@ -98,6 +106,9 @@ def main() -> int:
     given = arguments()
     if given.command == "vectors":
         return vectors.check(given.file)
+    if given.command == "hostile":
+        attacks = given.attack or sorted(attacker.ATTACKS)
+        return hostile.run(given.programs, attacks, given.messages, given.processes, given.calm)
     address = Address(given.reducer, given.key, given.server_key)
     if given.command == "attacker":
         say(attacker.attack(given.attack, address, given.count, given.seconds, given.seed))

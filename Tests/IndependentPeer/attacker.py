@@ -442,12 +442,18 @@ def large_greetings(attacker: Attacker) -> None:
 
 
 def multipart(attacker: Attacker) -> None:
-    """One message whose parts never end, to each socket."""
-    sockets = [attacker.dial(zmq.DEALER), attacker.dial(zmq.PUSH, 2), attacker.dial(zmq.XSUB, 1)]
-    part = bytes(64 << 10)
+    """One message whose parts never end, to each socket; ZeroMQ itself would not send it. It speaks no CURVE."""
+    kinds = [b"DEALER", b"SUB", b"PUSH"]
+    part = b"\x03" + struct.pack(">Q", 64 << 10) + bytes(64 << 10)
+    made: list = [None] * 3
     while attacker.goes_on:
-        for one in sockets:
-            attacker.send(one, part, zmq.SNDMORE | zmq.NOBLOCK)
+        for offset in range(3):
+            if made[offset] is None:
+                made[offset] = attacker.tcp(offset)
+                if made[offset] and not attacker.write(made[offset], GREETING + ready(kinds[offset])):
+                    made[offset] = None
+            elif not attacker.write(made[offset], part):
+                made[offset] = None
 
 
 def unread(attacker: Attacker) -> None:
@@ -469,12 +475,16 @@ def subscription_flood(attacker: Attacker) -> None:
 
 
 def large_topics(attacker: Attacker) -> None:
-    """Topics of a megabyte."""
+    """Topics of a megabyte, on plain TCP. It speaks no CURVE."""
     while attacker.goes_on:
-        one = attacker.dial(zmq.XSUB, 1)
-        for _ in range(10):
-            attacker.send(one, b"\x01" + attacker.dice.randbytes(8) + bytes(1_000_000))
-        one.close(linger=100)
+        one = attacker.tcp(1)
+        if one and attacker.write(one, GREETING + ready(b"SUB")):
+            for _ in range(10):
+                topic = b"\x01" + attacker.dice.randbytes(8) + bytes(1_000_000)
+                if not attacker.write(one, b"\x02" + struct.pack(">Q", len(topic)) + topic):
+                    break
+        if len(attacker.raw) > 50:
+            attacker.raw.pop(0).close()
 
 
 def upstream(attacker: Attacker) -> None:
