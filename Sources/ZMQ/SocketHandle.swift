@@ -95,8 +95,8 @@ internal import Synchronization
         while !stop.isDone {
             usleep(50)
             waits += 1
-            // libzmq is waiting for space, and hears that it should stop when it has some. What is unread is lost.
-            guard waits > 20 else { continue }
+            // After so long libzmq is waiting for space, and hears that it should stop when it has some. What is unread is lost.
+            guard waits > 4000 else { continue }
             while unsafe (try? Multipart.receive(from: reader, by: message, waits: false)) != nil {}
         }
     }
