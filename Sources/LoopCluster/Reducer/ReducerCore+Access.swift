@@ -71,13 +71,24 @@ extension ReducerCore {
         switch message {
         case .hello, .statusRequest, .administration: access.violation(of: .readStatus, by: principal, context)
         case .join(let joinRequest): access.violation(of: joinRequest, by: principal, context)
-        case .claim(let session, _, _), .assignmentsRequest(let session, _), .outcomesRequest(let session, _),
-            .goodbye(let session, _, _):
-            access.violation(of: session, by: principal, journaled, context)
-        case .heartbeat(let heartbeat): access.violation(of: heartbeat.session, by: principal, journaled, context)
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch):
+            violation(of: session, by: principal, isPresent: epoch == journaled.epoch)
+        case .heartbeat(let heartbeat):
+            violation(of: heartbeat.session, by: principal, isPresent: heartbeat.epoch == journaled.epoch)
+        case .goodbye(let session, _, let history):
+            violation(of: session, by: principal, isPresent: history == journaled.history)
+        case .outcomesRequest(let session, _): violation(of: session, by: principal, isPresent: true)
         case .stateRequest: access.violation(of: .fetchStates, by: principal, context)
         case .transitionsRequest: access.violation(of: .followTransitions, by: principal, context)
         }
+    }
+
+    /// - Parameter isPresent: whether the message is of this epoch or history. In another one the session may have been this
+    ///   principal's: the message is passed over, and that is all.
+    private func violation(of session: SessionID, by principal: Principal, isPresent: Bool) -> Violation? {
+        isPresent
+            ? access.violation(of: session, by: principal, journaled, context)
+            : access.violation(of: .readStatus, by: principal, context)
     }
 
     /// Why a principal may not join as a peer: its session, and so its inbox, is another key's. That holds whatever session and

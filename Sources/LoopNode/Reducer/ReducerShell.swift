@@ -191,7 +191,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func admit(_ change: KeyRing.Change) throws {
         for note in change.notes { log.note(note) }
         service?.admit(change.allowed)
-        sockets.endConnections(of: Set(change.keys.removed.map(\.publicKey)))
+        // What a key that may do less follows already ends with its connection. Those that may do more connect again.
+        sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
         guard let servers = change.servers else { return }
         do {
             try sockets.open(servers)

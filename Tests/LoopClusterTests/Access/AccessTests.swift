@@ -106,6 +106,24 @@ import Testing
         #expect(guarded.bench.machine.seq == Seq(1))
     }
 
+    /// After a restart without a journal the numbers of sessions begin again. A refusal ends a peer.
+    @Test func `refuses no peer that has not heard of a new epoch yet, although its session is another key's now`()
+        throws
+    {
+        var guarded = try GuardedBench()
+        let (worker, sender) = (guarded.worker, guarded.sender)
+        let session = guarded.join(client, by: sender)
+        let earlier = Epoch(number: 1, nonce: 77)
+        for late: ToReducer in [
+            .claim(session, earlier, ClaimPart([])), .assignmentsRequest(session, earlier),
+            .goodbye(session, client, History(77)),
+            .heartbeat(Heartbeat(session: session, epoch: earlier, echo: 0, applied: 0, settled: 0, capacity: 0)),
+        ] {
+            #expect(guarded.refusal(of: late, from: bob, by: .key(worker)) == nil, "\(late)")
+        }
+        #expect(guarded.bench.machine.core.sessions[session]?.peer == client)
+    }
+
     @Test func `gives a session without a key to the first that joins in it`() throws {
         var open = try ReducerBench()
         let session = open.join(client, capacity: 0)
