@@ -48,6 +48,41 @@ import Testing
         #expect(ledger.process.status == nil)
     }
 
+    /// A flood: how much of it, for how long, and the counter of status that shows it.
+    private struct Flood {
+        let name: String
+        let count: Int
+        var seconds = 3
+        var shownBy: String?
+    }
+
+    private static let floods = [
+        Flood(name: "multipart", count: 3000, shownBy: "inputFull"),
+        Flood(name: "unread", count: 10_000),
+        Flood(name: "large-topics", count: 200, shownBy: "disconnected"),
+        Flood(name: "subscription-flood", count: 20_000, shownBy: "subscriptionRefused"),
+        Flood(name: "upstream", count: 10_000, shownBy: "subscriptionRefused"),
+        Flood(name: "large-greetings", count: 200, shownBy: "disconnected"),
+        Flood(name: "large-messages", count: 200, shownBy: "disconnected"),
+        Flood(name: "sessions", count: 12_000, shownBy: "sessionsFull"),
+        // The silent ones end after five seconds.
+        Flood(name: "connections", count: 1500, seconds: 7, shownBy: "connectionSilent"),
+    ]
+
+    @Test func `G10 that floods a reducer takes little of it, and is counted`() async throws {
+        let ledger = try await LedgerProcess(keys: false)
+        for flood in Self.floods {
+            let before = try await ledger.status()
+            let report = try await run(
+                flood.name, ledger.independentOptions(.attacker), count: flood.count, seconds: flood.seconds)
+            #expect(try #require(report["sent"] as? Int) > 20, "\(flood.name)")
+            try await goesOn(ledger, after: flood.name, megabytesMax: 256)
+            guard let counter = flood.shownBy else { continue }
+            _ = try await ledger.status { $0.counters[counter] ?? 0 > before.counters[counter] ?? 0 }
+        }
+        #expect(ledger.process.status == nil)
+    }
+
     @Test func `G12 without a key, or with one that is not admitted, gets nothing`() async throws {
         let ledger = try await LedgerProcess(keys: true)
         let stranger = try await ledger.strangersOptions()
@@ -81,18 +116,20 @@ import Testing
 
     private static let event = #"{"hold":{"count":0}}"#
 
-    private func run(_ name: String, _ options: [String]) async throws -> [String: Any] {
+    private func run(
+        _ name: String, _ options: [String], count: Int = 4000, seconds: Int = 1
+    ) async throws -> [String: Any] {
         let attacker = try IndependentPeer.start(
-            ["attacker", name, "--count", "4000", "--seconds", "1", "--seed", "7"] + options)
+            ["attacker", name, "--count", "\(count)", "--seconds", "\(seconds)", "--seed", "7"] + options)
         return try IndependentPeer.report(try await attacker.finished())
     }
 
     /// The reducer lives, answers, applies the event of a well-behaved peer, and is not large.
-    private func goesOn(_ ledger: LedgerProcess, after attack: String) async throws {
+    private func goesOn(_ ledger: LedgerProcess, after attack: String, megabytesMax: Int = 128) async throws {
         let before = try await ledger.status().seq
         #expect(try await ledger.send(Self.event) == before + 1, "\(attack)")
         #expect(ledger.process.status == nil, "\(attack)")
         let memory = try #require(ledger.residentKilobytes)
-        #expect(memory < 128 << 10, "\(memory) KB after \(attack)")
+        #expect(memory < megabytesMax << 10, "\(memory) KB after \(attack)")
     }
 }

@@ -64,14 +64,17 @@ import Testing
         var server = try Socket(.pull, in: guarded.context, options: options)
         var monitor = try SocketMonitor(server)
         var client = try guarded.client(.push, try guarded.admitted())
-        try client.connect(try server.bind("tcp://127.0.0.1:*"))
+        let endpoint = try server.bind("tcp://127.0.0.1:*")
+        try client.connect(endpoint)
         let largest = String(repeating: "x", count: 1000)
         try deliver(largest, by: &client)
         #expect(try next(&server) == largest)
         try deliver(largest + "x", by: &client)
         while true { if case .disconnected = try next(&monitor).kind { break } }
-        try deliver("after it", by: &client)
-        #expect(try next(&server) == "after it")
+        var other = try guarded.client(.push, try guarded.admitted())
+        try other.connect(endpoint)
+        try deliver("of another client", by: &other)
+        #expect(try next(&server) == "of another client")
     }
 
     @Test func `say when libzmq was built without CURVE`() {
