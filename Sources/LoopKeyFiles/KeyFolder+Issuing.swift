@@ -10,7 +10,7 @@ extension KeyFolder {
     ///   - created: the time, for people.
     ///   - replacing: whether files that are there are replaced.
     ///   - generate: makes the pair of keys.
-    /// - Throws: ``KeyFileError``, ``CertificateError`` for a time that does not print, or what `generate` throws.
+    /// - Throws: ``KeyFileError``, `CertificateError` for a time that does not print, or what `generate` throws.
     public func issue(
         _ key: NewKey, created: String? = nil, replacing: Bool = false, generate: KeyPair.Generator
     ) throws -> IssuedKey {
