@@ -64,7 +64,7 @@ import Testing
         Flood(name: "upstream", count: 10_000, shownBy: "subscriptionRefused"),
         Flood(name: "large-greetings", count: 200, shownBy: "disconnected"),
         Flood(name: "large-messages", count: 200, shownBy: "disconnected"),
-        Flood(name: "sessions", count: 12_000, shownBy: "sessionsFull"),
+        Flood(name: "sessions", count: 12_000, shownBy: "sessionShareFull"),
         // The silent ones end after five seconds.
         Flood(name: "connections", count: 1500, seconds: 7, shownBy: "connectionSilent"),
     ]

@@ -92,7 +92,7 @@ struct Access: Sendable {
     private func identify(_ principal: Principal) -> Identity {
         switch principal {
         case .local: return .everything
-        case .unknown: return keys == nil ? .everything : .nothing(.notAdmitted(nil))
+        case .unknown, .address: return keys == nil ? .everything : .nothing(.notAdmitted(nil))
         case .key(let key):
             guard let keys else { return .everything }
             return keys[key].map { .key($0) } ?? .nothing(.notAdmitted(key))

@@ -6,6 +6,8 @@ public enum Principal: Hashable, Sendable {
     case local
     /// A connection without a key. Nothing is known of it.
     case unknown
+    /// A connection without a key, from another machine: its address.
+    case address(String)
     /// The owner of a key that was admitted when the connection was made. It may have been removed since.
     case key(PublicKey)
 }

@@ -15,6 +15,8 @@ public struct ReducerConfiguration: Sendable {
     /// How many sessions there may be, not counting the one of the reducer's own process. For a peer beyond that the session
     /// that has been idle the longest is given up; where none can be, the peer is told to come again, and why.
     public var sessionsMax: Int
+    /// How many of them one key may have, or one other machine where the reducer has no keys; nil: half of them.
+    public var sessionsPerKeyMax: Int?
     /// How long a session without a sign of life and without effects is kept.
     public var sessionRetention: Duration
     /// How often an update leaves on each stream of updates, at most, whatever observers choose.
@@ -36,6 +38,8 @@ public struct ReducerConfiguration: Sendable {
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
+    /// How many sessions may be opened over one connection. A peer needs one, and another if it begins anew.
+    package var sessionsPerConnectionMax = 16
     /// How many commands may wait for a peer, besides four for each effect that it may hold.
     package var commandsBase = 64
     /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who follow
@@ -55,7 +59,8 @@ public struct ReducerConfiguration: Sendable {
     /// Creates a configuration; every limit has a default that suits a production loop.
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
-        capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionRetention: Duration = .seconds(24 * 3600),
+        capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
+        sessionRetention: Duration = .seconds(24 * 3600),
         updatesPerSecond: Double = 10, stateHashes: Bool = true, publisher: String = "", collector: String = ""
     ) {
         self.silenceLimit = silenceLimit
@@ -63,6 +68,7 @@ public struct ReducerConfiguration: Sendable {
         self.inboxWindow = inboxWindow
         self.capacityMax = capacityMax
         self.sessionsMax = sessionsMax
+        self.sessionsPerKeyMax = sessionsPerKeyMax
         self.sessionRetention = sessionRetention
         self.updatesPerSecond = updatesPerSecond
         self.stateHashes = stateHashes
@@ -111,7 +117,10 @@ public enum Counter: String, CaseIterable, Sendable {
     case handshakeFailed
     /// Connections that the system could not open.
     case acceptFailed
+    /// Join requests that had to wait because there are as many sessions as there may be.
     case sessionsFull
+    /// The same, because one connection, key or machine has as many as it may have.
+    case sessionShareFull
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted
     case olderEpoch

@@ -45,6 +45,7 @@ extension ReducerCore {
         turn.forgetAcknowledgements()
         phase.beginHistory()
         admission.members.removeAll()
+        admission.origins = SessionOrigins()
         dispatch.beginHistory(journaled.effects)
         poison.review(journaled)
         _ = poison.takeDeferred()

@@ -92,13 +92,12 @@ extension ReducerCore {
         if let loss = phase.loss {
             return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)
         }
-        guard let session = session(for: joinRequest, of: owner), let watermark = journaled.sessions[session]?.watermark
-        else {
-            turn.count(.sessionsFull)
-            return turn.reply(
-                .busy(retryAfter: .seconds(1), reason: Admission.sessionsAreFull(context.configuration)), to: route)
-        }
+        let origins = SessionOrigins.origins(of: principal, owner: owner, route)
+        guard let session = session(for: joinRequest, of: owner, from: origins, route),
+            let watermark = journaled.sessions[session]?.watermark
+        else { return }
         if let violation = take(session, by: owner, principal) { return refuse(violation, route) }
+        admission.origins.note(session, from: origins)
         admission.requestJoin(
             joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route,
             context)
@@ -120,11 +119,20 @@ extension ReducerCore {
             to: session)
     }
 
-    /// The session that the peer had in this history, or a new one; nil where there may be no more of them.
-    private mutating func session(for joinRequest: JoinRequest, of owner: PublicKey?) -> SessionID? {
-        switch admission.chooseSession(for: joinRequest, journaled, isGrace: phase.grace != nil, context) {
+    /// The session that the peer had in this history, or a new one; nil where there may be no more of them, which the peer is
+    /// told.
+    private mutating func session(
+        for joinRequest: JoinRequest, of owner: PublicKey?, from origins: [SessionOrigins.Origin], _ route: Route
+    ) -> SessionID? {
+        let choice = admission.chooseSession(
+            for: joinRequest, from: origins, journaled, isGrace: phase.grace != nil, context)
+        switch choice {
         case .existing(let session): return session
-        case .none: return nil
+        case .full(let origin):
+            turn.count(origin == nil ? .sessionsFull : .sessionShareFull)
+            let reason = Admission.sessionsAreFull(from: origin, context.configuration)
+            turn.reply(.busy(retryAfter: .seconds(1), reason: reason), to: route)
+            return nil
         case .inPlace(let idle):
             turn.count(.sessionEvicted)
             retire(idle)

@@ -52,6 +52,9 @@ public struct ReducerCore: Sendable {
         dispatch.begin(journaled.table.policies)
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: journaled.history)
+        for (session, record) in journaled.sessions {
+            if let owner = record.owner { admission.origins.note(session, from: [.key(owner)]) }
+        }
         context.clock.epochBegan(at: journaled.time)
         let open = Set(journaled.effects.lazy.filter { $0.value.status == .open }.map(\.key))
         // What has just started runs nowhere yet, and what has begun again may no longer run where it did.
@@ -289,6 +292,7 @@ public struct ReducerCore: Sendable {
             end(effect, AttemptOutcome(.released))
         }
         admission.members[session] = nil
+        admission.origins.remove(session)
         phase.inGrace { $0.stopAwaiting(session) }
         write(.sessionRetired(session))
     }

@@ -24,6 +24,10 @@ public enum ReducerProgram {
     static let sessionsMax = Option(
         "sessions-max", .int(in: 2...1_000_000), default: 10_000,
         help: "how many peers may have a session; for more, those that are idle for the longest give theirs up")
+    static let sessionsPerKey = Option(
+        optional: "sessions-per-key", .int(in: 1...1_000_000),
+        help: "how many sessions one key may have, or one other machine without keys; by default half of --sessions-max"
+    )
     static let connectionsMax = Option(
         "connections-max", .int(in: 8...1_000_000), default: ConnectionLimits().connectionsMax,
         help: "how many connections there may be, three for each peer; the limit of open files lowers it")
@@ -51,7 +55,8 @@ public enum ReducerProgram {
         -> NodeProgram
     {
         let node = OptionGroup(
-            "Reducer", [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, connectionsMax, json])
+            "Reducer",
+            [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax, json])
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
@@ -68,6 +73,7 @@ public enum ReducerProgram {
             configuration.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
             configuration.sessionsMax = arguments[sessionsMax]
+            configuration.sessionsPerKeyMax = arguments[sessionsPerKey]
             configuration.connectionLimits.connectionsMax = arguments[connectionsMax]
             switch arguments[journal] {
             case "memory"?: configuration.journal = .memory

@@ -27,6 +27,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var localCapacity: Int
     /// How many sessions there may be, not counting the one of this process.
     public var sessionsMax: Int
+    /// How many of them one key may have, or one other machine where the reducer has no keys; nil: half of them.
+    public var sessionsPerKeyMax: Int?
     /// What connections may cost the reducer.
     public var connectionLimits: ConnectionLimits
     /// How long the end of the loop is announced before the node goes, while peers are there.
@@ -46,7 +48,8 @@ public struct ReducerNodeConfiguration: Sendable {
         bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
         reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
-        localCapacity: Int = 256, sessionsMax: Int = 10_000, connectionLimits: ConnectionLimits = ConnectionLimits(),
+        localCapacity: Int = 256, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
+        connectionLimits: ConnectionLimits = ConnectionLimits(),
         shutdownGracePeriod: Duration = .seconds(2),
         context: ZMQContext? = nil,
         onListening: @escaping @Sendable (ReducerAddress) -> Void = { _ in },
@@ -64,6 +67,7 @@ public struct ReducerNodeConfiguration: Sendable {
         self.silenceLimit = silenceLimit
         self.localCapacity = localCapacity
         self.sessionsMax = sessionsMax
+        self.sessionsPerKeyMax = sessionsPerKeyMax
         self.connectionLimits = connectionLimits
         self.shutdownGracePeriod = shutdownGracePeriod
         self.context = context

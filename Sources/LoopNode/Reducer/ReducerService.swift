@@ -75,6 +75,7 @@ struct ReducerService<Definition: LoopDefinition> {
         for note in recovery.notes { log.note(note) }
         var limits = ReducerConfiguration(
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
+            sessionsPerKeyMax: configuration.sessionsPerKeyMax,
             publisher: addresses.publisher, collector: addresses.collector)
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
@@ -115,7 +116,7 @@ struct ReducerService<Definition: LoopDefinition> {
             intake.count(.droppedLogLine, droppedLines)
             if let keys = newKeys.take() { intake.admit(keys) }
             for letter in mail { letter.read(by: &intake) }
-            try sockets.drainControl { request, route, principal, foreignVersion in
+            try sockets.drainControl(for: pace.drainDuration) { request, route, principal, foreignVersion in
                 if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
                 if let request { intake.receive(request, from: route, by: principal) }
             }

@@ -292,7 +292,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let document = try CBOR.encode(report)
         var routes: [[UInt8]] = []
         let allowed = ring?.allowed
-        try sockets.drainControl { request, route, principal, _ in
+        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
             if let allowed, case .key(let key) = principal, allowed[key] == nil { return }
             if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
         }

@@ -22,6 +22,8 @@ struct ReducerSockets: ~Copyable {
     private let log: NodeLog
     /// Whether the sockets have keys.
     private let isGuarded: Bool
+    /// Whether other machines can connect.
+    private let isReachable: Bool
     private var doors: ReducerDoors
     private var router: Socket
     private var publisher: Socket
@@ -42,7 +44,6 @@ struct ReducerSockets: ~Copyable {
     private let fingerprint: UInt64
 
     /// How much one turn takes from the collector, so that control is never far away.
-    private static var controlMessagesPerTurn: Int { 16_384 }
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
     /// How many streams of updates are known, served or not.
@@ -95,6 +96,7 @@ struct ReducerSockets: ~Copyable {
         self.connections = connections
         self.watch = watch
         isGuarded = !servers.isEmpty
+        isReachable = !bound.endpoint.isLocal
         self.context = context
         self.loop = loop
         self.fingerprint = fingerprint
@@ -141,7 +143,12 @@ struct ReducerSockets: ~Copyable {
         if let id {
             connections.hear(id, key, route: socket == .router ? sender.bytes : nil, byteCount: message.count)
         }
-        return (key.map { .key($0) } ?? .unknown, id)
+        if let key { return (.key(key), id) }
+        // Only a join request is judged by its address, and that comes over the router.
+        guard isReachable, socket == .router, let address = message.peerAddress,
+            !address.hasPrefix("127."), address != "::1"
+        else { return (.unknown, id) }
+        return (.address(address), id)
     }
 
     /// Ends connections that listen to the inbox of a peer that has turned out to be another key's.
@@ -182,15 +189,15 @@ struct ReducerSockets: ~Copyable {
     /// How many connections there are, and may be.
     var connectionRoom: (count: Int, max: Int) { connections.room }
 
-    /// Control is drained whole before anybody's lease is judged.
+    /// Control messages that have arrived: all, or as many as the time allows. Each connection is heard before any lease is judged.
     mutating func drainControl(
-        _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
+        for duration: Duration, _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
     ) throws {
         guard polls.isReadable(items.router) else { return connections.drain(.router) }
-        var count = 0
-        while count < Self.controlMessagesPerTurn {
+        var limit = DrainLimit(ends: SystemClock.monotonic + duration)
+        while limit.allowsMore {
             guard try router.receive(from: &sender, into: &message) else { return connections.drain(.router) }
-            count += 1
+            limit.hear(sender.bytes, at: SystemClock.monotonic)
             let (principal, _) = principal(.router)
             let bytes = message.copy()
             if let version = Wire.foreignVersion(of: bytes[...]) {

@@ -8,10 +8,12 @@ import Testing
     @Test func `opens a session once for a join request that is repeated`() throws {
         var bench = try PartBench()
         let joinRequest = ReducerBench.joinRequest(alice)
-        #expect(bench.admission.chooseSession(for: joinRequest, bench.journaled, isGrace: false, bench.context) == .new)
+        #expect(
+            bench.admission.chooseSession(for: joinRequest, from: [], bench.journaled, isGrace: false, bench.context)
+                == .new)
         let session = try bench.requestJoin(alice)
         #expect(
-            bench.admission.chooseSession(for: joinRequest, bench.journaled, isGrace: false, bench.context)
+            bench.admission.chooseSession(for: joinRequest, from: [], bench.journaled, isGrace: false, bench.context)
                 == .existing(session))
     }
 
@@ -25,9 +27,9 @@ import Testing
         _ = try bench.join(bob)
         let joinRequest = ReducerBench.joinRequest(client)
         func choose() -> Admission.SessionChoice {
-            bench.admission.chooseSession(for: joinRequest, bench.journaled, isGrace: false, bench.context)
+            bench.admission.chooseSession(for: joinRequest, from: [], bench.journaled, isGrace: false, bench.context)
         }
-        #expect(choose() == .none)
+        #expect(choose() == .full(nil))
         for _ in 0..<4 {
             bench.pass(1000)
             #expect(bench.context.clock.advance(silenceLimit: configuration.silenceLimit) == nil)

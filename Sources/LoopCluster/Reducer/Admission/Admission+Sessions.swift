@@ -11,14 +11,17 @@ extension Admission {
         case new
         /// A new one, in place of one that is given up.
         case inPlace(of: SessionID)
-        /// None: there are as many as there may be, and none can be given up.
-        case none
+        /// There are as many as there may be, of all or from an origin, and none of them can be given up.
+        case full(SessionOrigins.Origin?)
     }
 
     /// The session that the peer had in this history, or a new one.
-    /// - Parameter isGrace: whether effects wait to be claimed.
+    /// - Parameters:
+    ///   - from: where the join request comes from.
+    ///   - isGrace: whether effects wait to be claimed.
     mutating func chooseSession(
-        for joinRequest: JoinRequest, _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
+        for joinRequest: JoinRequest, from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool,
+        _ context: TurnContext
     ) -> SessionChoice {
         let isOfThisHistory = joinRequest.history == journaled.history || context.breaks(.batchesNameTheirHistory)
         if isOfThisHistory, journaled.sessions[joinRequest.session]?.peer == joinRequest.peer {
@@ -35,27 +38,34 @@ extension Admission {
                 return .existing(session)
             }
         }
-        return joinRequest.peer == .local ? .new : chooseNewSession(journaled, isGrace: isGrace, context)
+        return joinRequest.peer == .local ? .new : chooseNewSession(from: origins, journaled, isGrace: isGrace, context)
     }
 
-    /// Where there are as many sessions as there may be, the one that was idle the longest is given up.
+    /// Where there are as many sessions as there may be, the one that was idle the longest is given up: of those from the same
+    /// origin if that has its share, else of all.
     private mutating func chooseNewSession(
-        _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
+        from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
     ) -> SessionChoice {
-        let (now, configuration) = (context.now.monotonic, context.configuration)
-        if journaled.remoteSessionCount < configuration.sessionsMax || context.breaks(.sessionsAreBounded) {
-            return .new
-        }
-        // To look for one is to look at all of them. Where the reducer itself stood still no peer was heard, and what its peers
-        // have said meanwhile may come after this join request.
-        guard now >= nextEviction, !context.clock.stoodStill(silenceLimit: configuration.silenceLimit),
+        let configuration = context.configuration
+        if context.breaks(.sessionsAreBounded) { return .new }
+        let full = origins.first { self.origins[$0].count >= configuration.sessionsMax(of: $0) }
+        guard full != nil || journaled.remoteSessionCount >= configuration.sessionsMax else { return .new }
+        // To look for one may be to look at all of them. Where the reducer itself stood still no peer was heard, and what its
+        // peers have said meanwhile may come after this join request.
+        let now = context.now.monotonic
+        guard now >= nextEviction[full] ?? .zero, !context.clock.stoodStill(silenceLimit: configuration.silenceLimit),
             !context.breaks(.idleSessionsAreEvicted)
-        else { return .none }
-        let idle = journaled.sessions.filter { canBeGivenUp($0.key, $0.value, isGrace: isGrace, context) }
-            .map { ($0.key, idleTime(of: $0.key, journaled, context.clock)) }
+        else { return .full(full) }
+        let candidates = full.map { Array(self.origins[$0]) } ?? Array(journaled.sessions.keys)
+        let idle =
+            candidates.filter { id in
+                journaled.sessions[id].map { canBeGivenUp(id, $0, isGrace: isGrace, context) } ?? false
+            }
+            .map { ($0, idleTime(of: $0, journaled, context.clock)) }
         guard let longest = idle.max(by: { ($0.1, $1.0) < ($1.1, $0.0) })?.0 else {
-            nextEviction = now + configuration.tickInterval
-            return .none
+            nextEviction = nextEviction.filter { $0.value > now }
+            nextEviction[full] = now + configuration.tickInterval
+            return .full(full)
         }
         return .inPlace(of: longest)
     }
@@ -104,9 +114,17 @@ extension Admission {
     }
 
     /// For a peer that has to wait.
-    static func sessionsAreFull(_ configuration: ReducerConfiguration) -> String {
-        "all \(configuration.sessionsMax) sessions are taken, and the peer of each is there, has effects or has to be told of"
-            + " outcomes"
+    /// - Parameter origin: has its share of the sessions; nil: there are as many as there may be.
+    static func sessionsAreFull(from origin: SessionOrigins.Origin?, _ configuration: ReducerConfiguration) -> String {
+        let count = origin.map { configuration.sessionsMax(of: $0) } ?? configuration.sessionsMax
+        let whose =
+            switch origin {
+            case nil: "all \(count) sessions"
+            case .connection: "all \(count) sessions that one connection may have"
+            case .key: "all \(count) sessions that one key may have"
+            case .address(let address): "all \(count) sessions that one machine without a key may have (\(address))"
+            }
+        return whose + " are taken, and the peer of each is there, has effects or has to be told of outcomes"
     }
 
     /// A warning for operators, before it comes to that.

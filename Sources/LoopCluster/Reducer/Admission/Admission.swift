@@ -8,8 +8,9 @@ struct Admission: Sendable {
     var members: Members = [:]
     /// When sessions are next looked at whose peers were silent for long.
     var nextRetirement = MonotonicTime.zero
-    /// When a session to give up is next looked for, where none could be found.
-    var nextEviction = MonotonicTime.zero
+    var origins = SessionOrigins()
+    /// When a session to give up is next looked for, where none could be found: of those from an origin, or of all.
+    var nextEviction: [SessionOrigins.Origin?: MonotonicTime] = [:]
 
     // MARK: In the order of a member's life
 
