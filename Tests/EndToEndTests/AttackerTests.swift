@@ -27,6 +27,7 @@ import Testing
         Attack(name: "forged-batches", shownBy: ["unknownSession"], shownWithKeys: ["notAllowed"]),
         Attack(name: "subscriptions", shownBy: ["subscriptionRefused"], shownWithKeys: ["subscriptionRefused"]),
         Attack(name: "routing-ids"),
+        Attack(name: "boxes", shownBy: ["handshakeFailed"], shownWithKeys: ["disconnected"]),
     ]
 
     /// A history that never was, of sessions that are not the attacker's. Without keys, anyone is believed.
@@ -69,8 +70,10 @@ import Testing
         Flood(name: "connections", count: 1500, seconds: 7, shownBy: "connectionSilent"),
     ]
 
-    @Test func `G10 that floods a reducer takes little of it, and is counted`() async throws {
-        let ledger = try await LedgerProcess(keys: false)
+    @Test(arguments: [false, true]) func `G10 that floods a reducer takes little of it, and is counted`(keys: Bool)
+        async throws
+    {
+        let ledger = try await LedgerProcess(keys: keys)
         for flood in Self.floods {
             let before = try await ledger.status()
             let report = try await run(

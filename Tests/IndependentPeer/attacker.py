@@ -17,6 +17,7 @@ import zmq.utils.monitor
 import wire
 from address import Address
 from peer import PeerRefused
+from zmtp import Connection, HandshakeFailed, command, greeting, properties
 
 LOOP = "ledger"
 EXTREMES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]
@@ -90,6 +91,17 @@ class Attacker:
         one.settimeout(0.5)
         self.raw.append(one)
         return one
+
+    def zmtp(self, offset: int, kind: bytes) -> Connection | None:
+        """A connection that speaks ZMTP by our own hand, with the attacker's key where there are keys."""
+        one = self.tcp(offset)
+        if one is None:
+            return None
+        one.settimeout(2)
+        try:
+            return Connection(one, kind, self.address)
+        except (OSError, HandshakeFailed):
+            return None
 
     def write(self, one: socket.socket, data: bytes) -> bool:
         try:
@@ -211,13 +223,12 @@ def handshakes(attacker: Attacker) -> None:
                 attacker.refused[name] = attacker.refused.get(name, 0) + 1
 
 
-GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16) + bytes(32)
+GREETING = greeting(b"NULL")
 
 
 def ready(kind: bytes) -> bytes:
     """The command by which a NULL client says which socket it is."""
-    body = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
-    return b"\x04" + bytes([len(body)]) + body
+    return command(b"READY", properties(kind))
 
 
 def garbage(attacker: Attacker) -> None:
@@ -442,17 +453,15 @@ def large_greetings(attacker: Attacker) -> None:
 
 
 def multipart(attacker: Attacker) -> None:
-    """One message whose parts never end, to each socket; ZeroMQ itself would not send it. It speaks no CURVE."""
+    """One message whose parts never end, to each socket; ZeroMQ itself would not send it."""
     kinds = [b"DEALER", b"SUB", b"PUSH"]
-    part = b"\x03" + struct.pack(">Q", 64 << 10) + bytes(64 << 10)
+    part = bytes(64 << 10)
     made: list = [None] * 3
     while attacker.goes_on:
         for offset in range(3):
             if made[offset] is None:
-                made[offset] = attacker.tcp(offset)
-                if made[offset] and not attacker.write(made[offset], GREETING + ready(kinds[offset])):
-                    made[offset] = None
-            elif not attacker.write(made[offset], part):
+                made[offset] = attacker.zmtp(offset, kinds[offset])
+            elif not attacker.write(made[offset].one, made[offset].message(part, more=True)):
                 made[offset] = None
 
 
@@ -475,14 +484,35 @@ def subscription_flood(attacker: Attacker) -> None:
 
 
 def large_topics(attacker: Attacker) -> None:
-    """Topics of a megabyte, on plain TCP. It speaks no CURVE."""
+    """Topics of a megabyte, which ZeroMQ itself would send as commands."""
     while attacker.goes_on:
-        one = attacker.tcp(1)
-        if one and attacker.write(one, GREETING + ready(b"SUB")):
+        made = attacker.zmtp(1, b"SUB")
+        if made:
             for _ in range(10):
                 topic = b"\x01" + attacker.dice.randbytes(8) + bytes(1_000_000)
-                if not attacker.write(one, b"\x02" + struct.pack(">Q", len(topic)) + topic):
+                if not attacker.write(made.one, made.message(topic)):
                     break
+        if len(attacker.raw) > 50:
+            attacker.raw.pop(0).close()
+
+
+def boxes(attacker: Attacker) -> None:
+    """With a key: messages that are sealed wrongly, twice, or have numbers of their own; without one, commands of all kinds."""
+    dice = attacker.dice
+    while attacker.goes_on:
+        offset = dice.randrange(3)
+        made = attacker.zmtp(offset, [b"DEALER", b"SUB", b"PUSH"][offset])
+        if made is None:
+            continue
+        for _ in range(dice.randrange(1, 8)):
+            whole = made.message(wire.to_reducer(attacker.loop, wire.StatusWanted()))
+            made.nonce = dice.choice([made.nonce, made.nonce, 0, 2**63, 2**64 - 8])
+            name = dice.choice([b"PING", b"ERROR", b"HELLO", b"INITIATE", b"SUBSCRIBE", b"MESSAGE", dice.randbytes(9)])
+            data = dice.choice(
+                [whole, mutated(dice, whole), whole + whole, command(name, dice.randbytes(dice.randrange(300)))]
+            )
+            if not attacker.write(made.one, data):
+                break
         if len(attacker.raw) > 50:
             attacker.raw.pop(0).close()
 
@@ -510,11 +540,11 @@ def connections(attacker: Attacker) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     while attacker.goes_on:
-        one = attacker.tcp(len(attacker.raw) % 3)
-        if one is None:
+        offset = len(attacker.raw) % 3
+        made = attacker.zmtp(offset, [b"DEALER", b"SUB", b"PUSH"][offset])
+        if made is None:
             time.sleep(0.1)
-            continue
-        attacker.write(one, GREETING + ready([b"DEALER", b"SUB", b"PUSH"][(len(attacker.raw) - 1) % 3]))
+        attacker.sent += 1
     while time.monotonic() < attacker.end:
         time.sleep(0.1)
 
@@ -531,7 +561,7 @@ ATTACKS = {
     attack.__name__.replace("_", "-"): attack
     for attack in [
         handshakes, garbage, half_open, wrong_types, mutations, nested, extremes, greetings, lies, forged_batches, subscriptions,
-        routing_ids, large_greetings, multipart, unread, subscription_flood, large_topics, upstream, sessions, connections,
+        routing_ids, boxes, large_greetings, multipart, unread, subscription_flood, large_topics, upstream, sessions, connections,
         large_messages,
     ]
 }  # fmt: skip
