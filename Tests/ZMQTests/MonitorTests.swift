@@ -30,6 +30,33 @@ import Testing
         #expect(try monitor.next() == nil)
     }
 
+    @Test func `tells that a subscriber that takes nothing was dropped, and others hear on`() throws {
+        var options = SocketOptions()
+        options.stalledLimit = .milliseconds(500)
+        var publisher = try Socket(.xpub, in: guarded.context, options: options)
+        let endpoint = try publisher.bind("tcp://127.0.0.1:*")
+        var subscriber = try Socket(.sub, in: guarded.outside)
+        try subscriber.connect(endpoint)
+        try subscriber.subscribe([])
+        #expect(try next(&publisher) == "\u{1}")
+        var monitor = try SocketMonitor(publisher)
+        let foreign = try ForeignPeer(endpoint)
+        foreign.greet(as: "SUB")
+        foreign.send(["\u{1}x"])
+        let accepted = try #require(try next(&monitor).kind.descriptor)
+        #expect(try next(&monitor).kind == .handshakeSucceeded)
+        #expect(try next(&publisher) == "\u{1}x")
+        // More than the buffers of the system take.
+        let large = [UInt8]("x".utf8) + [UInt8](repeating: 0, count: 1 << 20)
+        for _ in 0..<32 { #expect(try publisher.send(large) == .sent) }
+        #expect(try next(&monitor).kind == .disconnected(descriptor: accepted))
+        var message = Message()
+        for _ in 0..<32 {
+            _ = try next(&subscriber, into: &message)
+            #expect(message.count == large.count)
+        }
+    }
+
     @Test func `tells both sides that a key is not admitted, and the client does not try again`() throws {
         var server = try guarded.server(.pull)
         var serverMonitor = try SocketMonitor(server)
