@@ -7,6 +7,9 @@ import LoopWire
 enum StatusCommand {
     static let json = Option(
         flag: "json", help: "print the report as one JSON document", environment: .variable("LOOP_STATUS_JSON"))
+    static let all = Option(
+        flag: "all", help: "show silent peers without effects too, and counters that are 0",
+        environment: .variable("LOOP_STATUS_ALL"))
 
     static let subcommand = Subcommand(
         command: Command(
@@ -17,13 +20,13 @@ enum StatusCommand {
 
                 Exit codes: 0 answered, 2 no answer, 64 wrong usage.
                 """,
-            groups: [ConnectionOptions.group, OptionGroup("Output", [json])]),
+            groups: [ConnectionOptions.group, OptionGroup("Output", [json, all])]),
         run: { arguments, _ in
             let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
             if arguments[json] {
                 StandardOutput.line(try CBOR.json(CBOR.encode(report)))
             } else {
-                StandardOutput.line(StatusTable(report).text)
+                StandardOutput.line(StatusTable(report, showsAll: arguments[all]).text)
             }
             return 0
         })

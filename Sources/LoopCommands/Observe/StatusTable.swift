@@ -5,12 +5,20 @@ import LoopWire
 /// A status report for people.
 struct StatusTable {
     private let report: StatusReport
+    /// The peers that are shown.
+    private let peers: [StatusReport.Peer]
+    private let counters: [String: UInt64]
 
-    init(_ report: StatusReport) { self.report = report }
+    /// - Parameter showsAll: also peers that are silent and hold nothing, and counters that are 0.
+    init(_ report: StatusReport, showsAll: Bool = false) {
+        self.report = report
+        peers = showsAll ? report.peers : report.peers.filter { !$0.hasLeft }
+        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
+    }
 
     /// Sections with a blank line between them, without a line end after the last.
     var text: String {
-        [head, warnings, peers, feedbacks, parked, counters].compactMap { $0 }.joined(separator: "\n\n")
+        [head, warnings, workers, feedbacks, parked, refusals].compactMap { $0 }.joined(separator: "\n\n")
     }
 
     private var head: String {
@@ -33,9 +41,11 @@ struct StatusTable {
         report.warnings.isEmpty ? nil : report.warnings.map { "WARNING: \($0)" }.joined(separator: "\n")
     }
 
-    private var peers: String? {
-        if report.peers.isEmpty { return "no workers" }
-        let rows = report.peers.map { peer -> [String] in
+    private var workers: String? {
+        let hidden = report.peers.count - peers.count
+        let note = hidden == 0 ? nil : "\(hidden) silent without effects: --all shows them"
+        if peers.isEmpty { return "no workers" + (note.map { ", \($0)" } ?? "") }
+        let rows = peers.map { peer -> [String] in
             [
                 peer.name.isEmpty ? peer.peer : JSONText.onOneLine(peer.name), "\(peer.session)",
                 peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.seconds(peer.leaseMilliseconds),
@@ -45,7 +55,7 @@ struct StatusTable {
         }
         return Self.table(
             ["WORKER", "SESSION", "EFFECTS", "LEASE", "LAG", "COMPLETED", "GROUPS"], rows, left: [0, 6])
-            + Self.more(report.peersLeftOut)
+            + (note.map { "\n\($0)" } ?? "") + Self.more(report.peersLeftOut)
     }
 
     private var feedbacks: String? {
@@ -67,8 +77,8 @@ struct StatusTable {
     /// What the report had no room for.
     private static func more(_ count: Int?) -> String { count.map { "\n… and \($0) more" } ?? "" }
 
-    private var counters: String? {
-        let rows = report.counters.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] }
+    private var refusals: String? {
+        let rows = counters.sorted { $0.key < $1.key }.map { [$0.key, "\($0.value)"] }
         return rows.isEmpty ? nil : Self.table(["DROPPED OR REFUSED", "TIMES"], rows, left: [0])
     }
 
@@ -90,4 +100,9 @@ struct StatusTable {
             return String(line.reversed().drop { $0 == " " }.reversed())
         }.joined(separator: "\n")
     }
+}
+
+extension StatusReport.Peer {
+    /// Whether it has been silent for longer than the limit, and holds nothing.
+    fileprivate var hasLeft: Bool { leaseMilliseconds < 0 && leases == 0 }
 }

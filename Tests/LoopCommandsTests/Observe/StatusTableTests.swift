@@ -5,7 +5,7 @@ import Testing
 @testable import LoopCommands
 
 @Suite struct `The table of loopctl status` {
-    @Test func `has all of a report`() {
+    private static var report: StatusReport {
         var report = StatusReport(loop: "linkcheck", schema: 1)
         report.history = "00c0ffee00c0ffee"
         report.epoch = 1
@@ -38,8 +38,39 @@ import Testing
             )
         ]
         report.counters = ["malformedFrame": 3, "duplicateEntry": 0]
+        return report
+    }
+
+    @Test func `leaves out peers that have left, and counters that are 0`() {
+        var report = Self.report
+        let text = StatusTable(report).text
         #expect(
-            StatusTable(report).text == """
+            text.contains(
+                """
+                WORKER    SESSION  EFFECTS  LEASE  LAG  COMPLETED  GROUPS
+                worker-1        2    14/16  2.8 s    0        103  default,slow
+                1 silent without effects: --all shows them
+
+                """))
+        #expect(
+            text.hasSuffix(
+                """
+                DROPPED OR REFUSED  TIMES
+                malformedFrame          3
+                """))
+        // A silent worker whose effects no one else has taken yet matters.
+        report.peers[1].leases = 2
+        #expect(StatusTable(report).text.contains("abcdef01"))
+        report.peers = [Self.report.peers[1]]
+        report.counters = ["duplicateEntry": 0]
+        let quiet = StatusTable(report).text
+        #expect(quiet.contains("\n\nno workers, 1 silent without effects: --all shows them\n\n"))
+        #expect(!quiet.contains("REFUSED"))
+    }
+
+    @Test func `has all of a report with --all`() {
+        #expect(
+            StatusTable(Self.report, showsAll: true).text == """
                 linkcheck, ready
                 epoch 1, seq 4211, 812 events/s, up 1 min 2 s, schema 1, history 00c0ffee00c0ffee
                 412 of 1203 pages, 3 broken
