@@ -18,15 +18,18 @@ final class LedgerProcess: Sendable {
     let address = freeAddress()
     let folder = TestFolder()
     private let isKeyed: Bool
+    private let journal: String
     private let more: [String]
     private let lives = Locked<[ChildProcess]>([])
     private let lines = Locked<[String]>([])
 
     /// - Parameters:
     ///   - keys: whether it has keys. Those of all roles are made by `loopctl keygen`.
+    ///   - journal: `memory`, or nil: a file.
     ///   - arguments: more options of the reducer.
-    init(keys: Bool, arguments: [String] = []) async throws {
+    init(keys: Bool, journal: String? = nil, arguments: [String] = []) async throws {
         isKeyed = keys
+        self.journal = journal ?? "\(folder.path)/journal"
         more = arguments
         folder.write("pages/.kept", "")
         if keys {
@@ -51,8 +54,7 @@ final class LedgerProcess: Sendable {
             .init(
                 Executables.path("loop-reducer"),
                 [
-                    "ledger", "--bind", address.description, "--journal", "\(folder.path)/journal", "--silence-limit",
-                    "1s",
+                    "ledger", "--bind", address.description, "--journal", journal, "--silence-limit", "1s",
                 ] + (isKeyed ? ["--keys", keys] : []) + more + ["\(folder.path)/pages"],
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         lives.withLock { $0.append(process) }

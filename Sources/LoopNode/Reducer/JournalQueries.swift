@@ -23,11 +23,30 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
         self.post = post
     }
 
+    /// What is read to answer a question.
+    private enum Source: Sendable {
+        case journal(JournalPlace.Reader)
+        /// A journal in memory cannot be read by another thread. The newest state is known without it.
+        case newest(Seq, Definition.State)
+    }
+
     /// Begins to work on a question.
-    /// - Parameter request: what the answer is for.
+    /// - Parameters:
+    ///   - request: what the answer is for.
+    ///   - newest: the newest state. Where the journal is in memory, it is copied and not made again.
     /// - Returns: why not, or nil.
-    func take(_ reading: JournalReading, for request: JournalRequest) -> String? {
-        guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
+    func take(
+        _ reading: JournalReading, for request: JournalRequest, newest: @autoclosure () -> (Seq, Definition.State)
+    ) -> String? {
+        let source: Source
+        if let read {
+            source = .journal(read)
+        } else if case .state(at: nil) = reading {
+            let (seq, state) = newest()
+            source = .newest(seq, state)
+        } else {
+            return "this reducer keeps its journal in memory; start it with --journal FILE"
+        }
         let isFull = openCount.withLock { count in
             if count >= Self.openMax { return true }
             count += 1
@@ -39,9 +58,7 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
             _ = try NodeThread("loop-journal") {
                 let answer: AdministrationAnswer
                 do {
-                    var journal = try read(Definition.name)
-                    defer { journal.close() }
-                    answer = try Self.answer(reading, definition, journal)
+                    answer = try Self.answer(reading, definition, source)
                 } catch {
                     answer = .refused("\(error)")
                 }
@@ -53,6 +70,18 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
             return "\(error)"
         }
         return nil
+    }
+
+    private static func answer(
+        _ reading: JournalReading, _ definition: Definition, _ source: Source
+    ) throws -> AdministrationAnswer {
+        switch source {
+        case .newest(let seq, let state): return .state(seq: seq.value, bytes: try CBOR.encode(state))
+        case .journal(let read):
+            var journal = try read(Definition.name)
+            defer { journal.close() }
+            return try answer(reading, definition, journal)
+        }
     }
 
     private static func answer(

@@ -203,7 +203,9 @@ struct ReducerService<Definition: LoopDefinition> {
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .read(let reading):
             try journal.flush()
-            if let refusal = queries.take(reading, for: request) { answer(.refused(refusal), to: request) }
+            if let refusal = queries.take(reading, for: request, newest: (machine.seq, machine.state)) {
+                answer(.refused(refusal), to: request)
+            }
         }
     }
 
