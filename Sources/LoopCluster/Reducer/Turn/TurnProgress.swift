@@ -1,0 +1,36 @@
+package import LoopWire
+
+/// How far a turn has come that has not ended. The simulator compares two, to see what one message has changed.
+package struct TurnProgress: Equatable, Sendable {
+    /// The history and the epoch, whose records may be of this turn.
+    package let history: History
+    package let epoch: Epoch
+    /// How many records the journal has, with those of this turn.
+    package let position: UInt64
+    /// How many messages the turn has made.
+    package let messageCount: Int
+    /// How many messages and subscriptions this process has refused because of whose they were.
+    package let refusalCount: UInt64
+    /// Whether records are missing, so that hardly anything is read.
+    package let isLost: Bool
+
+    package init(
+        history: History, epoch: Epoch, position: UInt64, messageCount: Int, refusalCount: UInt64, isLost: Bool
+    ) {
+        self.history = history
+        self.epoch = epoch
+        self.position = position
+        self.messageCount = messageCount
+        self.refusalCount = refusalCount
+        self.isLost = isLost
+    }
+}
+
+extension ReducerCore {
+    /// How far the present turn has come.
+    package var progress: TurnProgress {
+        TurnProgress(
+            history: journaled.history, epoch: journaled.epoch, position: journaled.position,
+            messageCount: turn.messages.count, refusalCount: turn.counters[.notAllowed] ?? 0, isLost: phase.isLost)
+    }
+}
