@@ -116,6 +116,12 @@ import Testing
         #expect(caught != nil, "\(mutation) was not caught in \(mutation.budget) seeds")
     }
 
+    /// Hostile processes that nobody can prevent excuse none of these.
+    @Test(arguments: [Rule.nothingLeavesEarly, .sessionsAreBounded, .snapshotsHoldSessions])
+    func `is caught among strangers too`(rule: Rule) {
+        #expect(Simulation.hunt([rule], seeds: 0..<40, seconds: 20, mix: .strangers) != nil)
+    }
+
     @Test func `is hunted for every rule`() {
         for rule in Rule.allCases { #expect(Mutation.all.contains { $0.rules == [rule] }, "\(rule)") }
     }

@@ -19,12 +19,19 @@ package struct Checkers<Work: Workload>: Sendable {
     private var lossIsNoticed = LossIsNoticed()
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
+    private var onlyWhoMay: OnlyWhoMay
+    /// Whether only what holds without keys is checked, whatever hostile processes do: G1, G7, G8 and G10.
+    private let isUnguarded: Bool
     /// Checks that were made outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
 
-    /// - Parameter hasShadow: whether every record is applied to a second state as it comes.
-    package init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
+    /// - Parameters:
+    ///   - hasShadow: whether every record is applied to a second state as it comes.
+    ///   - isUnguarded: whether hostile processes do what nobody can prevent.
+    package init(_ work: Work, hasShadow: Bool, isUnguarded: Bool = false, breaking rules: BrokenRules) {
         self.work = work
+        self.isUnguarded = isUnguarded
+        onlyWhoMay = OnlyWhoMay(placements: work.definition.allFeedbacks.map(\.placement.group))
         model = LoopModel(work)
         replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
         observersConverge = ObserversConverge(work)
@@ -41,6 +48,7 @@ package struct Checkers<Work: Workload>: Sendable {
 
     /// Passes an observation to the checkers that it concerns.
     package mutating func observe(_ observation: Observation) throws(Violation) {
+        if isUnguarded { return try observeUnguarded(observation) }
         switch observation {
         case .began(let history):
             nothingLost.begin()
@@ -63,6 +71,7 @@ package struct Checkers<Work: Workload>: Sendable {
         case .trappedAgain(let id): try poisonIsSetAside.trapAgain(in: id)
         case .askedToJoin(let joinRequest): lossIsNoticed.note(joinRequest)
         case .left(let message):
+            try onlyWhoMay.check(message)
             try lossIsNoticed.check(message)
             try nothingStale.check(message, model)
             try durableBeforeVisible.check(message, model)
@@ -103,11 +112,40 @@ package struct Checkers<Work: Workload>: Sendable {
         case .measured(let entries, let entriesMax, let lag, let lagMax):
             try bounded.check(entries, max: entriesMax, lag: lag, max: lagMax)
         case .queued(let queue, let max): try bounded.check(queue, max: max)
+        case .turnBegan(let progress): onlyWhoMay.beginTurn(progress)
+        case .turnEnded: try onlyWhoMay.endTurn()
+        case .keysAdmitted(let keys): onlyWhoMay.admit(keys)
+        case .judged(let heard, let principal, let before, let after):
+            try onlyWhoMay.judge(heard, by: principal, from: before, to: after)
+        case .overheard(let peer, let key): try onlyWhoMay.overhear(peer, by: key)
         case .settled:
             count(.progress)
             try nothingLost.settle(book)
             try observersConverge.settle(model)
             try snapshotComesFirst.settle()
+        }
+    }
+
+    /// What holds without keys, whatever hostile processes do.
+    static var unguarded: Set<Promise> {
+        [.oneOrder, .durableBeforeVisible, .replayIsExact, .bounded, .poisonIsSetAside]
+    }
+
+    private mutating func observeUnguarded(_ observation: Observation) throws(Violation) {
+        switch observation {
+        case .began(let history): try begin(history)
+        case .journaled(let journaled): try follow(journaled)
+        case .left(let message): try durableBeforeVisible.check(message, model)
+        case .measured(let entries, let entriesMax, let lag, let lagMax):
+            try bounded.check(entries, max: entriesMax, lag: lag, max: lagMax)
+        case .queued(let queue, let max): try bounded.check(queue, max: max)
+        case .settled: count(.progress)
+        // What becomes of other processes, and of what they have sent, is in the hands of hostile ones.
+        case .lost, .retried, .trapped, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent, .saidGoodbye,
+            .inherited,
+            .told, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .shown, .observedEnd, .ran, .forgotten,
+            .turnBegan, .turnEnded, .keysAdmitted, .judged, .overheard:
+            break
         }
     }
 
@@ -129,12 +167,18 @@ package struct Checkers<Work: Workload>: Sendable {
         replayIsExact.begin(history)
         snapshotComesFirst.begin(history)
         lossIsNoticed.begin(history)
+        onlyWhoMay.begin(history)
         observersConverge.begin(model)
         try model.begin(history)
     }
 
     private mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         try oneOrder.follow(journaled.record)
+        if isUnguarded {
+            durableBeforeVisible.follow(journaled.record)
+            try replayIsExact.follow(journaled.record)
+            return try model.follow(journaled.record)
+        }
         // Judged by what the events before it have made of the loop.
         try nothingStale.follow(journaled.record, model)
         try oneOwner.follow(journaled)
@@ -142,6 +186,7 @@ package struct Checkers<Work: Workload>: Sendable {
         try replayIsExact.follow(journaled.record)
         snapshotComesFirst.follow(journaled.record)
         lossIsNoticed.follow(journaled.record)
+        onlyWhoMay.follow(journaled.record)
         try model.follow(journaled.record)
     }
 
@@ -185,7 +230,7 @@ package struct Checkers<Work: Workload>: Sendable {
     var checkCounts: [Promise: Int] {
         let all: [any Checker] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
-            observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside,
+            observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside, onlyWhoMay,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

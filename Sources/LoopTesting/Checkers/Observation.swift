@@ -1,5 +1,6 @@
 package import LoopCluster
 package import LoopCore
+package import LoopKeys
 package import LoopWire
 
 /// What the project promises (docs, "Promises"), as far as the simulator can watch it.
@@ -15,6 +16,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case observersConverge = "G9"
     case bounded = "G10"
     case poisonIsSetAside = "G11"
+    case onlyWhoMay = "G12"
     case progress = "PROGRESS"
     /// What a test demands of its own loop's states.
     case invariant = "INVARIANT"
@@ -123,6 +125,16 @@ package enum Observation: Sendable {
     case forgotten(History, EffectID, Attempt)
     /// A worker began an attempt.
     case ran(peer: Int, History, Grant)
+    /// A turn of the reducer begins.
+    case turnBegan(TurnProgress)
+    /// The records of a turn are durable.
+    case turnEnded
+    /// The reducer was told which keys are admitted.
+    case keysAdmitted(AllowedKeys)
+    /// The reducer's machine was handed something: how far its turn had come before and after it.
+    case judged(Heard, by: Principal, from: TurnProgress, to: TurnProgress)
+    /// A frame of a peer's inbox reaches a connection of this key.
+    case overheard(inboxOf: PeerID, by: PublicKey)
     /// The sizes of a peer's queues.
     case measured(entries: Int, entriesMax: Int, lag: UInt64, lagMax: UInt64)
     /// How much a queue of the reducer holds, and how much it may.

@@ -72,7 +72,9 @@ extension ClusterEngine {
 
     /// Whether the loop has ended and every process knows. If the plan says so, more processes come then and learn of it too.
     func isOver() throws(Violation) -> Bool {
-        guard outcome != nil, !process.isSyncing, roster.unaware == nil else { return false }
+        guard outcome != nil, !process.isSyncing, roster.unaware == nil, !plan.isUnguarded || hasWrittenAll else {
+            return false
+        }
         guard plan.end != nil, !ending.haveLatecomersCome else { return true }
         ending.haveLatecomersCome = true
         say("everybody has learned of the end; others come late")

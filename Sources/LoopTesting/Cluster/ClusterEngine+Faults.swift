@@ -82,6 +82,8 @@ extension ClusterEngine {
         case .restored: return try putBackCopy()
         case .forgedBatch: return try forgeBatch(of: peer)
         case .copiedOutbox: return try restoreOutbox(of: peer)
+        case .hostile: return try actHostilely(&dice)
+        case .keysChanged: return changeKeys(&dice)
         }
         return true
     }
@@ -151,15 +153,20 @@ extension ClusterEngine {
     }
 
     func kill(_ peer: Peer) throws(Violation) {
+        try end(peer)
+        try replace(peer)
+    }
+
+    /// A process ends, and whatever it had with it.
+    func end(_ peer: Peer) throws(Violation) {
         peer.life.stage = .gone
         roster.noteKilled(peer, at: now)
         peer.bodies.removeAll()
         try observe(.died(peer: peer.index))
-        try replace(peer)
     }
 
     /// From here on nothing fails, and everything must settle.
-    func endFaults() {
+    func endFaults() throws(Violation) {
         say("the faults end")
         process.frozenUntil = 0
         storage.awaitedLoss = nil
@@ -173,5 +180,7 @@ extension ClusterEngine {
             peer.sockets.heal()
             wake(peer, at: now)
         }
+        restoreKeys()
+        if plan.isUnguarded { latecomer = try addPeer(.worker, 0) }
     }
 }

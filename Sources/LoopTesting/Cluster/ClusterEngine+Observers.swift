@@ -48,7 +48,8 @@ extension ClusterEngine {
     /// The publisher learns of a subscription after a while.
     func subscriptions() -> Subscriptions {
         var subscriptions = Subscriptions()
-        for peer in roster.present where peer.isAlive && peer.sockets.subscriber.isSubscribed(at: now) {
+        for peer in roster.present
+        where peer.isAlive && isConnected(peer) && peer.sockets.subscriber.isSubscribed(at: now) {
             for topic in peer.sockets.subscriber.topics {
                 switch topic {
                 case .updates(_, let stream):
@@ -89,7 +90,9 @@ extension ClusterEngine {
             case .ended: try observeEnd(peer)
             // Its shell finds out how current the state is.
             case .standing: break
-            case .refused(let refused): throw Violation(.observersConverge, "observer \(peer.index): \(refused)")
+            case .refused(let refused):
+                try endRefused(peer, refused)
+                return
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
             case .missed where peer.observing?.watched.mode != .events:
                 try observe(.shown(peer: peer.index, history, wish))

@@ -249,7 +249,7 @@ extension ClusterEngine {
             try observe(.told(id: id, outcome, isUnheard: isUnheard))
         case .hasSpace: try resume(peer)
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
-        case .refused(let refused): throw Violation(.progress, "peer \(peer.index) is not let in: \(refused)")
+        case .refused(let refused): try endRefused(peer, refused)
         case .loopEnded:
             try demandHeard(by: peer)
             peer.life.hasEnded = true

@@ -42,7 +42,10 @@ extension ClusterEngine {
         retries.begin(at: machine.core.time)
         leases.begin(machine.epoch, at: now)
         for peer in roster.present { peer.lease.begin() }
+        keys?.begin()
+        hostiles.endListeners { _, _ in true }
         process.begin(machine, at: now, snapshotAt: disk.snapshots.first?.entry.position ?? 0)
+        try claimHostilely()
         try beginLocally()
         if process.machine?.end == nil { try replaceDeparted() }
         if isTranscribing, let reducer = process.machine {
@@ -67,6 +70,7 @@ extension ClusterEngine {
             silenceLimit: plan.silenceLimit, eventBytesMax: loop.limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionsMax: plan.sessionsMax, sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
+        configuration.isGuarded = keys != nil
         configuration.deferredBatchesMax = plan.deferredBatchesMax
         configuration.transfersMax = plan.transfersMax
         configuration.commandsBase = plan.commandsBase

@@ -27,15 +27,21 @@ extension ClusterEngine {
         reads.begin(machine)
         let ready = try machine.turn(at: moment) { (intake) throws(Violation) in
             while let result = process.backgroundJobs.takeNext(at: now) { intake.receive(result) }
+            try observe(.turnBegan(intake.progress))
+            try admitKeys(&intake)
+            if plan.hasHostiles { try drainHostiles(&intake) }
             try drainRouter(&intake)
-            drainSubscriptions(&intake)
-            drainCollector(&intake)
+            try drainSubscriptions(&intake)
+            settleInboxes { intake.owner(of: $0) }
+            try drainCollector(&intake)
             try drainLocal(&intake, at: moment.monotonic)
         }
         process.machine = consume machine
         if process.trap.hasSprung { return try endInReduction() }
-        if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
-        try watchLeases()
+        if !plan.isUnguarded {
+            if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
+            try watchLeases()
+        }
         if brokenRules.contains(.nothingLeavesEarly) { try deliver(ready.messagesWithoutReceipt) }
         try append(ready)
     }
@@ -94,6 +100,7 @@ extension ClusterEngine {
             return brokenRules.contains(.failedJournalsAreLeft)
         }
         for record in turn.records { try noteDurable(record) }
+        try observe(.turnEnded)
         return true
     }
 
@@ -121,7 +128,7 @@ extension ClusterEngine {
     private func goOn(without lost: HistoryLost) throws(Violation) {
         checkers.count(.nothingLost)
         say("\(lost)")
-        if plan.keeping == .fsync {
+        if plan.keeping == .fsync, !plan.isUnguarded {
             guard storage.isRestored else { throw Violation(.nothingLost, "\(lost)") }
             if !storage.goesOnWithoutLost {
                 say("the reducer stops; an operator starts it without what is missing")

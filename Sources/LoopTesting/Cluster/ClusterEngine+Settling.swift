@@ -7,6 +7,7 @@ extension ClusterEngine {
     /// What is not settled yet; nil if everything is.
     func unsettled() -> String? {
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
+        if plan.isUnguarded { return unsettledAmongStrangers(reducer) }
         if reducer.end != nil {
             let unaware = roster.unaware.map { "\($0.role) \($0.index)" } ?? "a late process"
             return "\(unaware) has not learned that the loop has ended"

@@ -9,7 +9,8 @@ extension ClusterEngine {
 
     func nextArrivalAtReducer() -> UInt64 {
         var earliest = UInt64.max
-        for peer in roster.present { earliest = min(earliest, peer.sockets.readableAtReducer) }
+        for peer in roster.present where isConnected(peer) { earliest = min(earliest, peer.sockets.readableAtReducer) }
+        if plan.hasHostiles { earliest = min(earliest, hostiles.readableAt) }
         return earliest
     }
 
@@ -17,10 +18,11 @@ extension ClusterEngine {
     func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
         for request in process.operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
-            intake.receive(.administration(request: 0, document[...]), from: .router([0]), by: .unknown)
+            let principal = keys == nil ? Principal.unknown : .key(SimulatedKeys.operators)
+            try hand(.administration(request: 0, document[...]), from: .router([0]), by: principal, &intake)
         }
         process.operatorRequests.removeAll()
-        var waiting = roster.present.filter { $0.sockets.dealer.toReducer.readableAt <= now }
+        var waiting = roster.present.filter { $0.sockets.dealer.toReducer.readableAt <= now && isConnected($0) }
         while !waiting.isEmpty {
             let position = pick(waiting.count)
             let peer = waiting[position]
@@ -28,16 +30,17 @@ extension ClusterEngine {
                 roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.toReducer(peer.index, message), at: now) }
                 if case .join(let joinRequest) = message { try observe(.askedToJoin(joinRequest)) }
-                intake.receive(message, from: .router(peer.sockets.dealer.route), by: .unknown)
+                try hand(message, from: .router(peer.sockets.dealer.route), by: principal(of: peer), &intake)
             }
             if peer.sockets.dealer.toReducer.readableAt > now { waiting.remove(at: position) }
         }
     }
 
     /// Subscriptions that reach the publisher.
-    func drainSubscriptions(_ intake: inout ReducerCore) {
+    func drainSubscriptions(_ intake: inout ReducerCore) throws(Violation) {
         var begun: [UpdateStream] = []
-        for peer in roster.present where peer.sockets.subscriber.takeNews(at: now) {
+        for peer in roster.present where isConnected(peer) && peer.sockets.subscriber.takeNews(at: now) {
+            guard try mayFollowAll(peer, &intake) else { continue }
             intake.noticeSubscription(of: peer.id)
             for case .updates(_, let stream) in peer.sockets.subscriber.topics { begun.append(stream) }
         }
@@ -46,11 +49,11 @@ extension ClusterEngine {
     }
 
     /// Some batches, in any order among the connections.
-    func drainCollector(_ intake: inout ReducerCore) {
+    func drainCollector(_ intake: inout ReducerCore) throws(Violation) {
         var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in roster.present {
             for pipe in peer.sockets.pusher.connections.pipes.indices
-            where peer.sockets.pusher.connections.pipes[pipe].readableAt <= now {
+            where isConnected(peer) && peer.sockets.pusher.connections.pipes[pipe].readableAt <= now {
                 waiting.append((peer, pipe))
             }
         }
@@ -62,8 +65,7 @@ extension ClusterEngine {
                 count += 1
                 roster.noteRead(of: peer, at: now)
                 if isTranscribing { transcript?.note(.batch(peer.index, batch), at: now) }
-                if batch.history == storage.history { reads.note(batch, after: intake.read(of: batch.session)) }
-                intake.receive(batch, by: .unknown)
+                try hand(batch, by: principal(of: peer), &intake)
             }
             if peer.sockets.pusher.connections.pipes[pipe].readableAt > now { waiting.remove(at: position) }
         }
@@ -77,9 +79,12 @@ extension ClusterEngine {
         for message in messages {
             try demandFit(of: message)
             try observe(.left(message))
-            try retries.check(message, of: process.turnMoment) { checkers.count(.bounded) }
+            if !plan.isUnguarded {
+                try retries.check(message, of: process.turnMoment) { checkers.count(.bounded) }
+            }
             switch message {
             case .inbox(let id, let frame):
+                try observeListeners(of: id)
                 guard let peer = roster.present.last(where: { $0.id == id }) else { continue }
                 if peer.role == .local {
                     try hearLocally(peer, frame, isReply: false)
@@ -87,10 +92,12 @@ extension ClusterEngine {
                     publish(frame, to: peer)
                 }
             case .reply(.router(let route), let frame):
-                guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }) else {
-                    continue
+                guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }),
+                    isConnected(peer)
+                else { continue }
+                if case .busy(_, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded {
+                    try demandNoSpace(for: peer)
                 }
-                if case .busy(_, let reason) = frame.message, !reason.isEmpty { try demandNoSpace(for: peer) }
                 let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
                 peer.sockets.dealer.fromReducer.append(network.carry(frame, on: nil), arrival: arrival)
                 if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
@@ -124,7 +131,8 @@ extension ClusterEngine {
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
         if case .joinAccepted = frame.message { peer.lease.reach(at: now) }
-        let isLost = peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive
+        let isLost =
+            peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive || !isConnected(peer)
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, let connection = peer.sockets.subscriber.connections.present else { return }
         // Where words of an earlier session come again over a connection of their own, all connections move up, and this

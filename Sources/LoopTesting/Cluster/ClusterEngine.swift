@@ -39,6 +39,13 @@ package final class ClusterEngine<Work: Workload> {
     var retries = RetryWatch()
     var leases = LeaseWatch()
     var ending = Ending()
+    /// The folder of keys; nil: the reducer has none.
+    var keys: SimulatedKeys?
+    var hostiles = HostileTraffic()
+    /// Processes that were refused: others take their places once keys have changed.
+    var refusedPeers: [Peer] = []
+    /// The process that comes when hostile ones that nobody could prevent have gone; nil: it has not come.
+    var latecomer: Peer?
     /// After this time bodies and clients do nothing more.
     var standsStill = false
 
@@ -56,7 +63,13 @@ package final class ClusterEngine<Work: Workload> {
         self.timeline = timeline
         loop = SimulatedLoop(work)
         brokenRules = BrokenRules(rules)
-        checkers = Checkers(work, hasShadow: plan.0.hasShadow, breaking: brokenRules)
+        checkers = Checkers(
+            work, hasShadow: plan.0.hasShadow, isUnguarded: plan.0.isUnguarded, breaking: brokenRules)
+        if plan.0.hasKeys {
+            keys = SimulatedKeys(
+                workers: plan.0.workerCount, clients: plan.0.clientCount, observers: plan.0.observers.count,
+                groups: loop.workerGroups)
+        }
         network = Network(loop: loop.id)
         process = ReducerProcess(
             trap: TrapSwitch(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) }))
@@ -113,7 +126,7 @@ package final class ClusterEngine<Work: Workload> {
                 throw Violation(.progress, "not settled after \(plan.settlePhase): \(unsettled() ?? "in motion")")
             }
             tally.stepCount += 1
-            try perform(task)
+            if plan.isUnguarded { try performUnguarded(task) } else { try perform(task) }
             if try isOver() { return try settle() }
         }
         throw Violation(.progress, "nothing is left to happen: \(unsettled() ?? "all is settled")")
@@ -134,7 +147,7 @@ package final class ClusterEngine<Work: Workload> {
         noteNextFault()
     }
 
-    private func perform(_ task: Agenda.Task) throws(Violation) {
+    func perform(_ task: Agenda.Task) throws(Violation) {
         switch task {
         case .reducerStart(let life): if life == process.life { try startReducer() }
         case .reducerRetry(let life): if life == process.life { try retryJournal() }
@@ -151,7 +164,7 @@ package final class ClusterEngine<Work: Workload> {
         case .endFault: try faultAtEnd()
         case .happening(let index): try perform(timeline[Int(index)].what)
         case .fault:
-            guard isFaulty else { return endFaults() }
+            guard isFaulty else { return try endFaults() }
             try drawFault()
             noteNextFault()
         }

@@ -67,9 +67,13 @@ package struct SimulationPlan: Sendable {
         case forgedBatch
         /// A client's outbox file is copied, or such a copy is put back.
         case copiedOutbox
+        /// A hostile process says what it may not.
+        case hostile
+        /// A key is removed, put back, or gets other roles or groups.
+        case keysChanged
 
-        /// The faults with a mix of their own: their effect can be seen only if little else goes wrong.
-        static let impostors: [Fault] = [.forgedBatch, .copiedOutbox]
+        /// The faults that come only where a mix or a plan with keys adds them.
+        static let impostors: [Fault] = [.forgedBatch, .copiedOutbox, .hostile, .keysChanged]
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
         /// long is rarer than what loses a few messages, so that a cluster works most of the time.
@@ -86,6 +90,8 @@ package struct SimulationPlan: Sendable {
             case .damagedSnapshot, .secondReducer, .clockSet: 0.1
             case .administration: 0.3
             case .forgedBatch, .copiedOutbox: 0.1
+            case .hostile: 1
+            case .keysChanged: 0.15
             }
         }
     }
@@ -170,6 +176,14 @@ package struct SimulationPlan: Sendable {
     package var garbageShare = 0.02
     /// How the loop ends; nil if it runs for ever.
     package var end: End?
+    /// Whether the reducer has keys, and each process one of them.
+    package var hasKeys = false
+    /// Whether hostile processes may do what nobody can prevent: only what is safe without keys is checked.
+    package var isUnguarded = false
+    /// What hostile processes try.
+    var hostileActs = HostileAct.allCases
+    /// Whether there are hostile processes.
+    var hasHostiles: Bool { faults.contains(.hostile) }
 
     /// How a loop ends, and what happens to its reducer then.
     package struct End: Sendable {
@@ -270,6 +284,20 @@ package struct SimulationPlan: Sendable {
     mutating func addOutboxFiles(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f75_7462_6f78)
         hasOutboxFiles = dice.fraction() < 0.5
+    }
+
+    /// Gives the reducer and every process keys, and adds hostile processes and changes of keys to the faults. No copy of the
+    /// journal is put back: it does not show whose the newer sessions were, so no peer's report of the loss would be believed,
+    /// and an operator has to start the peers again.
+    mutating func addKeys() {
+        hasKeys = true
+        sessionsMax = 10_000
+        faults.removeAll { $0 == .copy || $0 == .restored }
+        if end?.fault?.kind == .restored { end?.fault = nil }
+        for fault in [Fault.hostile, .keysChanged] where !faults.contains(fault) {
+            faults.append(fault)
+            faultsPerSecond += fault.perSecond
+        }
     }
 
     private static func drawObserver(_ dice: inout SeededRandom, sections: Int) -> Watched {

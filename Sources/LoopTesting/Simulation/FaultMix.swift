@@ -23,6 +23,11 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case floods
     /// Events that end the process, in turns with other events.
     case poison
+    /// A reducer with keys. Hostile processes with keys of their own try everything that these do not allow; keys are removed and
+    /// change all the time.
+    case keys
+    /// A reducer without keys. Hostile processes do everything: the reducer must go on, within its limits and by its journal.
+    case strangers
 
     package var description: String { rawValue }
 
@@ -87,6 +92,20 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.slowAppendMax = .milliseconds(1500)
             plan.losesNothing = true
             plan.setFaults([(.slowDisk, 0.7), (.clockSet, 0.1)])
+        case .keys:
+            plan.sessionRetention = dice.fraction() < 0.5 ? .seconds(600) : plan.silenceLimit * 3 / 2
+            plan.setFaults([
+                (.hostile, 3), (.keysChanged, 0.3), (.crash, 0.1), (.partition, 0.1), (.freeze, 0.05), (.kill, 0.1),
+                (.dealer, 0.2), (.push, 0.2), (.burst, 0.2), (.stop, 0.05),
+            ])
+        case .strangers:
+            plan.keeping = .fsync
+            plan.isUnguarded = true
+            plan.sessionsMax = 12
+            let acts = HostileAct.allCases.shuffled(using: &dice)
+            plan.hostileActs = Array(acts.prefix(Int.random(in: 4...acts.count, using: &dice)))
+            plan.sessionRetention = min(plan.sessionRetention, .seconds(10))
+            plan.setFaults([(.hostile, 6), (.crash, 0.1), (.kill, 0.1), (.dealer, 0.2), (.push, 0.2), (.burst, 0.2)])
         case .copies:
             if plan.keeping == .memory { plan.keeping = .fsync }
             plan.setFaults([

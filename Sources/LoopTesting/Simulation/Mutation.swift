@@ -24,7 +24,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .rolesAreChecked, .groupsAreChecked, .sessionsHaveOwners, .batchesAreOfTheirOwners,
             .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions,
             .claimsAreOfServedGroups:
-            Mutation(rules: [rule], budget: 500, mix: .impostors)
+            Mutation(rules: [rule], budget: 100, mix: .keys)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
         case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .floods)
