@@ -31,4 +31,11 @@ extension CertificateFile {
         try secretFile.syncName()
         try publicFile.syncName()
     }
+
+    /// Writes a `.key` file alone.
+    static func write(_ certificate: Certificate, _ path: String, replacing: Bool) throws(KeyFileError) {
+        let file = try DraftFile.write(certificate.text, for: path, mode: 0o644)
+        try file.place(replacing: replacing)
+        try file.syncName()
+    }
 }

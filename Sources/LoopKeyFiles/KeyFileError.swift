@@ -31,6 +31,10 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case sameKey(as: String)
         /// It is there already, and was not to be replaced.
         case exists
+        /// It is a public key, and the secret one that should go with it is another's.
+        case otherKey(than: String)
+        /// It is a public key, and the secret one that goes with it is not where it should be.
+        case noSecret(String)
         /// The folder has no key for the reducer.
         case noServerKey
     }
@@ -68,6 +72,10 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case .sameKey(let other):
             "\(shown) has the key of \(PrintedText.of(path: other)) and allows something else; remove one of them"
         case .exists: "\(shown) is there already; give --replace to make new keys in its place, or use another name"
+        case .otherKey(let secret):
+            "\(shown) and \(PrintedText.of(path: secret)) are of two pairs; give --replace to make a new one"
+        case .noSecret(let secret):
+            "\(shown) is there and \(PrintedText.of(path: secret)) is not; bring it back, or give --replace to make a new pair"
         case .noServerKey: "\(shown) has no server.key_secret; make one: loopctl keygen \(word) server --role reducer"
         }
     }

@@ -89,7 +89,7 @@ public struct KeyFolder: Hashable, Sendable {
         return KeyFolderStamp(of: [path, allowedPath] + names + ((try? allowedFiles()) ?? []))
     }
 
-    private func serverNames() throws(KeyFileError) -> [ServerKeyName] {
+    func serverNames() throws(KeyFileError) -> [ServerKeyName] {
         try names(in: path).compactMap { name in
             name.hasSuffix(Self.secretEnd) ? ServerKeyName(name.dropLast(Self.secretEnd.count)) : nil
         }.sorted()

@@ -16,7 +16,9 @@ import Testing
         _ number: UInt8, _ name: String, _ roles: Set<Role>, groups: [String] = [], replacing: Bool = false
     ) throws -> IssuedKey {
         let name = try #require(KeyName(name))
-        return try folder.issue(NewKey(name: name, roles: roles, groups: groups), replacing: replacing) {
+        return try folder.issue(
+            NewKey(name: name, roles: roles, groups: groups), present: replacing ? .replace : .refuse
+        ) {
             Examples.pair(number)
         }
     }

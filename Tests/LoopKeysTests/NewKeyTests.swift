@@ -39,5 +39,8 @@ import Testing
         for (name, roles, groups, refusal) in cases {
             #expect(throws: refusal) { try new(name, roles, groups) }
         }
+        #expect(throws: NewKey.Refusal.folderOfReducer) {
+            try NewKey(name: #require(KeyName("main")), roles: [.reducer], folder: "own")
+        }
     }
 }

@@ -15,6 +15,12 @@ enum KeygenCommand {
     static let groups = Option(
         repeated: "group", .string.named("GROUP"),
         help: "a group whose effects a worker may run; without it all", environment: .none)
+    static let own = Option(
+        optional: "to", .string.named("DIR"),
+        help: "a folder for NAME.key_secret, with a copy of the reducer's server.key: all that a peer needs",
+        environment: .none)
+    static let keep = Option(
+        flag: "keep", help: "make only what is missing, and leave a key that is there", environment: .none)
     static let replace = Option(
         flag: "replace", help: "make new keys in the place of those that are there", environment: .none)
 
@@ -27,17 +33,20 @@ enum KeygenCommand {
                 DIR/server.key_secret, which stays there, and DIR/server.key, for every peer. A reducer's second pair is \
                 called server-2.
 
+                With --keep the same command can run at every start. It makes the keys once, and repairs what was cut off \
+                halfway.
+
                 Whoever can read a secret file has the key. It has mode 600, and is refused where others can read it.
 
                 Exit codes: 0 written, 2 could not be written, 64 wrong usage.
                 """,
-            groups: [OptionGroup("Key", [roles, groups, replace])], positionals: [folder, name]),
+            groups: [OptionGroup("Key", [roles, groups, own, keep, replace])], positionals: [folder, name]),
         run: run)
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let issued = try KeyFolder(arguments[folder]).issue(
-            try newKey(arguments), created: SystemClock.wall.text, replacing: arguments[replace], generate: generate)
+            try newKey(arguments), created: SystemClock.wall.text, present: try present(arguments), generate: generate)
         for line in KeygenReport(issued).lines { StandardOutput.line(line) }
         return 0
     }
@@ -48,9 +57,20 @@ enum KeygenCommand {
             throw UsageError(message: "--role is missing", hint: "give --role \(roles.declaration.placeholder)")
         }
         do throws(NewKey.Refusal) {
-            return try NewKey(name: arguments[name], roles: Set(arguments[roles]), groups: arguments[groups])
+            return try NewKey(
+                name: arguments[name], roles: Set(arguments[roles]), groups: arguments[groups], folder: arguments[own])
         } catch {
             throw UsageError(message: error.description)
+        }
+    }
+
+    /// - Throws: `UsageError` where both are asked for.
+    static func present(_ arguments: ParsedArguments) throws(UsageError) -> KeyFolder.PresentPair {
+        switch (arguments[keep], arguments[replace]) {
+        case (false, false): .refuse
+        case (true, false): .keep
+        case (false, true): .replace
+        case (true, true): throw UsageError(message: "--keep and --replace are opposites", hint: "give one of them")
         }
     }
 
@@ -72,23 +92,25 @@ struct KeygenReport {
     var lines: [String] {
         let (name, secret, other) = (issued.key.name, issued.secretPath, issued.publicPath)
         if issued.key.isReducers {
+            if issued.isKept { return ["\(secret) is the reducer's, and stays as it is"] }
             return [
                 "\(secret) is the reducer's: keep it there, readable by its user only",
                 "\(other) is for the peers: copy it to each of them, which knows the reducer by it",
             ]
         }
+        if issued.isKept { return ["\(other) stays as it is: it admits \(name) as \(roles)"] }
         return [
             "\(secret) is for \(name): move it to where \(name) runs, and show it to no one else",
             "\(other) is for the reducer, in allowed/ of its folder: it admits \(name) as \(roles)",
-            "the reducer's server.key is for \(name) too, which knows the reducer by it",
+            "\(issued.reducersPath ?? "the reducer's server.key") is for \(name) too, which knows the reducer by it",
         ]
     }
 
     /// `worker of images and video, sender`.
     private var roles: String {
-        Role.allCases.filter(issued.key.roles.contains).map { role in
+        Role.allCases.filter(issued.certificate.roles.contains).map { role in
             guard role == .worker else { return role.rawValue }
-            return switch issued.key.groups {
+            return switch issued.certificate.groups {
             case .all: "worker of all groups"
             case .named(let names): "worker of \(names.sorted().joined(separator: " and "))"
             }

@@ -1,5 +1,6 @@
 import LoopKeyFiles
 import LoopKeys
+import LoopNode
 import LoopOptions
 import TestFolders
 import Testing
@@ -45,6 +46,18 @@ import Testing
         #expect(try KeyFolder(keys).allowedKeys().keys.keys.keys.map(\.self) == [second.publicKey])
     }
 
+    @Test func `with --keep is the same at every start`() async throws {
+        let own = "\(place.path)/own"
+        for _ in 1...3 {
+            #expect(await run(keys, "main", "--role", "reducer", "--keep") == 0)
+            #expect(await run(keys, "w", "--role", "worker", "--to", own, "--keep") == 0)
+        }
+        let worker = try PeerKeys(reading: "\(own)/w.key_secret", reducer: "\(own)/server.key")
+        #expect(worker.reducer == (try KeyFolder(keys).serverKeys().first?.certificate.publicKey))
+        #expect(try KeyFolder(keys).allowedKeys().keys[worker.own.publicKey]?.roles == [.worker])
+        #expect(await run(keys, "w", "--role", "worker", "--to", own) == 2)
+    }
+
     @Test func `has exit code 2 where it cannot write`() async {
         #expect(await run("\(place.path)/none/keys", "o1", "--role", "observer") == 2)
     }
@@ -68,6 +81,11 @@ import Testing
             ["r", "--role", "reducer", "--role", "admin"],
             "the key of a reducer has no other role; make a key of its own for each"
         ),
+        (
+            ["main", "--role", "reducer", "--to", "own"],
+            "the key of a reducer stays in its folder; only a peer's goes to another"
+        ),
+        (["w1", "--role", "worker", "--keep", "--replace"], "--keep and --replace are opposites; give one of them"),
         (["server", "--role", "admin"], "'server' is the name of a reducer's key; choose another"),
         (
             ["w1", "--role", "worker", "--group", "a,b"],
@@ -81,6 +99,7 @@ import Testing
                 return
             }
             _ = try KeygenCommand.newKey(arguments)
+            _ = try KeygenCommand.present(arguments)
         }
         #expect(error?.description == line)
     }
@@ -93,7 +112,8 @@ import Testing
             let key = try KeygenCommand.newKey(arguments)
             let pair = try #require(
                 KeyPair(publicKey: .init(repeating: 1, count: 32), secretKey: .init(repeating: 2, count: 32)))
-            return KeygenReport(try KeyFolder(keys).issue(key, replacing: true) { pair }).lines
+            let present: KeyFolder.PresentPair = words.contains("--keep") ? .keep : .replace
+            return KeygenReport(try KeyFolder(keys).issue(key, present: present) { pair }).lines
         }
         #expect(
             try lines(["w1", "--role", "sender", "--role", "worker", "--group", "b", "--group", "a"]) == [
@@ -107,5 +127,17 @@ import Testing
                 "\(keys)/server.key is for the peers: copy it to each of them, which knows the reducer by it",
             ])
         #expect(try lines(["w2", "--role", "worker"])[1].hasSuffix("as worker of all groups"))
+        let own = "\(place.path)/own"
+        #expect(
+            try lines(["w3", "--role", "worker", "--to", own])[2]
+                == "\(own)/server.key is for w3 too, which knows the reducer by it")
+        #expect(
+            try lines(["w3", "--role", "admin", "--to", own, "--keep"]) == [
+                "\(keys)/allowed/w3.key stays as it is: it admits w3 as worker of all groups"
+            ])
+        #expect(
+            try lines(["main", "--role", "reducer", "--keep"]) == [
+                "\(keys)/server.key_secret is the reducer's, and stays as it is"
+            ])
     }
 }
