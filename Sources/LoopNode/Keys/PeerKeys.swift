@@ -1,3 +1,4 @@
+import Linux
 import LoopKeyFiles
 public import LoopKeys
 
@@ -17,13 +18,15 @@ public struct PeerKeys: Sendable, Hashable {
     /// Reads the keys as `loopctl keygen` writes them.
     /// - Parameters:
     ///   - path: the client's own secret file, such as `w1.key_secret`. It is refused if others can read it.
-    ///   - reducer: the reducer's public file, such as `server.key`, or its key as 40 characters.
+    ///   - reducer: the reducer's public file, such as `server.key`, or its key as 40 characters; a file of that name
+    ///     comes first.
     /// - Throws: `NodeError.keys`, which says what is wrong with which file.
     public init(reading path: String, reducer: String) throws(NodeError) {
         do throws(KeyFileError) {
             let secret = try CertificateFile.readSecret(path)
             own = KeyPair(publicKey: secret.certificate.publicKey, secretKey: secret.secretKey)
-            if let key = try? PublicKey(z85: reducer) {
+            // The path of a file may be made of a key's characters only, and have as many.
+            if !FileSystem.exists(reducer), let key = try? PublicKey(z85: reducer) {
                 self.reducer = key
             } else {
                 self.reducer = try CertificateFile.readPublic(reducer).publicKey
