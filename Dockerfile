@@ -25,9 +25,9 @@ RUN apt-get update \
       ca-certificates libcmark-gfm0.29.0.gfm.6 libcmark-gfm-extensions0.29.0.gfm.6 libcurl4 libmicrohttpd12 libsqlite3-0 libxml2 libzmq5 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop \
- && install -d -m 700 -o loop -g loop /journal
+ && install -d -m 700 -o loop -g loop /journal /keys /keys/reducer /keys/worker
 COPY --from=build /out/ /usr/local/bin/
-# Reducers keep their journals here.
+# Reducers keep their journals here. Volumes of keys are mounted below /keys, and get the owner and the mode of these folders.
 VOLUME /journal
 WORKDIR /journal
 USER 10001

@@ -219,7 +219,7 @@ let package = Package(
                 "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
                 "LoopTesting", "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
-        tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode"]),
+        tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode", "TestFolders"]),
         tests(
             "EndToEndTests",
             [

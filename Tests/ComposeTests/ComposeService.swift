@@ -4,10 +4,12 @@ import LoopNode
 /// One service of the project's compose file, as `scripts/compose-services` prints it.
 struct ComposeService: Decodable, Sendable {
     struct Volume: Decodable, Sendable {
-        /// A path on this machine; empty for a volume that only has a name.
+        /// A path on this machine, or the name of a volume.
         var source: String
         /// The path in the container.
         let target: String
+
+        var hasName: Bool { !source.hasPrefix("/") }
     }
 
     let name: String
@@ -28,15 +30,32 @@ struct ComposeService: Decodable, Sendable {
         return try printed.lines.map { try JSONDecoder().decode(ComposeService.self, from: Data($0.utf8)) }
     }
 
-    /// A path of the container is where its volume's source is on this machine.
-    func word(_ word: String) -> String {
-        for volume in volumes {
-            if word == volume.target { return volume.source }
-            if let range = word.range(of: volume.target + "/") {
-                return word.replacingCharacters(in: range, with: volume.source + "/")
+    /// The text with the paths of the container in it where their volumes' sources are on this machine.
+    func translated(_ text: String) -> String {
+        func isOfName(_ character: Character?) -> Bool {
+            character.map { $0.isLetter || $0.isNumber || "-_.".contains($0) } ?? false
+        }
+        var (done, rest) = ("", text[...])
+        while let first = rest.first {
+            let volume = volumes.first { volume in
+                rest.hasPrefix(volume.target) && !isOfName(rest.dropFirst(volume.target.count).first)
+            }
+            if let volume, !isOfName(done.last) {
+                done += volume.source
+                rest = rest.dropFirst(volume.target.count)
+            } else {
+                done.append(first)
+                rest = rest.dropFirst()
             }
         }
-        return word
+        return done
+    }
+
+    /// The same service, with its paths where they are on this machine.
+    var translated: ComposeService {
+        ComposeService(
+            name: name, command: command.map(translated), environment: environment.mapValues(translated),
+            dependsOn: dependsOn, volumes: volumes, healthcheck: healthcheck?.map(translated))
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoopNode
+import TestFolders
 import Testing
 
 /// What `docker-compose.yml` says is what is run here: its commands, its environment, its health checks, as processes in
@@ -16,8 +17,12 @@ import Testing
     @Test func `names only programs that the image has`() async throws {
         let recipe = try String(contentsOfFile: Project.path("Dockerfile"), encoding: .utf8)
         for service in try await ComposeService.all() {
-            let program = try #require(service.command.first)
-            #expect(recipe.contains("--product \(program)"), "\(service.name) runs \(program)")
+            let words = service.command.flatMap { $0.split { $0.isWhitespace } }
+            let programs = words.filter { $0.hasPrefix("loop") }
+            #expect(!programs.isEmpty, "\(service.name) runs nothing of this project")
+            for program in programs {
+                #expect(recipe.contains("--product \(program)"), "\(service.name) runs \(program)")
+            }
         }
     }
 
@@ -48,28 +53,68 @@ import Testing
         #expect(broken.contains { $0.contains("/index.html#nowhere  200 no such fragment") })
     }
 
+    @Test func `only the reducer and what makes the keys have the reducer's secret key`() async throws {
+        let services = try await ComposeService.all()
+        let holders = services.filter { service in service.volumes.contains { $0.source == "reducer-keys" } }
+        #expect(holders.map(\.name).sorted() == ["keys", "reducer"])
+        for service in services where service.name != "reducer" {
+            #expect(!service.command.contains { $0.contains("loop-reducer") }, "\(service.name) owns a loop")
+        }
+        let reducer = try #require(services.first { $0.name == "reducer" })
+        #expect(reducer.command.contains("--keys") && !reducer.command.contains("--insecure"))
+    }
+
+    @Test func `its keys are made once, and a second start goes on with them`() async throws {
+        let volumes = TestFolder()
+        var keys: [[String: String]] = []
+        for _ in 1...2 {
+            let verdict = try await run(in: volumes)
+            #expect(verdict.exit == .exited(0), "\(verdict.log.joined(separator: "\n"))")
+            #expect(verdict.report.last { !$0.isEmpty }?.contains("nothing broken") == true)
+            keys.append(try self.keys(in: volumes))
+        }
+        #expect(keys[0] == keys[1])
+        #expect(
+            Set(keys[0].keys) == [
+                "reducer-keys/server.key_secret", "reducer-keys/server.key", "reducer-keys/operator.key_secret",
+                "reducer-keys/allowed/operator.key", "reducer-keys/allowed/worker.key", "worker-keys/worker.key_secret",
+                "worker-keys/server.key",
+            ])
+    }
+
     /// Two workers, as `--scale worker=2` would start.
-    private func run(site: String? = nil) async throws -> ComposedRun.Verdict {
+    /// - Parameters:
+    ///   - volumes: where volumes with names are, each in a folder of that name.
+    ///   - site: what is mounted in the place of the documents.
+    private func run(in volumes: TestFolder = TestFolder(), site: String? = nil) async throws -> ComposedRun.Verdict {
         var services = try await ComposeService.all()
-        if let site {
-            for index in services.indices where services[index].name == "site" {
-                services[index].volumes[0].source = site
+        for service in services.indices {
+            for volume in services[service].volumes.indices {
+                let source = services[service].volumes[volume].source
+                if services[service].volumes[volume].hasName {
+                    let folder = "\(volumes.path)/\(source)"
+                    try FileManager.default.createDirectory(
+                        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                    services[service].volumes[volume].source = folder
+                } else if let site, services[service].name == "site" {
+                    services[service].volumes[volume].source = site
+                }
             }
         }
-        // A volume with a name is a new folder.
-        let named = FileManager.default.temporaryDirectory.appending(path: "loop-volumes-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: named) }
-        try FileManager.default.createDirectory(at: named, withIntermediateDirectories: true)
-        for index in services.indices {
-            for volume in services[index].volumes.indices where services[index].volumes[volume].source.isEmpty {
-                services[index].volumes[volume].source = named.path
-            }
-        }
-        let verdict = try await ComposedRun(services: services, scale: ["worker": 2], verdictFrom: "reducer").run()
+        let verdict = try await ComposedRun(
+            services: services.map(\.translated), scale: ["worker": 2], verdictFrom: "reducer"
+        ).run()
         if case .loopback(let why) = verdict.kind {
             notRun("\(why): the services ran on addresses of loopback, not in namespaces")
         }
         return verdict
+    }
+
+    /// All files of keys, with their text.
+    private func keys(in volumes: TestFolder) throws -> [String: String] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: volumes.path).filter { $0.contains(".key") }
+        let texts = try names.map { try String(contentsOfFile: "\(volumes.path)/\($0)", encoding: .utf8) }
+        return Dictionary(uniqueKeysWithValues: zip(names, texts))
     }
 
     private func documentCount() throws -> Int {

@@ -50,7 +50,7 @@ struct ComposedRun: Sendable {
         _ service: ComposeService, _ host: String, on network: ServiceNetwork, report: Lines, log: Lines
     ) throws -> ChildProcess {
         let (words, environment) = network.command(
-            service.command.map(service.word), on: host, environment: service.environment)
+            service.command, on: host, environment: service.environment)
         let isDeciding = service.name == verdictFrom
         return try ChildProcess(
             .init(
