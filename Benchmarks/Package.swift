@@ -29,6 +29,8 @@ let package = Package(
                 .product(name: "LoopWire", package: root),
                 .product(name: "LoopCluster", package: root),
                 .product(name: "LoopJournal", package: root),
+                .product(name: "LoopKeys", package: root),
+                .product(name: "LoopKeyFiles", package: root),
                 .product(name: "LoopNode", package: root),
             ],
             swiftSettings: settings),

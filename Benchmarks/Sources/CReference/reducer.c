@@ -1,26 +1,27 @@
-#include "reference.h"
+#include "keys.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 #include <zmq.h>
 
-static void *bound(void *context, int kind, char *endpoint) {
+static void *bound(void *context, int kind, const struct reference_keys *keys, char *endpoint) {
     void *socket = zmq_socket(context, kind);
     int unlimited = 0;
     size_t size = reference_endpoint_bytes;
     if (!socket) return NULL;
     zmq_setsockopt(socket, ZMQ_SNDHWM, &unlimited, sizeof unlimited);
     zmq_setsockopt(socket, ZMQ_RCVHWM, &unlimited, sizeof unlimited);
+    if (reference_serve_with(socket, keys) != 0) return NULL;
     if (zmq_bind(socket, "tcp://127.0.0.1:*") != 0) return NULL;
     if (zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size) != 0) return NULL;
     return socket;
 }
 
-int reference_reducer_open(struct reference_reducer *reducer) {
+int reference_reducer_open(struct reference_reducer *reducer, const struct reference_keys *keys) {
     memset(reducer, 0, sizeof *reducer);
     reducer->context = zmq_ctx_new();
-    reducer->pull = bound(reducer->context, ZMQ_PULL, reducer->collector);
-    reducer->pub = bound(reducer->context, ZMQ_PUB, reducer->publisher);
+    reducer->pull = bound(reducer->context, ZMQ_PULL, keys, reducer->collector);
+    reducer->pub = bound(reducer->context, ZMQ_PUB, keys, reducer->publisher);
     return reducer->pull && reducer->pub ? 0 : errno;
 }
 

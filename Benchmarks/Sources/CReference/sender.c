@@ -1,4 +1,4 @@
-#include "reference.h"
+#include "keys.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +89,8 @@ static int run(struct sender *sender, uint64_t window, uint64_t count, struct re
 }
 
 int reference_sender(
-    const char *collector, const char *publisher, uint64_t name, uint64_t window, uint64_t count,
-    struct reference_result *result) {
+    const char *collector, const char *publisher, const char *server_key, uint64_t name, uint64_t window,
+    uint64_t count, struct reference_result *result) {
     memset(result, 0, sizeof *result);
     void *context = zmq_ctx_new();
     struct sender sender = {zmq_socket(context, ZMQ_PUSH), zmq_socket(context, ZMQ_SUB), name};
@@ -98,6 +98,8 @@ int reference_sender(
     zmq_setsockopt(sender.push, ZMQ_SNDHWM, &unlimited, sizeof unlimited);
     zmq_setsockopt(sender.sub, ZMQ_RCVHWM, &unlimited, sizeof unlimited);
     zmq_setsockopt(sender.sub, ZMQ_SUBSCRIBE, &name, sizeof name);
+    if (reference_connect_with(sender.push, server_key) != 0) return errno;
+    if (reference_connect_with(sender.sub, server_key) != 0) return errno;
     if (zmq_connect(sender.push, collector) != 0 || zmq_connect(sender.sub, publisher) != 0) return errno;
     if (join(&sender) != 0 || run(&sender, window, count, result) != 0) return errno ? errno : EPROTO;
     zmq_close(sender.push);

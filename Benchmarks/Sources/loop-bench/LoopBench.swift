@@ -8,7 +8,8 @@ enum LoopBench {
         [
             .window4096, .durable4096, .replay, .window1, .durable1, .effectRoundTrip, .effects256, .effects4096,
         ]
-        + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large + CaseGroup.scale
+        + CaseGroup.curve + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large
+        + CaseGroup.scale
         + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {

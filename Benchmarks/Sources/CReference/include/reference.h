@@ -4,7 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { reference_bytes = 64, reference_endpoint_bytes = 128 };
+enum { reference_bytes = 64, reference_endpoint_bytes = 128, reference_key_bytes = 41 };
+
+// A pair of CURVE keys, as texts. What has none talks without encryption.
+struct reference_keys {
+    char public_key[reference_key_bytes], secret_key[reference_key_bytes];
+};
+
+// Makes a pair. 0, or errno.
+int reference_keys_make(struct reference_keys *keys);
 
 // Bytes 0..7 of an event and of its update: the sender, which is the topic that it subscribes.
 // Bytes 8..15: the event's number. Bytes 16..23 of an update: how many events the reducer has applied.
@@ -13,8 +21,8 @@ struct reference_reducer {
     char collector[reference_endpoint_bytes], publisher[reference_endpoint_bytes];
 };
 
-// Binds two free TCP ports on loopback. 0, or errno.
-int reference_reducer_open(struct reference_reducer *reducer);
+// Binds two free TCP ports on loopback; `keys` may be NULL. Every key may connect. 0, or errno.
+int reference_reducer_open(struct reference_reducer *reducer, const struct reference_keys *keys);
 
 // Publishes an update for each event, for ever. Returns errno.
 int reference_reducer_run(struct reference_reducer *reducer);
@@ -32,10 +40,17 @@ struct reference_result {
     double p50_us, p99_us, longest_us;
 };
 
-// Sends `count` events, at most `window` of them without their update, and waits for the last update. 0, or errno.
+// Sends `count` events, at most `window` of them without their update, and waits for the last update. `server_key` is the
+// reducer's public key, or NULL. 0, or errno.
 int reference_sender(
-    const char *collector, const char *publisher, uint64_t sender, uint64_t window, uint64_t count,
-    struct reference_result *result);
+    const char *collector, const char *publisher, const char *server_key, uint64_t sender, uint64_t window,
+    uint64_t count, struct reference_result *result);
+
+// PUSH and PULL alone: sends `count` events, and waits until all of them have left. 0, or errno.
+int reference_push(const char *collector, const char *server_key, uint64_t count);
+
+// Takes `count` events at a reducer's collector: how long from the first to the last. 0, or errno.
+int reference_pull(struct reference_reducer *reducer, uint64_t count, double *seconds);
 
 // Appends a batch of `bytes` bytes `count` times to an open file, and calls fdatasync after each. 0, or errno.
 int reference_append(int file, const void *batch, uint64_t bytes, uint64_t count);

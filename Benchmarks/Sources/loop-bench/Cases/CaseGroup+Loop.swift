@@ -52,12 +52,16 @@ extension CaseGroup {
         }
     }
 
-    /// - Parameter thread: where the sender's task runs: on the `pool`, or on its connection's `own` thread.
+    /// - Parameters:
+    ///   - thread: where the sender's task runs: on the `pool`, or on its connection's `own` thread.
+    ///   - keys: the folder of keys that the reducer and the sender have; nil: they have none.
     /// - Returns: what the sender says under `answer`.
-    private static func send(
-        _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil, thread: String = "pool"
+    static func send(
+        _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil, thread: String = "pool",
+        keys: String? = nil
     ) async throws -> Double {
         try await withRoles { roles in
+            roles.shared["keys"] = keys
             var arguments = ["loop": loop]
             arguments["journal"] = journal
             let reducer = try roles.start("reducer", arguments)
@@ -75,9 +79,13 @@ extension CaseGroup {
     }
 
     /// The rate of the loop in C, all senders together.
-    /// - Parameter journal: where each event is synced before its update leaves; nil: nowhere.
-    static func cRate(senders: Int, window: Int, count: Int, journal: String? = nil) async throws -> Double {
-        try await withCReducer(journal: journal) { roles in
+    /// - Parameters:
+    ///   - journal: where each event is synced before its update leaves; nil: nowhere.
+    ///   - hasKeys: whether everything is encrypted.
+    static func cRate(
+        senders: Int, window: Int, count: Int, journal: String? = nil, hasKeys: Bool = false
+    ) async throws -> Double {
+        try await withCReducer(journal: journal, hasKeys: hasKeys) { roles in
             let started = try (1...senders).map { name in
                 try roles.start(
                     "c-sender",
@@ -90,12 +98,16 @@ extension CaseGroup {
     }
 
     static func withCReducer(
-        journal: String? = nil, _ body: (RoleProcesses) async throws -> Double
+        journal: String? = nil, hasKeys: Bool = false, _ body: (RoleProcesses) async throws -> Double
     ) async throws -> Double {
         try await withRoles { roles in
-            let reducer = try roles.start("c-reducer", journal.map { ["journal": $0] } ?? [:])
+            var arguments: [String: String] = [:]
+            arguments["journal"] = journal
+            arguments["keys"] = hasKeys ? "yes" : nil
+            let reducer = try roles.start("c-reducer", arguments)
             roles.shared["collector"] = try await reducer.answer("collector")
             roles.shared["publisher"] = try await reducer.answer("publisher")
+            if hasKeys { roles.shared["server-key"] = try await reducer.answer("server-key") }
             return try await body(roles)
         }
     }

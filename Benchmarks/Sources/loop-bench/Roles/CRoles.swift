@@ -5,10 +5,7 @@ import Glibc
 enum CRoles {
     /// - Parameter role: with a path under `journal`, where every event is to be synced before its update leaves.
     static func reduce(_ role: Role) throws {
-        var reducer = reference_reducer()
-        guard reference_reducer_open(&reducer) == 0 else { throw BenchmarkError.role("the C reducer could not bind") }
-        Role.say("collector", string(reducer.collector))
-        Role.say("publisher", string(reducer.publisher))
+        var reducer = try openReducer(role)
         guard let path = try? role.text("journal") else {
             throw BenchmarkError.role("the C reducer ended with errno \(reference_reducer_run(&reducer))")
         }
@@ -17,12 +14,43 @@ enum CRoles {
         throw BenchmarkError.role("the C reducer ended with errno \(reference_reducer_run_durable(&reducer, file))")
     }
 
+    /// PULL alone: takes as many events as a pusher sends.
+    static func pull(_ role: Role) throws {
+        var reducer = try openReducer(role)
+        var seconds = 0.0
+        let error = reference_pull(&reducer, UInt64(try role.number("count")), &seconds)
+        guard error == 0 else { throw BenchmarkError.role("the C puller ended with errno \(error)") }
+        Role.say("seconds", seconds)
+    }
+
+    static func push(_ role: Role) throws {
+        let error = reference_push(
+            try role.text("collector"), try? role.text("server-key"), UInt64(try role.number("count")))
+        guard error == 0 else { throw BenchmarkError.role("the C pusher ended with errno \(error)") }
+    }
+
+    /// With `keys=yes` it has CURVE, and says its public key.
+    private static func openReducer(_ role: Role) throws -> reference_reducer {
+        var keys = reference_keys()
+        var reducer = reference_reducer()
+        let hasKeys = (try? role.text("keys")) != nil
+        guard !hasKeys || reference_keys_make(&keys) == 0 else {
+            throw BenchmarkError.role("this libzmq has no CURVE")
+        }
+        let error = hasKeys ? reference_reducer_open(&reducer, &keys) : reference_reducer_open(&reducer, nil)
+        guard error == 0 else { throw BenchmarkError.role("the C reducer could not bind") }
+        Role.say("collector", string(reducer.collector))
+        Role.say("publisher", string(reducer.publisher))
+        if hasKeys { Role.say("server-key", string(keys.public_key)) }
+        return reducer
+    }
+
     static func send(_ role: Role) throws {
         let count = try role.number("count")
         var result = reference_result()
         let error = reference_sender(
-            try role.text("collector"), try role.text("publisher"), UInt64(try role.number("name")),
-            UInt64(try role.number("window")), UInt64(count), &result)
+            try role.text("collector"), try role.text("publisher"), try? role.text("server-key"),
+            UInt64(try role.number("name")), UInt64(try role.number("window")), UInt64(count), &result)
         guard error == 0 else { throw BenchmarkError.role("the C sender ended with errno \(error)") }
         guard result.updates == UInt64(count), result.disorder == 0 else {
             throw BenchmarkError.role("the C loop lost or reordered updates: \(result)")

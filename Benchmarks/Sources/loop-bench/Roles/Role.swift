@@ -1,5 +1,6 @@
 import Foundation
 import LoopCore
+import LoopKeyFiles
 import LoopNode
 
 /// What this program is when it is one node of a case.
@@ -18,8 +19,10 @@ struct Role {
         self.arguments = arguments
     }
 
-    /// The reducer that it talks to.
-    func reducer() throws -> ReducerAddress { try ReducerAddress(parsing: text("reducer")) }
+    /// The reducer that it talks to, with the keys of a folder under `keys=DIR`.
+    func reducer() throws -> ReducerAddress {
+        try ReducerAddress(parsing: text("reducer")).with(arguments["keys"].map { try KeyFiles.ofClient(in: $0) })
+    }
 
     func text(_ name: String) throws -> String {
         guard let value = arguments[name] else { throw BenchmarkError.usage("\(self.name) needs \(name)=…") }
@@ -43,6 +46,8 @@ struct Role {
         switch name {
         case "c-reducer": try CRoles.reduce(self)
         case "c-sender": try CRoles.send(self)
+        case "c-puller": try CRoles.pull(self)
+        case "c-pusher": try CRoles.push(self)
         case "reducer": try await reduce(loop: text("loop"))
         case "sender": try await send(loop: text("loop"))
         case "pulse-worker": try await PulseRoles.work(self)
@@ -94,15 +99,15 @@ struct Role {
             }
             Self.say("recovered", milliseconds)
         }
-        let node = try ReducerNode(
-            definition,
-            configuration: ReducerNodeConfiguration(
-                bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
-                journal: (try? text("journal")).map { .file($0) } ?? .memory,
-                durability: (try? text("durability")) == "os" ? .os : .fsync,
-                snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
-                onListening: { Self.say("listening", $0) },
-                onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered))
+        var configuration = ReducerNodeConfiguration(
+            bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
+            journal: (try? text("journal")).map { .file($0) } ?? .memory,
+            durability: (try? text("durability")) == "os" ? .os : .fsync,
+            snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
+            onListening: { Self.say("listening", $0) },
+            onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered)
+        configuration.keys = arguments["keys"].map { KeyFolder($0) }
+        let node = try ReducerNode(definition, configuration: configuration)
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }
 
