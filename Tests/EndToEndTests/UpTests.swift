@@ -43,6 +43,28 @@ import Testing
         #expect(bad.output.contains("/other.html#there"))
     }
 
+    @Test func `with keys runs the loop with those that it makes, and nobody else takes part`() async throws {
+        let site = try CheckedSite(pages: 60, latency: .milliseconds(50))
+        let folder = TestFolder()
+        let bind = ipcEndpoint()
+        let keys = "\(folder.path)/keys"
+        let up = try Up(["linkcheck", "--keys", keys, "--bind", bind, "--workers", "2", "--capacity", "2", site.url])
+        while site.server.requests["/p0.html"] ?? 0 < 1 { try await Task.sleep(for: .milliseconds(5)) }
+        // A worker, as of another machine, knows both files.
+        let asked = [
+            "status", "--reducer", bind, "--key", "\(keys)/up.key_secret", "--reducer-key", "\(keys)/server.key",
+        ]
+        let admitted = try ChildProcess(.init(Executables.path("loopctl"), asked))
+        #expect(await admitted.wait() == .exited(0))
+        let stranger = try ChildProcess(.init(Executables.path("loopctl"), ["status", "--reducer", bind]))
+        #expect(await stranger.wait() == .exited(2))
+        #expect(await up.process.wait() == .exited(1), "\(up.output)")
+        // The same folder again, with another journal: the keys are those of before.
+        let again = try Up(["linkcheck", "--keys", keys, "--workers", "1", site.url])
+        #expect(await again.process.wait() == .exited(1), "\(again.output)")
+        #expect(verdict(again.output) == verdict(up.output))
+    }
+
     @Test(arguments: [["linkcheck", "--worker", "2", "."], ["linkcheck"], ["linkcheck", "--workers", "none", "."]])
     func `exits with 64 where it is used wrongly`(arguments: [String]) async throws {
         #expect(await (try Up(arguments)).process.wait() == .exited(64))

@@ -74,8 +74,10 @@ import Testing
                 Reducer:
                   --bind ENDPOINT             where peers find the reducer; without it tcp://127.0.0.1:7710 where
                                               that is free, else any free ports [env: LOOP_BIND]
-                  --insecure                  allow an address that other machines can reach, although there are no
-                                              keys yet [env: LOOP_INSECURE]
+                  --keys DIR                  admit only owners of the keys in DIR/allowed; the reducer's and the
+                                              workers' are made where they are missing [env: LOOP_KEYS]
+                  --insecure                  allow an address that other machines can reach without --keys:
+                                              everyone may take part [env: LOOP_INSECURE]
                   --silence-limit TIME        how long a worker may be silent before its effects run elsewhere
                                               [env: LOOP_SILENCE_LIMIT]
                   --journal FILE              where the reducer keeps the loop, so that the same command goes on

@@ -74,7 +74,7 @@ enum KeygenCommand {
         }
     }
 
-    private static func generate() throws -> KeyPair {
+    static func generate() throws -> KeyPair {
         do throws(ZMQError) {
             return try KeyPair()
         } catch {

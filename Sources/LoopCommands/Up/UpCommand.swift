@@ -16,8 +16,13 @@ enum UpCommand {
     static let bind = Option(
         optional: "bind", .bindAddress,
         help: "where peers find the reducer; without it tcp://127.0.0.1:7710 where that is free, else any free ports")
+    static let keys = Option(
+        optional: "keys", .string.named("DIR"),
+        help:
+            "admit only owners of the keys in DIR/allowed; the reducer's and the workers' are made where they are missing"
+    )
     static let insecure = Option(
-        flag: "insecure", help: "allow an address that other machines can reach, although there are no keys yet")
+        flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
         help: "where the reducer keeps the loop, so that the same command goes on with it; memory: nowhere; without it "
@@ -55,7 +60,7 @@ enum UpCommand {
                 """,
             groups: [
                 OptionGroup("Processes", [workers, capacity, quiet, reducerProgram, workerProgram]),
-                OptionGroup("Reducer", [bind, insecure, silenceLimit, journal, durability, wait, json]),
+                OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
             ],
             positionals: [loop, rest], passesThrough: true),
         run: run)
@@ -70,7 +75,8 @@ enum UpCommand {
         let served = try Preparation.prepare(&request, environment: environment)
         let claim = request.bind == nil ? try PortClaim() : nil
         let folder = ProcessEnvironment.executable.map { $0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex) }
-        let plan = try UpPlan(request, claimed: try claim?.address, folder: String(folder ?? "."))
+        let keys = try request.keys.map { try UpKeys(keepingIn: $0) }
+        let plan = try UpPlan(request, claimed: try claim?.address, keys: keys, folder: String(folder ?? "."))
         for program in [plan.reducerProgram, plan.workerProgram] where ProcessEnvironment.find(program) == nil {
             throw CommandError(
                 "there is no program \(program); build it by `swift build`, or name it by --reducer-exe or --worker-exe"
@@ -90,6 +96,8 @@ struct UpRequest: Equatable {
     var capacity: Int?
     var silenceLimit: String?
     var bind: BindAddress?
+    /// The reducer's folder of keys.
+    var keys: String?
     var isInsecure = false
     /// As the reducer takes them; nil: its own default.
     var journal: String?
@@ -120,6 +128,7 @@ struct UpRequest: Equatable {
         capacity = arguments[UpCommand.capacity]
         silenceLimit = arguments[UpCommand.silenceLimit]
         bind = arguments[UpCommand.bind]
+        keys = arguments[UpCommand.keys]
         isInsecure = arguments[UpCommand.insecure]
         journal = arguments[UpCommand.journal]
         durability = arguments[UpCommand.durability]

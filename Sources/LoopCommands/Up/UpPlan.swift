@@ -14,16 +14,18 @@ struct UpPlan: Equatable, Sendable {
 
     /// - Parameters:
     ///   - claimed: where to listen if the request does not say.
+    ///   - keys: those of the request's folder; nil: it names none.
     ///   - folder: where programs are that the request does not name.
     /// - Throws: where workers could not find the address.
-    init(_ request: UpRequest, claimed: BindAddress?, folder: String) throws(UsageError) {
+    init(_ request: UpRequest, claimed: BindAddress?, keys: UpKeys? = nil, folder: String) throws(UsageError) {
         let bind = request.bind ?? claimed ?? .standard
         loop = request.loop
         workers = request.workers
-        reducer = try Self.dialled(bind)
+        reducer = try Self.dialled(bind).with(keys?.peer)
         reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
         workerProgram = request.workerProgram ?? "\(folder)/loop-effect"
         var options = ["--bind", bind.description]
+        if let keys { options += ["--keys", keys.folder] }
         if request.isInsecure { options.append("--insecure") }
         if let limit = request.silenceLimit { options += ["--silence-limit", limit] }
         if let journal = request.journal { options += ["--journal", journal] }
@@ -31,7 +33,8 @@ struct UpPlan: Equatable, Sendable {
         if request.waitsForJournal { options.append("--wait") }
         if let file = request.json { options += ["--json", file] }
         reducerArguments = [request.loop] + options + request.loopArguments
-        workerOptions = request.capacity.map { ["--capacity", String($0)] } ?? []
+        let keyOptions = keys.map { ["--key", $0.workersPath, "--reducer-key", $0.reducersPath] }
+        workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? [])
     }
 
     /// What a worker is started with; they are numbered from 1.

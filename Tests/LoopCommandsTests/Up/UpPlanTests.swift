@@ -1,5 +1,8 @@
+import LoopKeyFiles
+import LoopKeys
 import LoopNode
 import LoopOptions
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -38,6 +41,24 @@ import Testing
         #expect(plan.workerProgram == "b")
         #expect(plan.reducer == "ipc:///tmp/own")
         #expect(plan.reducerArguments == ["own", "--bind", "ipc:///tmp/own", "--insecure"])
+    }
+
+    @Test func `hands the keys of a folder to the reducer, to the workers and to what asks for the status`() throws {
+        let place = TestFolder()
+        let request = try upRequest(["up", "own", "--keys", "\(place.path)/keys", "--bind", "tcp://0.0.0.0:7710"])
+        let keys = try UpKeys(keepingIn: #require(request.keys))
+        let plan = try UpPlan(request, claimed: nil, keys: keys, folder: "/")
+        #expect(plan.reducerArguments == ["own", "--bind", "tcp://0.0.0.0:7710", "--keys", "\(place.path)/keys"])
+        #expect(
+            plan.workerArguments(1) == [
+                "own", "--reducer", "tcp://127.0.0.1:7710", "--name", "worker-1", "--key",
+                "\(place.path)/keys/up.key_secret", "--reducer-key", "\(place.path)/keys/server.key",
+            ])
+        #expect(plan.reducer.keys == keys.peer)
+        let folder = KeyFolder("\(place.path)/keys")
+        #expect(try folder.allowedKeys().keys[keys.peer.own.publicKey]?.roles == [.worker])
+        #expect(try folder.serverKeys().map(\.certificate.publicKey) == [keys.peer.reducer])
+        #expect(try UpKeys(keepingIn: folder.path) == keys)
     }
 
     @Test func `leaves the journal to the reducer, unless the request names one`() throws {

@@ -1,0 +1,44 @@
+import LoopKeyFiles
+import LoopKeys
+import LoopNode
+
+/// The keys of a loop that `up` runs: those of the reducer, and one that the workers share and `up` asks for the status with.
+struct UpKeys: Equatable {
+    /// What the workers' key is called in the folder.
+    private static let name = "up"
+
+    /// The reducer's folder.
+    let folder: String
+    /// The file of the workers' key.
+    let workersPath: String
+    /// The file of the reducer's public key.
+    let reducersPath: String
+    /// What both files say.
+    let peer: PeerKeys
+
+    init(folder: String, workersPath: String, reducersPath: String, peer: PeerKeys) {
+        self.folder = folder
+        self.workersPath = workersPath
+        self.reducersPath = reducersPath
+        self.peer = peer
+    }
+
+    /// Makes what is missing in the folder, as `loopctl keygen --keep` does.
+    /// - Throws: `KeyFileError` or `NodeError.keys` where the folder cannot be used.
+    init(keepingIn folder: String) throws {
+        _ = try Self.keep("main", .reducer, in: folder, own: nil)
+        let issued = try Self.keep(Self.name, .worker, in: folder, own: folder)
+        // The worker's folder is the reducer's, and so has the key itself in the place of a copy.
+        let reducersPath = issued.reducersPath ?? "\(folder)/server.key"
+        self.init(
+            folder: folder, workersPath: issued.secretPath, reducersPath: reducersPath,
+            peer: try PeerKeys(reading: issued.secretPath, reducer: reducersPath))
+    }
+
+    private static func keep(_ name: String, _ role: Role, in folder: String, own: String?) throws -> IssuedKey {
+        guard let name = KeyName(name) else { throw CommandError("'\(name)' is no name of a key") }
+        return try KeyFolder(folder).issue(
+            NewKey(name: name, roles: [role], folder: own), created: SystemClock.wall.text, present: .keep,
+            generate: KeygenCommand.generate)
+    }
+}
