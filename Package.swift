@@ -166,7 +166,8 @@ let package = Package(
         .target(
             name: "LoopFuzzing",
             dependencies: [
-                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopFetch", "SQLite",
+                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys", "LoopKeyFiles", "LoopNode",
+                "LoopFetch", "SQLite",
             ],
             path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
         .executableTarget(

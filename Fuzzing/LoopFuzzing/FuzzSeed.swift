@@ -38,6 +38,8 @@ extension FuzzTarget {
         case "rows": Self.rowSeeds()
         case "files": Self.fileSeeds()
         case "outbox": Self.outboxSeeds()
+        case "certificates": try Self.certificateSeeds()
+        case "key-folders": try Self.keyFolderSeeds()
         case "reducer": try Self.reducerSeeds()
         case "peer": Self.peerSeeds()
         case "observer": try Self.observerSeeds()

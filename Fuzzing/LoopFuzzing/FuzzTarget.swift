@@ -31,7 +31,8 @@ public struct FuzzTarget: Sendable {
         [
             .cborValues, .cborText, .json, .pages, .peerMessages, .batches, .reducerMessages, .deltas, .pieces,
             .documents,
-            .records, .replay, .snapshots, .notes, .logs, .rows, .files, .outbox, .reducer, .peer, .observer,
+            .records, .replay, .snapshots, .notes, .logs, .rows, .files, .outbox, .certificates, .keyFolders, .reducer,
+            .peer, .observer,
         ]
     }
 }

@@ -9,7 +9,7 @@ import Testing
     private static let targets = FuzzTarget.all.map(\.name)
     /// Targets that run a whole machine for each input.
     private static let slow: Set<String> = [
-        "replay", "snapshots", "crash-notes", "rows", "files", "outbox", "reducer", "peer",
+        "replay", "snapshots", "crash-notes", "rows", "files", "outbox", "key-folders", "reducer", "peer",
     ]
 
     private static func target(_ name: String) throws -> FuzzTarget {
