@@ -64,16 +64,23 @@ import Testing
         #expect(reducer.command.contains("--keys") && !reducer.command.contains("--insecure"))
     }
 
-    @Test func `its keys are made once, and a second start goes on with them`() async throws {
+    @Test func `its keys are made once, kept by the next start, and made again where they are gone`() async throws {
         let volumes = TestFolder()
         var keys: [[String: String]] = []
-        for _ in 1...2 {
+        for start in 1...3 {
+            if start == 3 {
+                // New keys, and the journal of before, whose sessions belong to the old ones.
+                for volume in ["reducer-keys", "worker-keys"] {
+                    try FileManager.default.removeItem(atPath: "\(volumes.path)/\(volume)")
+                }
+            }
             let verdict = try await run(in: volumes)
             #expect(verdict.exit == .exited(0), "\(verdict.log.joined(separator: "\n"))")
             #expect(verdict.report.last { !$0.isEmpty }?.contains("nothing broken") == true)
             keys.append(try self.keys(in: volumes))
         }
         #expect(keys[0] == keys[1])
+        #expect(Set(keys[1].values).isDisjoint(with: keys[2].values))
         #expect(
             Set(keys[0].keys) == [
                 "reducer-keys/server.key_secret", "reducer-keys/server.key", "reducer-keys/operator.key_secret",
