@@ -11,6 +11,7 @@ import Testing
         let process: ChildProcess
         /// Where its journal is; removed with it.
         private let folder: TestFolder
+        var journal: String { "\(folder.path)/up.journal" }
         private let lines = Locked<[String]>([])
 
         init(_ arguments: [String], in folder: TestFolder = TestFolder()) throws {
@@ -84,6 +85,7 @@ import Testing
         up.process.send(signal)
         let exit = await up.process.wait()
         #expect(exit == (signal == SIGKILL ? .signaled(SIGKILL) : .exited(0)))
+        #expect(up.output.contains("stopped; the loop is kept in \(up.journal), ") == (signal != SIGKILL))
         // The kernel ends the children of a killed process at once, but not in the same instant.
         while children.contains(where: { id in processes().contains { $0.id == id } }) {
             try await Task.sleep(for: .milliseconds(5))

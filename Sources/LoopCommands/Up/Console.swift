@@ -5,7 +5,8 @@ struct Console {
     private let isQuiet: Bool
     private let canRedraw: Bool
     private var progressLine = ProgressLine()
-    private var hasOutput = false
+    /// Whether an outcome was shown.
+    private(set) var hasOutput = false
     /// What the processes said, when it is shown only if they fail.
     private var withheld: [String] = []
 

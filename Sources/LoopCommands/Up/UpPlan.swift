@@ -10,6 +10,8 @@ struct UpPlan: Equatable, Sendable {
     let reducerProgram: String
     let reducerArguments: [String]
     let workerProgram: String
+    /// The file that keeps the loop; nil: nothing does.
+    let journal: String?
     private let workerOptions: [String]
 
     /// - Parameters:
@@ -24,6 +26,8 @@ struct UpPlan: Equatable, Sendable {
         reducer = try Self.dialled(bind).with(keys?.peer)
         reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
         workerProgram = request.workerProgram ?? "\(folder)/loop-effect"
+        let journal = request.journal ?? "\(request.loop).journal"
+        self.journal = journal == "memory" ? nil : journal
         var options = ["--bind", bind.description]
         if let keys { options += ["--keys", keys.folder] }
         if request.isInsecure { options.append("--insecure") }

@@ -19,7 +19,7 @@ struct UpRun {
     private var processes: ProcessGroup
     private var meter = ProgressMeter()
     private var children: [ProcessGroup.Member: ChildProcess] = [:]
-    private var failure: Int32?
+    private var isStopped = false
     private var armed: MonotonicTime?
     private let mail: AsyncStream<Mail>
     private let post: AsyncStream<Mail>.Continuation
@@ -63,8 +63,15 @@ struct UpRun {
             while code == nil, let next = await mailbox.next() { code = perform(take(next), &group) }
             group.cancelAll()
             console.finish(failed: code != 0 && code != 1)
+            if isStopped, code == 0, !console.hasOutput { console.note(farewell) }
             return code ?? 2
         }
+    }
+
+    /// For a user who has stopped it before there was an outcome.
+    private var farewell: String {
+        guard let journal = plan.journal else { return "stopped; nothing was kept" }
+        return "stopped; the loop is kept in \(journal), and the same command continues it"
     }
 
     private mutating func take(_ mail: Mail) -> [ProcessGroup.Action] {
@@ -77,7 +84,9 @@ struct UpRun {
         case .exited(let member, let exit):
             children[member] = nil
             return processes.exited(member, exit, at: now)
-        case .signal: return processes.stop(at: now)
+        case .signal:
+            isStopped = true
+            return processes.stop(at: now)
         case .due:
             armed = nil
             return processes.advance(to: now)
