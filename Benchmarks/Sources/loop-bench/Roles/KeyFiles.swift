@@ -7,7 +7,9 @@ import LoopNode
 enum KeyFiles {
     /// Makes the folder's keys.
     static func make(in folder: String) throws {
-        for (name, roles) in [("server", [.reducer]), ("client", [.sender, .observer])] as [(String, Set<LoopKeys.Role>)] {
+        for (name, roles) in [("server", [.reducer]), ("client", [.sender, .observer])]
+            as [(String, Set<LoopKeys.Role>)]
+        {
             guard let name = KeyName(name) else { continue }
             _ = try KeyFolder(folder).issue(NewKey(name: name, roles: roles), generate: pair)
         }
