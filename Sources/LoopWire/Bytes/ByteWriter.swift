@@ -51,6 +51,13 @@ public struct ByteWriter: Sendable, Equatable {
         for index in 0..<8 { storage[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
     }
 
+    /// Appends fields of bounded size, for which room is made once.
+    /// - Parameter countMax: how many bytes `write` appends at most.
+    @inline(__always)
+    mutating func fields(_ countMax: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        storage.append(addingCapacity: countMax, initializingWith: write)
+    }
+
     /// Appends bytes as they are.
     @inlinable
     public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }

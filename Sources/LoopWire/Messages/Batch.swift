@@ -1,4 +1,5 @@
 public import CBOR
+import LoopCollections
 
 /// A run of one session's entries, in sequence: PUSH → PULL.
 ///
@@ -57,15 +58,17 @@ public struct Batch: Equatable, Sendable {
     /// The whole frame, as it is sent over PUSH.
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 56 + entries.byteCount)
-        writer.protocolVersion()
-        writer.u64(loop.value)
-        writer.u16(Wire.shard)
-        writer.u64(history.value)
-        writer.u64(session.value)
-        writer.u64(settled)
-        writer.u64(applied)
-        writer.u64(first)
-        writer.u32(UInt32(entries.count))
+        writer.fields(56) {
+            $0.protocolVersion()
+            $0.append(number: loop.value)
+            $0.append(number: Wire.shard)
+            $0.append(number: history.value)
+            $0.append(number: session.value)
+            $0.append(number: settled)
+            $0.append(number: applied)
+            $0.append(number: first)
+            $0.append(number: UInt32(entries.count))
+        }
         writer.append(bytes: entries.bytes)
         return writer.bytes
     }

@@ -1,4 +1,5 @@
 public import CBOR
+import LoopCollections
 public import LoopCore
 
 /// A message of the reducer: to one peer through its inbox topic or over ROUTER, or to all subscribers of a topic.
@@ -103,10 +104,13 @@ public struct PeerFrame: Equatable, Sendable {
     public func bytes(topic: Topic?) -> [UInt8] {
         var writer = ByteWriter(capacity: 96 + message.roomWanted)
         topic?.write(to: &writer)
-        writer.protocolVersion()
-        writer.u64(history.value)
-        writer.epoch(epoch)
-        writer.u64(session.value)
+        writer.fields(34) {
+            $0.protocolVersion()
+            $0.append(number: history.value)
+            $0.append(number: epoch.number)
+            $0.append(number: epoch.nonce)
+            $0.append(number: session.value)
+        }
         message.write(to: &writer)
         return writer.bytes
     }

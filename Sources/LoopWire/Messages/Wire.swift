@@ -1,4 +1,5 @@
 public import CBOR
+import LoopCollections
 package import LoopCore
 
 /// Constants of the protocol; `docs/spec/1-PROTOCOL.md` is their home.
@@ -76,10 +77,13 @@ public enum Topic: Hashable, Sendable {
     func write(to writer: inout ByteWriter) {
         switch self {
         case .inbox(let loop, let peer):
-            writer.u64(loop.value)
-            writer.u16(Wire.shard)
-            writer.u8(UInt8(ascii: "i"))
-            writer.peer(peer)
+            writer.fields(27) {
+                $0.append(number: loop.value)
+                $0.append(number: Wire.shard)
+                $0.append(UInt8(ascii: "i"))
+                $0.append(number: peer.high)
+                $0.append(number: peer.low)
+            }
         case .updates(let loop, let stream):
             writer.topic(loop, stream.mode.rawValue)
             writer.u64(stream.section.value)
@@ -108,6 +112,13 @@ public enum Topic: Hashable, Sendable {
             let section = SectionID(value: try reader.u64())
             self = .updates(loop, UpdateStream(mode, of: section, interval: try reader.u32()))
         }
+    }
+}
+
+extension OutputSpan<UInt8> {
+    mutating func protocolVersion() {
+        append(Wire.magic)
+        append(Wire.version)
     }
 }
 
