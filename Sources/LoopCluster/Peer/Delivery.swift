@@ -156,11 +156,11 @@ struct Delivery: Sendable {
     mutating func end() { needsOutcomes = !outbox.isEmpty }
 
     /// The outcomes up to the watermark are known.
-    /// - Parameter told: the numbers whose outcomes were told, ascending.
+    /// - Parameter told: the outcomes that were told, by ascending numbers.
     /// - Returns: the settled entries that ``Outbox/settle(upTo:told:)`` returns.
     mutating func settle(
-        upTo watermark: UInt64, told: [UInt64], at now: MonotonicTime
-    ) -> [(number: UInt64, entry: EntryHead)] {
+        upTo watermark: UInt64, told: [NotableOutcome], at now: MonotonicTime
+    ) -> [(number: UInt64, entry: EntryHead, outcome: EntryOutcome)] {
         progressAt = now
         pushRebuilds = 0
         return outbox.settle(upTo: watermark, told: told)

@@ -115,11 +115,13 @@ package struct Outbox: Equatable, Sendable {
     package mutating func goBack(to number: UInt64) { sent = min(sent, max(number, settled)) }
 
     /// The outcomes up to `watermark` are known.
-    /// - Parameter told: the numbers whose outcomes were told, ascending.
-    /// - Returns: with their numbers, ascending, the settled entries that end an effect's attempt, or whose seq is wanted,
-    ///   or whose outcome was told.
-    package mutating func settle(upTo watermark: UInt64, told: [UInt64]) -> [(number: UInt64, entry: EntryHead)] {
-        var done: [(number: UInt64, entry: EntryHead)] = []
+    /// - Parameter told: the outcomes that were told, by ascending numbers. Every other entry was applied.
+    /// - Returns: with their numbers, ascending, and their outcomes, the settled entries that end an effect's attempt, or whose
+    ///   seq is wanted, or whose outcome was told.
+    package mutating func settle(
+        upTo watermark: UInt64, told: [NotableOutcome]
+    ) -> [(number: UInt64, entry: EntryHead, outcome: EntryOutcome)] {
+        var done: [(number: UInt64, entry: EntryHead, outcome: EntryOutcome)] = []
         var nextTold = 0
         let end = min(watermark, last)
         while settled < end, head < sections.count {
@@ -128,19 +130,23 @@ package struct Outbox: Equatable, Sendable {
             let start = section.run.startIndex + Int(settled + 1 - section.first)
             byteCount -= section.run.byteCount(of: start..<start + count)
             let through = settled + UInt64(count)
-            while nextTold < told.count, told[nextTold] <= settled { nextTold += 1 }
+            while nextTold < told.count, told[nextTold].number <= settled { nextTold += 1 }
             if section.run.isPlain {
-                while nextTold < told.count, told[nextTold] <= through {
-                    done.append((told[nextTold], section.run.head(at: start + Int(told[nextTold] - settled) - 1)))
+                while nextTold < told.count, told[nextTold].number <= through {
+                    let (number, outcome) = (told[nextTold].number, told[nextTold].outcome)
+                    done.append((number, section.run.head(at: start + Int(number - settled) - 1), outcome))
                     nextTold += 1
                 }
             } else {
                 let first = settled + 1
                 section.run.forEachHead(in: start..<start + count) { index, entry in
                     let number = first + UInt64(index - start)
-                    while nextTold < told.count, told[nextTold] < number { nextTold += 1 }
-                    let wasTold = nextTold < told.count && told[nextTold] == number
-                    if entry.endsTheBody || entry.wantsSeq || wasTold { done.append((number, entry)) }
+                    while nextTold < told.count, told[nextTold].number < number { nextTold += 1 }
+                    if nextTold < told.count, told[nextTold].number == number {
+                        done.append((number, entry, told[nextTold].outcome))
+                    } else if entry.endsTheBody || entry.wantsSeq {
+                        done.append((number, entry, .applied(.initial)))
+                    }
                     return true
                 }
             }

@@ -19,11 +19,10 @@ extension PeerMachine {
 
     mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
         guard watermark > outbox.settled else { return }
-        var outcomes: [UInt64: EntryOutcome] = [:]
-        for item in notable { outcomes[item.number] = item.outcome }
         let base = outbox.base
-        for (number, entry) in delivery.settle(upTo: watermark, told: outcomes.keys.sorted(), at: now) {
-            settle(base + number, entry, outcomes[number] ?? .applied(.initial))
+        let told = notable.sorted { $0.number < $1.number }
+        for (number, entry, outcome) in delivery.settle(upTo: watermark, told: told, at: now) {
+            settle(base + number, entry, outcome)
         }
         finishSettling()
     }

@@ -84,13 +84,15 @@ private struct PlainOutbox {
             default:
                 let watermark = UInt64.random(in: 0...plain.last + 1, using: &random)
                 let told = (1...plain.last + 1).filter { _ in Int.random(in: 0..<20, using: &random) == 0 }
-                let done = outbox.settle(upTo: watermark, told: told)
+                let done = outbox.settle(
+                    upTo: watermark, told: told.map { NotableOutcome(number: $0, outcome: .applied(Seq($0))) })
                 #expect(
-                    done.allSatisfy { (number, head) in
+                    done.allSatisfy { (number, head, outcome) in
                         let entry = plain.entries[Int(number) - 1]
                         return head.kind == entry.kind && head.attempt == entry.attempt
                             && head.wantsSeq == entry.wantsSeq
                             && (head.hasEffect ? head.effect : nil) == entry.effect
+                            && outcome == .applied(told.contains(number) ? Seq(number) : .initial)
                     })
                 #expect(done.map(\.number) == plain.settle(upTo: watermark, told: told))
             }
