@@ -10,6 +10,11 @@ package protocol MixedKey: Equatable {
     var mixed: UInt64 { get }
 }
 
+extension UInt64: MixedKey {
+    @inlinable @inline(__always)
+    package var mixed: UInt64 { Mix.finish(self) }
+}
+
 @usableFromInline
 package enum Mix {
     /// Brings the upper bits of a product down. (The last steps of MurmurHash3.)

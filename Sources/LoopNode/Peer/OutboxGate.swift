@@ -1,3 +1,4 @@
+import LoopCollections
 import LoopCore
 import LoopLock
 import LoopWire
@@ -28,7 +29,8 @@ struct PostedEntries: Sendable {
 /// A sender that finds an empty line and room posts at once. Otherwise its entry waits in the line, and is posted in its turn when
 /// the owning thread reports room. The gate resumes and signals after it has given its lock back.
 final class OutboxGate: Sendable {
-    private typealias Reply = CheckedContinuation<Result<Seq, SendRefusal>, Never>
+    /// Nil: there is no room.
+    private typealias Reply = CheckedContinuation<Result<Seq, SendRefusal>?, Never>
 
     private struct State {
         let countMax: Int
@@ -41,7 +43,7 @@ final class OutboxGate: Sendable {
         var outboxCount = 0
         var outboxBytes = 0
         /// Senders that wait for what becomes of an event that was posted.
-        var replies: [UInt64: Reply] = [:]
+        var replies = HashTable<UInt64, Reply>()
         var lastTicket: UInt64 = 0
         /// Why nothing is accepted any more.
         var closed: SendRefusal?
@@ -52,6 +54,23 @@ final class OutboxGate: Sendable {
             posted.run.count + outboxCount < countMax && posted.run.byteCount + outboxBytes < bytesMax
         }
 
+        mutating func nextTicket() -> UInt64 {
+            lastTicket += 1
+            return lastTicket
+        }
+
+        /// Posts an entry, for which there is room.
+        /// - Returns: the sender, if that waits for nothing else.
+        mutating func post(_ entry: Entry, _ ticket: UInt64, _ reply: Reply) -> Reply? {
+            let waits = entry.wantsSeq || keeps
+            if waits {
+                posted.waiters.append((posted.run.count, ticket))
+                replies.updateValue(reply, forKey: ticket)
+            }
+            posted.run.append(entry)
+            return waits ? nil : reply
+        }
+
         /// Moves entries from the line to those that are posted, while there is room.
         /// - Returns: the senders that wait for nothing else.
         mutating func letIn() -> [Reply] {
@@ -60,13 +79,7 @@ final class OutboxGate: Sendable {
             while count < line.count, hasSpace {
                 let (ticket, entry, reply) = line[count]
                 count += 1
-                if entry.wantsSeq || keeps {
-                    posted.waiters.append((posted.run.count, ticket))
-                    replies[ticket] = reply
-                } else {
-                    accepted.append(reply)
-                }
-                posted.run.append(entry)
+                if let reply = post(entry, ticket, reply) { accepted.append(reply) }
             }
             line.removeFirst(count)
             return accepted
@@ -112,28 +125,50 @@ final class OutboxGate: Sendable {
     /// Returns when the event is accepted (and on disk, where events are kept); if it wants its seq, when its outcome is known.
     /// - Returns: the seq at which the event was applied if it wants that, else `.initial`.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
-    @discardableResult
+    @discardableResult @inline(__always)
     nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Seq {
         if event.effect != nil, Task.isCancelled { throw SendRefusal(.cancelled) }
-        return try post(event) ? .initial : try await wait(with: event)
+        switch try post(event) {
+        case .posted: return .initial
+        case .wantsOutcome:
+            // Only who stands in the line has to hear that it is cancelled.
+            if let result = await withCheckedContinuation({ postIfRoom(event, $0) }) { return try result.get() }
+        case .full: break
+        }
+        return try await waitInLine(with: event).get()
+    }
+
+    private enum Entrance {
+        case posted
+        /// There is room, and the sender waits for what becomes of the event.
+        case wantsOutcome
+        case full
     }
 
     /// Posts an event if its sender need not wait for anything.
-    private func post(_ event: Entry) throws(SendRefusal) -> Bool {
+    private func post(_ event: Entry) throws(SendRefusal) -> Entrance {
         try change { (state) throws(SendRefusal) in
             if let closed = state.closed { throw closed }
-            guard !event.wantsSeq, !state.keeps, state.line.isEmpty, state.hasSpace else { return false }
+            guard state.line.isEmpty, state.hasSpace else { return .full }
+            if event.wantsSeq || state.keeps { return .wantsOutcome }
             state.posted.run.append(event)
-            return true
+            return .posted
         }
     }
 
-    /// Waits for room, and then for what the sender of an event wants to know of it.
-    private nonisolated(nonsending) func wait(with event: Entry) async throws(SendRefusal) -> Seq {
-        let ticket = state.withLock { state in
-            state.lastTicket += 1
-            return state.lastTicket
+    /// Posts an event whose sender waits for what becomes of it, if there is room.
+    private func postIfRoom(_ event: Entry, _ reply: Reply) {
+        let isPosted = change { state in
+            guard state.closed == nil, state.line.isEmpty, state.hasSpace else { return false }
+            _ = state.post(event, state.nextTicket(), reply)
+            return true
         }
+        if !isPosted { reply.resume(returning: nil) }
+    }
+
+    /// Waits for room, and then for what the sender of an event wants to know of it.
+    private nonisolated(nonsending) func waitInLine(with event: Entry) async -> Result<Seq, SendRefusal> {
+        let ticket = state.withLock { $0.nextTicket() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
                 enter(ticket, event, reply)
@@ -143,7 +178,8 @@ final class OutboxGate: Sendable {
         } onCancel: {
             leave(ticket)
         }
-        return try result.get()
+        guard let result else { preconditionFailure("a sender that waits for room was told that there is none") }
+        return result
     }
 
     private func enter(_ ticket: UInt64, _ event: Entry, _ reply: Reply) {
@@ -212,8 +248,10 @@ final class OutboxGate: Sendable {
 
     /// What senders have waited for has come: their events are on disk, or the outcomes are known.
     func resolve(_ results: [(ticket: UInt64, result: Result<Seq, SendRefusal>)]) {
-        let replies = state.withLock { state in results.map { state.replies.removeValue(forKey: $0.ticket) } }
-        for (reply, result) in zip(replies, results) { reply?.resume(returning: result.result) }
+        for (ticket, result) in results {
+            let reply = state.withLock { $0.replies.removeValue(forKey: ticket) }
+            reply?.resume(returning: result)
+        }
     }
 
     /// Nothing is accepted any more. Senders that wait for room are refused.
@@ -222,8 +260,8 @@ final class OutboxGate: Sendable {
     func close(_ refusal: SendRefusal, mayBeApplied: Bool) {
         let (refused, unknown) = state.withLock { state in
             state.closed = state.closed ?? refusal
-            defer { (state.line, state.replies) = ([], [:]) }
-            return (state.line.map(\.reply), Array(state.replies.values))
+            defer { (state.line, state.replies) = ([], HashTable()) }
+            return (state.line.map(\.reply), state.replies.map(\.value))
         }
         for reply in refused { reply.resume(returning: .failure(refusal)) }
         let reason = mayBeApplied ? SendRefusal(.historyChanged, detail: refusal.detail) : refusal

@@ -13,7 +13,7 @@ struct PeerDriver {
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
-    private var confirmations: [UInt64: UInt64] = [:]
+    private var confirmations = HashTable<UInt64, UInt64>()
     /// What senders are to be told at the end of the turn.
     private var results: [(ticket: UInt64, result: Result<Seq, SendRefusal>)] = []
     /// Nothing is accepted any more from the end of the turn on, for this reason.
@@ -92,7 +92,8 @@ struct PeerDriver {
             stoppedAt = stoppedAt ?? now
             machine.stop(at: now)
         }
-        gate.report(outboxCount: machine.outbox.count, outboxBytes: machine.outbox.byteCount)
+        let outbox = machine.outbox
+        gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
     }
 
     private mutating func end(_ last: Entry) {

@@ -131,6 +131,7 @@ public final class RemoteConnection: Sendable {
     /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
     /// whatever becomes of this process; without one, as long as this process lives.
     /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
+    @inline(__always)
     public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
