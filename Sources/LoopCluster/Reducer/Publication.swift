@@ -15,8 +15,8 @@ struct Publication: Sendable {
         to session: SessionID, _ members: inout Members, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let index = members.index(forKey: session) else { return }
-        let peer = members.values[index].peer
-        let messages = members.values[index].inbox.takeCommands(bytesMax: context.configuration.payloadBytesMax)
+        let peer = members[at: index].peer
+        let messages = members[at: index].inbox.takeCommands(bytesMax: context.configuration.payloadBytesMax)
         for message in messages { turn.send(message, to: peer, session: session) }
     }
 
@@ -28,10 +28,10 @@ struct Publication: Sendable {
         guard let index = members.index(forKey: session), let watermark = journaled.sessions[session]?.watermark else {
             return
         }
-        let parts = members.values[index].inbox.assignments(
+        let parts = members[at: index].inbox.assignments(
             of: grants, watermark: watermark, bytesMax: context.configuration.payloadBytesMax,
             takesNumber: !context.breaks(.assignmentsTakeANumber))
-        for part in parts { turn.reply(part, to: members.values[index].route, session: session) }
+        for part in parts { turn.reply(part, to: members[at: index].route, session: session) }
     }
 
     /// Tells the members of which entries were consumed how far that is.
@@ -40,7 +40,7 @@ struct Publication: Sendable {
     ) {
         for session in turn.acknowledgementsDue {
             guard let index = members.index(forKey: session), let record = journaled.sessions[session] else { continue }
-            var (peer, base) = members.values[index].acknowledge(upTo: record.watermark)
+            var (peer, base) = members[at: index].acknowledge(upTo: record.watermark)
             repeat {
                 var part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
                 base = part.watermark

@@ -23,9 +23,10 @@ extension ReducerCore {
         guard batch.history == journaled.history || breaks(.batchesNameTheirHistory) else {
             return count(.foreignHistory)
         }
-        guard let watermark = journaled.sessions[session]?.watermark,
+        guard let place = journaled.sessions.index(forKey: session),
             let sender = admission.members.index(forKey: session)
         else { return count(.unknownSession) }
+        let watermark = journaled.sessions[at: place].watermark
         guard admission.hear(batch, at: sender, context) else { return count(.beforeClaim) }
         journaled.forgetOutcomes(of: session, upTo: batch.settled)
 
@@ -201,7 +202,7 @@ extension ReducerCore {
     /// attempt has ended by itself.
     private mutating func skip(_ entry: EntryHead, _ origin: EntryNumber) {
         if let effect = entry.effectIfAny, let index = admission.members.index(forKey: origin.session) {
-            admission.members.values[index].inbox.dropCancel(effect, entry.attempt)
+            admission.members[at: index].inbox.dropCancel(effect, entry.attempt)
         }
         write(.skipped(origin.session, number: origin.number))
     }

@@ -7,7 +7,7 @@ extension ReducerCore {
             QueueMeasure(.deferredBatches, poison.deferred.batches.count),
             QueueMeasure(.sessions, journaled.sessions.count),
         ]
-        queues += admission.members.values.map { QueueMeasure(.commands, $0.inbox.pendingCount) }
+        queues += admission.members.map { QueueMeasure(.commands, $0.value.inbox.pendingCount) }
         // A replay brings back what was forgotten, until the sender says again what it knows.
         for (session, member) in admission.members where member.hasReported {
             queues.append(QueueMeasure(.outcomes, journaled.sessions[session]?.notable.count ?? 0))

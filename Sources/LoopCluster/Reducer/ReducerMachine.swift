@@ -126,7 +126,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     public var localStream: PeerStream? { reducer.journaled.localStream }
 
     /// How many peers are admitted, not counting one.
-    public func memberCount(besides peer: PeerID?) -> Int { reducer.admission.members.values.count { $0.peer != peer } }
+    public func memberCount(besides peer: PeerID?) -> Int { reducer.admission.members.count { $0.value.peer != peer } }
 
     /// Whether some of what has arrived waits for the next turn.
     public var hasDeferred: Bool { reducer.poison.hasDeferred }

@@ -14,7 +14,7 @@ extension JournaledCore {
     /// Comes back from a snapshot that lacks what the broken rules would have kept in it.
     package mutating func forget(what rules: BrokenRules) {
         if rules.contains(.snapshotsHoldSessions) {
-            sessions = sessions.mapValues { SessionRecord(peer: $0.peer) }
+            for (place, _) in sessions.places { sessions[at: place] = SessionRecord(peer: sessions[at: place].peer) }
         }
         if rules.contains(.snapshotsHoldFloors) {
             for effect in effects.keys { effects[effect]?.floor = .none }

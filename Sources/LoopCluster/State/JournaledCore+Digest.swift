@@ -19,7 +19,7 @@ extension JournaledCore {
         writeSessions(to: &writer, withNotable: false)
         writeQuarantine(to: &writer)
         // Journals without keys keep the digests that they have.
-        if sessions.values.contains(where: { $0.owner != nil }) { writeOwners(to: &writer) }
+        if sessions.contains(where: { $0.value.owner != nil }) { writeOwners(to: &writer) }
         return (StableHash.fnv1a(writer.bytes, seed: state.hash), state.bytes + writer.count)
     }
 

@@ -45,8 +45,8 @@ extension JournaledCore {
             epochs.append(epoch)
             if epochs.count > Self.epochsMax { epochs.removeFirst() }
             self.time = max(self.time, time)
-            for session in sessions.values.indices where sessions.values[session].idleSince == nil {
-                sessions.values[session].idleSince = self.time
+            for (place, _) in sessions.places where sessions[at: place].idleSince == nil {
+                sessions[at: place].idleSince = self.time
             }
         case .definition(let record):
             return try follow(record)
@@ -74,7 +74,7 @@ extension JournaledCore {
         case .historyBegun(let history, let time):
             self.history = history
             self.time = max(self.time, time)
-            sessions = [:]
+            sessions.removeAll()
             sessionByPeer = [:]
             if brokenRules.contains(.newHistoriesVoid) { break }
             for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
@@ -147,7 +147,7 @@ extension JournaledCore {
 
     mutating func consume(_ session: SessionID, _ number: UInt64, ofEffect: Bool, notable: EntryOutcome?) {
         guard let index = sessions.index(forKey: session) else { return }
-        sessions.values[index].consume(number, ofEffect: ofEffect, notable: notable)
+        sessions[at: index].consume(number, ofEffect: ofEffect, notable: notable)
     }
 
     /// What the queries want becomes what is live.

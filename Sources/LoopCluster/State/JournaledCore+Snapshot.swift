@@ -143,7 +143,7 @@ extension JournaledCore {
         if header.format > 2 {
             try readSenders(from: &reader)
         } else {
-            for session in sessions.values.indices { sessions.values[session].isOnlyOfEffects = false }
+            for (place, _) in sessions.places { sessions[at: place].isOnlyOfEffects = false }
         }
         if header.format > 3 { try readOwners(from: &reader) }
         return memories

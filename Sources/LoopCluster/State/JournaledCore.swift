@@ -28,7 +28,7 @@ package struct JournaledCore: Sendable {
     package internal(set) var seq = Seq.initial
     package internal(set) var time = WallTime(milliseconds: 0)
     package internal(set) var effects = HashTable<EffectID, LiveEffect>()
-    package internal(set) var sessions: [SessionID: SessionRecord] = [:]
+    package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
     package internal(set) var nextSession = SessionID(1)
     /// Entries that were set aside, by their number.
@@ -94,6 +94,6 @@ package struct JournaledCore: Sendable {
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         if brokenRules.contains(.settledOutcomesAreForgotten) { return }
-        if let index = sessions.index(forKey: session) { sessions.values[index].forget(upTo: settled) }
+        if let index = sessions.index(forKey: session) { sessions[at: index].forget(upTo: settled) }
     }
 }

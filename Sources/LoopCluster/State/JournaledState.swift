@@ -77,7 +77,7 @@ extension JournaledState {
     package var seq: Seq { core.seq }
     package var time: WallTime { core.time }
     package var effects: HashTable<EffectID, LiveEffect> { core.effects }
-    package var sessions: [SessionID: SessionRecord] { core.sessions }
+    package var sessions: HashTable<SessionID, SessionRecord> { core.sessions }
     package var sessionByPeer: [PeerID: SessionID] { core.sessionByPeer }
     package var nextSession: SessionID { core.nextSession }
     package var quarantine: [UInt64: QuarantineRecord] { core.quarantine }

@@ -30,16 +30,16 @@ extension ClusterEngine {
     }
 
     private func knowledge(of hostile: Hostile) throws(Violation) -> HostileKnowledge {
-        let sessions = process.machine?.core.sessions ?? [:]
+        let sessions = process.machine?.core.sessions
         func session(_ id: SessionID) -> HostileKnowledge.Session? {
-            sessions[id].map { HostileKnowledge.Session(id: id, peer: $0.peer, watermark: $0.watermark) }
+            sessions?[id].map { HostileKnowledge.Session(id: id, peer: $0.peer, watermark: $0.watermark) }
         }
         let isOwn = { (record: SessionRecord) in record.peer == hostile.peer || record.owner == hostile.key }
         return HostileKnowledge(
             loop: loop.id, schema: UInt64(Work.Definition.schema), fingerprint: loop.fingerprint.value,
             groups: loop.workerGroups, history: storage.history, epoch: process.machine?.epoch ?? .none,
             own: process.machine?.core.sessionByPeer[hostile.peer].flatMap(session),
-            others: sessions.filter { !isOwn($0.value) }.keys.sorted().compactMap(session),
+            others: (sessions.map { $0.filter { !isOwn($0.value) }.map(\.key) } ?? []).sorted().compactMap(session),
             running: roster.bodies.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) },
             payload: try hostilePayload())
     }

@@ -1,3 +1,4 @@
+public import LoopCollections
 public import LoopCore
 
 /// One life of a journal: 8 random bytes made with it. A memory journal has a new one at each start.
@@ -74,6 +75,11 @@ public struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringCo
 
     /// The number in decimal digits, for people.
     public var description: String { "\(value)" }
+}
+
+/// The reducer gives the numbers, one after the other.
+extension SessionID: MixedKey {
+    @inlinable package var mixed: UInt64 { Mix.finish(value) }
 }
 
 /// One try of an effect by one worker: `count` counts all grants of that epoch, so an attempt is never repeated.

@@ -5,7 +5,7 @@ import LoopWire
 ///
 /// It decides; the sessions themselves are journaled.
 struct Admission: Sendable {
-    var members: Members = [:]
+    var members = Members()
     /// When sessions are next looked at whose peers were silent for long.
     var nextRetirement = MonotonicTime.zero
     var origins = SessionOrigins()
@@ -54,39 +54,39 @@ struct Admission: Sendable {
     /// it has all of them.
     mutating func take(_ part: ClaimPart, of session: SessionID, _ context: TurnContext) -> ClaimVerdict {
         guard let index = members.index(forKey: session) else { return .outOfOrder }
-        members.values[index].heardAt = context.now.monotonic
-        guard case .admitted(var progress) = members.values[index].standing else { return .repeats }
+        members[at: index].heardAt = context.now.monotonic
+        guard case .admitted(var progress) = members[at: index].standing else { return .repeats }
         let isNext = progress.take(part)
-        members.values[index].standing = .admitted(progress)
+        members[at: index].standing = .admitted(progress)
         guard isNext || context.breaks(.claimsNeedAllParts) else { return .outOfOrder }
-        if part.isLast { members.values[index].standing = .joined }
+        if part.isLast { members[at: index].standing = .joined }
         return .counts
     }
 
     mutating func hear(_ heartbeat: Heartbeat, _ context: TurnContext) {
         guard let index = members.index(forKey: heartbeat.session) else { return }
         let (now, configuration) = (context.now.monotonic, context.configuration)
-        members.values[index].heardAt = now
-        members.values[index].capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
-        members.values[index].hasApplied(heartbeat.applied)
+        members[at: index].heardAt = now
+        members[at: index].capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
+        members[at: index].hasApplied(heartbeat.applied)
         // The stamp is ours: a later one than now was never sent by this reducer.
         let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.nanoseconds))
         let heard = context.breaks(.leasesRunFromTheEcho) ? now : echoed
-        members.values[index].leaseEnds = max(members.values[index].leaseEnds, heard + configuration.silenceLimit)
-        members.values[index].settled = max(members.values[index].settled, heartbeat.settled)
+        members[at: index].leaseEnds = max(members[at: index].leaseEnds, heard + configuration.silenceLimit)
+        members[at: index].settled = max(members[at: index].settled, heartbeat.settled)
     }
 
     /// A batch of a member has arrived.
     /// - Returns: whether it counts: the member has claimed what it runs.
-    mutating func hear(_ batch: Batch, at sender: Members.Index, _ context: TurnContext) -> Bool {
-        members.values[sender].hear(batch, beforeClaim: context.breaks(.claimComesBeforeBatches))
+    mutating func hear(_ batch: Batch, at sender: Int, _ context: TurnContext) -> Bool {
+        members[at: sender].hear(batch, beforeClaim: context.breaks(.claimComesBeforeBatches))
     }
 
     /// Whether a member is to be asked to send again: once in a while, for many batches after one gap are one gap.
     mutating func mayAskToResend(_ session: SessionID, at now: MonotonicTime) -> Bool {
         guard let index = members.index(forKey: session) else { return false }
-        if let asked = members.values[index].resendAskedAt, now - asked < .milliseconds(20) { return false }
-        members.values[index].resendAskedAt = now
+        if let asked = members[at: index].resendAskedAt, now - asked < .milliseconds(20) { return false }
+        members[at: index].resendAskedAt = now
         return true
     }
 
@@ -95,19 +95,24 @@ struct Admission: Sendable {
         let now = context.now.monotonic
         // One that has been admitted only now has lost nothing by it.
         let latest = now + context.configuration.silenceLimit
-        for index in members.values.indices {
-            members.values[index].leaseEnds = min(members.values[index].leaseEnds + gap, latest)
-            members.values[index].heardAt = min(members.values[index].heardAt + gap, now)
+        for (index, _) in members.places {
+            members[at: index].leaseEnds = min(members[at: index].leaseEnds + gap, latest)
+            members[at: index].heardAt = min(members[at: index].heardAt + gap, now)
         }
     }
 
     /// When the next lease of a member that holds effects ends; nil: none does.
     func deadline(after now: MonotonicTime) -> MonotonicTime? {
-        members.values.lazy.filter { !$0.holding.isEmpty && $0.leaseEnds > now }.map { $0.leaseEnds }.min()
+        var next: MonotonicTime?
+        for (place, _) in members.places where !members[at: place].holding.isEmpty {
+            let ends = members[at: place].leaseEnds
+            if ends > now { next = min(next ?? ends, ends) }
+        }
+        return next
     }
 
     /// The members hold no effects any more.
     mutating func releaseAll() {
-        for index in members.values.indices { members.values[index].holding = Holding() }
+        for (index, _) in members.places { members[at: index].holding = Holding() }
     }
 }

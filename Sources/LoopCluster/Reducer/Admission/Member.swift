@@ -1,3 +1,4 @@
+import LoopCollections
 import LoopCore
 import LoopWire
 
@@ -94,26 +95,26 @@ struct Member: Sendable {
 }
 
 /// The peers that have been admitted in this epoch, by their sessions.
-typealias Members = [SessionID: Member]
+typealias Members = HashTable<SessionID, Member>
 
 extension Members {
     /// A command waits in its member's inbox until the end of the turn.
     mutating func command(_ command: Command, to session: SessionID) {
         guard let index = index(forKey: session) else { return }
-        values[index].take(command)
+        self[at: index].take(command)
     }
 
     /// A member has completed an effect.
     mutating func countCompleted(by session: SessionID) {
         guard let index = index(forKey: session) else { return }
-        values[index].completedCount += 1
+        self[at: index].completedCount += 1
     }
 
     /// The members for which commands wait, and whose windows let them through, in order.
     func awaitingCommands(window: UInt64) -> [SessionID] {
         var sessions: [SessionID] = []
-        for index in indices where values[index].inbox.isWaiting && values[index].inbox.isOpen(window: window) {
-            sessions.append(keys[index])
+        for (place, session) in places where self[at: place].inbox.isWaiting {
+            if self[at: place].inbox.isOpen(window: window) { sessions.append(session) }
         }
         return sessions.sorted()
     }
@@ -121,7 +122,7 @@ extension Members {
     /// Whether a member that is heard could run effects of a feedback.
     func canHold(_ feedback: UInt32, _ table: FeedbackTable, at time: MonotonicTime) -> Bool {
         let group = table.group(feedback)
-        return values.contains { $0.canHold(feedback, in: group, at: time) }
+        return contains { $0.value.canHold(feedback, in: group, at: time) }
     }
 }
 

@@ -108,11 +108,11 @@ struct Dispatch: Sendable {
             let holder = members.index(forKey: session)
         else { return false }
         let (feedback, group) = (claim.effect.feedback, journaled.table.group(claim.effect.feedback))
-        guard members.values[holder].serves(feedback, in: group) || context.breaks(.claimsAreOfServedGroups) else {
+        guard members[at: holder].serves(feedback, in: group) || context.breaks(.claimsAreOfServedGroups) else {
             return false
         }
         owners.give(
-            place, to: Ownership(session: session, attempt: claim.attempt), &members.values[holder].holding)
+            place, to: Ownership(session: session, attempt: claim.attempt), &members[at: holder].holding)
         scheduler.adopt(at: place, of: claim.effect.feedback, group: journaled.effects[at: place].group)
         watchTimeout(of: claim.effect, at: place, claim.attempt, journaled.table, context)
         return true
@@ -123,7 +123,7 @@ struct Dispatch: Sendable {
     @discardableResult
     private mutating func release(_ place: Int, _ members: inout Members) -> Ownership? {
         guard let owner = owners[place], let holder = members.index(forKey: owner.session) else { return nil }
-        owners.take(place, &members.values[holder].holding)
+        owners.take(place, &members[at: holder].holding)
         return owner
     }
 
@@ -223,10 +223,10 @@ struct Dispatch: Sendable {
                 ? Attempt(epoch: 1, count: journaled.effects[at: place].floor.count &+ 1)
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
-                place, to: Ownership(session: taker.session, attempt: attempt), &members.values[taker.index].holding)
+                place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
             // Where it lies: the start is written from it, and nothing of it is held.
             journaled.effects.read(at: place) { live in
-                members.values[taker.index].start(
+                members[at: taker.index].start(
                     effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
                     request: live.request)
             }

@@ -4,7 +4,7 @@ import LoopWire
 
 /// How much each member can still take, during one round of grants.
 struct FreeCapacity {
-    typealias Taker = (session: SessionID, index: Members.Index)
+    typealias Taker = (session: SessionID, index: Int)
 
     private struct Place {
         let taker: Taker
@@ -32,7 +32,7 @@ struct FreeCapacity {
         self.table = table
         for session in members.keys.sorted() {
             guard let index = members.index(forKey: session) else { continue }
-            let member = members.values[index]
+            let member = members[at: index]
             guard member.hasJoined, member.leaseEnds > now, member.holding.count < member.capacity,
                 member.inbox.isOpen(window: window), !member.inbox.needsAssignments
             else { continue }

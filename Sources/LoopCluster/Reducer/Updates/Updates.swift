@@ -85,7 +85,7 @@ struct Updates: Sendable {
     ) {
         let isDue =
             streams[index].published?.upperBound != journaled.seq
-            && (context.now.monotonic >= streams[index].nextAt || isGrowing(streams[index], journaled, context))
+            && (context.now.monotonic >= streams[index].nextAt || streams[index].isGrowing(journaled, context))
         guard isDue || streams[index].mustTell else { return }
         var served = streams[index]
         if isDue {
@@ -101,18 +101,6 @@ struct Updates: Sendable {
             served.mustTell = false
         }
         streams[index] = served
-    }
-
-    /// Whether the next delta would not fit into a message, were it to wait for its time. Where the observers' own interval
-    /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
-    private func isGrowing(_ served: ServedStream, _ journaled: JournaledCore, _ context: TurnContext) -> Bool {
-        guard served.stream.mode == .delta, served.stream.interval == 0, let base = served.base,
-            let published = served.published
-        else { return false }
-        let limit = context.configuration.stateBytesMax / 2 - base.byteCount
-        let eventsCount = min(journaled.seq.value - published.upperBound.value, 1 << 30)
-        let changed = Int(eventsCount) * min(served.bytesPerEvent, 1 << 30)
-        return limit > 0 && changed > max(limit, base.byteCount)
     }
 
     /// What was encoded leaves, or is only announced, where one message cannot hold it: observers fetch it in parts.
@@ -209,6 +197,16 @@ struct Updates: Sendable {
 }
 
 extension ServedStream {
+    /// Whether the next delta would not fit into a message, were it to wait for its time. Where the observers' own interval
+    /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
+    fileprivate func isGrowing(_ journaled: JournaledCore, _ context: TurnContext) -> Bool {
+        guard stream.mode == .delta, stream.interval == 0, let base, let published else { return false }
+        let limit = context.configuration.stateBytesMax / 2 - base.byteCount
+        let eventsCount = min(journaled.seq.value - published.upperBound.value, 1 << 30)
+        let changed = Int(eventsCount) * min(bytesPerEvent, 1 << 30)
+        return limit > 0 && changed > max(limit, base.byteCount)
+    }
+
     /// A large state costs more to encode: it is published less often.
     fileprivate mutating func wait(after byteCount: Int, _ context: TurnContext) {
         let own = Duration.milliseconds(stream.interval)
