@@ -38,7 +38,7 @@ enum ClientSocket {
 }
 
 /// What a reducer has a socket for.
-enum ReducerSocket: Hashable, CaseIterable {
+enum ReducerSocket: Int, CaseIterable {
     /// What peers say, and the answers: ROUTER.
     case router
     /// What is published: XPUB.

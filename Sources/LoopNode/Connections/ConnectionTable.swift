@@ -76,7 +76,7 @@ struct ConnectionTable {
     private var silent = Queue()
     private var idByRoute: [[UInt8]: ID] = [:]
     /// How often all was read that a socket had.
-    private var drains: [ReducerSocket: UInt64] = [:]
+    private var drains = ReducerSocket.allCases.map { _ in UInt64(0) }
     /// Of all connections, as far as was looked at.
     private(set) var waitingBytes: UInt64 = 0
     private(set) var unreadBytes: UInt64 = 0
@@ -138,7 +138,7 @@ struct ConnectionTable {
     }
 
     /// All was read that a socket had.
-    mutating func drain(_ socket: ReducerSocket) { drains[socket, default: 0] += 1 }
+    mutating func drain(_ socket: ReducerSocket) { drains[socket.rawValue] += 1 }
 
     /// A subscriber listens to the inbox of a peer.
     mutating func listens(_ id: ID, to peer: PeerID) { connections[id]?.peer = peer }
@@ -157,7 +157,7 @@ struct ConnectionTable {
         guard var connection = connections[id], !connection.isEnding else { return nil }
         waitingBytes -= connection.waitingBytes
         unreadBytes -= connection.unreadBytes
-        connection.look(traffic, drains: drains[id.socket] ?? 0)
+        connection.look(traffic, drains: drains[id.socket.rawValue])
         let offence = limits.offence(of: connection, at: id.socket)
         connection.isEnding = offence != nil
         waitingBytes += connection.waitingBytes

@@ -5,8 +5,9 @@ import LoopLock
 import LoopWire
 
 /// Answers what operators ask of the journal, on threads of their own that read while another one writes.
-struct JournalQueries<Definition: LoopDefinition>: Sendable {
-    private let definition: Definition
+struct JournalQueries: Sendable {
+    private let loop: String
+    private let answer: @Sendable (JournalReading, any Journal) throws -> AdministrationAnswer
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
     private let openCount = Locked(0)
@@ -14,36 +15,35 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
     /// How many questions are worked on at once.
     private static var openMax: Int { 4 }
 
-    init(
+    init<Definition: LoopDefinition>(
         _ definition: Definition, read: JournalPlace.Reader?,
         post: @escaping @Sendable (ReducerMail) -> Void
     ) {
-        self.definition = definition
+        loop = Definition.name
+        answer = { try Self.answer($0, definition, $1) }
         self.read = read
         self.post = post
-    }
-
-    /// What is read to answer a question.
-    private enum Source: Sendable {
-        case journal(JournalPlace.Reader)
-        /// A journal in memory cannot be read by another thread. The newest state is known without it.
-        case newest(Seq, Definition.State)
     }
 
     /// Begins to work on a question.
     /// - Parameters:
     ///   - request: what the answer is for.
-    ///   - newest: the newest state. Where the journal is in memory, it is copied and not made again.
+    ///   - newest: encodes the newest state. A journal in memory cannot be read by another thread, and that state is known
+    ///     without it.
     /// - Returns: why not, or nil.
     func take(
-        _ reading: JournalReading, for request: JournalRequest, newest: @autoclosure () -> (Seq, Definition.State)
+        _ reading: JournalReading, for request: JournalRequest,
+        newest: @autoclosure () -> @Sendable () throws -> AdministrationAnswer
     ) -> String? {
-        let source: Source
+        let work: @Sendable () throws -> AdministrationAnswer
         if let read {
-            source = .journal(read)
+            work = { [loop, answer] in
+                var journal = try read(loop)
+                defer { journal.close() }
+                return try answer(reading, journal)
+            }
         } else if case .state(at: nil) = reading {
-            let (seq, state) = newest()
-            source = .newest(seq, state)
+            work = newest()
         } else {
             return "this reducer keeps its journal in memory; start it with --journal FILE"
         }
@@ -53,12 +53,12 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
             return false
         }
         if isFull { return "\(Self.openMax) questions to the journal are being worked on; ask again" }
-        let (definition, post, openCount) = (definition, post, openCount)
+        let (post, openCount) = (post, openCount)
         do {
             _ = try NodeThread("loop-journal") {
                 let answer: AdministrationAnswer
                 do {
-                    answer = try Self.answer(reading, definition, source)
+                    answer = try work()
                 } catch {
                     answer = .refused("\(error)")
                 }
@@ -73,19 +73,7 @@ struct JournalQueries<Definition: LoopDefinition>: Sendable {
     }
 
     private static func answer(
-        _ reading: JournalReading, _ definition: Definition, _ source: Source
-    ) throws -> AdministrationAnswer {
-        switch source {
-        case .newest(let seq, let state): return .state(seq: seq.value, bytes: try CBOR.encode(state))
-        case .journal(let read):
-            var journal = try read(Definition.name)
-            defer { journal.close() }
-            return try answer(reading, definition, journal)
-        }
-    }
-
-    private static func answer(
-        _ reading: JournalReading, _ definition: Definition, _ journal: any Journal
+        _ reading: JournalReading, _ definition: some LoopDefinition, _ journal: any Journal
     ) throws -> AdministrationAnswer {
         switch reading {
         case .history(let from, let through, let after):

@@ -1,3 +1,4 @@
+import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
@@ -36,7 +37,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private(set) var journal: any Journal
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
-    private let queries: JournalQueries<Definition>
+    private let queries: JournalQueries
     private let log: NodeLog
     private let durability: Durability
     private let post: @Sendable (ReducerMail) -> Void
@@ -140,9 +141,11 @@ struct ReducerService<Definition: LoopDefinition> {
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let position = ready.position
         let receipt = try journal.append(ready.records, through: position)
-        pace.note(closing: SystemClock.monotonic - now.monotonic)
+        let closing = SystemClock.monotonic - now.monotonic
         let released = machine.release(ready, receipt)
         for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
+        // What follows keeps nobody waiting.
+        pace.note(closing: closing)
         try flushIfDue(at: now.monotonic, &end)
         for alarm in released.alarms { log.note(alarm) }
         if snapshots.isDue(at: position) { snapshots.write(machine.core, log) }
@@ -203,10 +206,16 @@ struct ReducerService<Definition: LoopDefinition> {
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .read(let reading):
             try journal.flush()
-            if let refusal = queries.take(reading, for: request, newest: (machine.seq, machine.state)) {
+            if let refusal = queries.take(reading, for: request, newest: newestState()) {
                 answer(.refused(refusal), to: request)
             }
         }
+    }
+
+    /// Encodes the newest state, on whichever thread it is called.
+    private func newestState() -> @Sendable () throws -> AdministrationAnswer {
+        let (seq, state) = (machine.seq, machine.state)
+        return { .state(seq: seq.value, bytes: try CBOR.encode(state)) }
     }
 
     /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
