@@ -1,4 +1,3 @@
-import LoopCollections
 import LoopCore
 import LoopWire
 
@@ -23,13 +22,14 @@ struct FreeCapacity {
 
     private var places: [Place] = []
     /// The places that can hold effects of a feedback, by its number, once that was asked for.
-    private var able = HashTable<UInt32, [Int]>()
+    private var able: [[Int]?]
     /// The answer to the last question for room, until it is taken.
     private var found: (feedback: UInt32, place: Int)?
     private let table: FeedbackTable
 
     init(_ members: Members, window: UInt64, table: FeedbackTable, at now: MonotonicTime) {
         self.table = table
+        able = Array(repeating: nil, count: table.names.count)
         for session in members.keys.sorted() {
             guard let index = members.index(forKey: session) else { continue }
             let member = members[at: index]
@@ -44,20 +44,21 @@ struct FreeCapacity {
         }
     }
 
-    private mutating func able(_ feedback: UInt32) -> Int {
-        if let known = able.find(feedback, UInt64(feedback)) { return known }
+    private mutating func able(_ feedback: UInt32) -> [Int] {
+        guard feedback < able.count else { return [] }
+        if let known = able[Int(feedback)] { return known }
         let group = table.group(feedback)
         let found = places.indices.filter {
             places[$0].groups.contains(group) && places[$0].feedbacks?.contains(feedback) ?? true
         }
-        return able.insert(feedback, found, UInt64(feedback))
+        able[Int(feedback)] = found
+        return found
     }
 
     /// Where the share in use is the smallest, the first of several.
     private mutating func best(for feedback: UInt32) -> Int? {
-        let able = able(feedback)
         var best: Int?
-        for place in self.able[at: able] where places[place].used < places[place].capacity {
+        for place in able(feedback) where places[place].used < places[place].capacity {
             if best.map({ places[place].share < places[$0].share }) ?? true { best = place }
         }
         return best
