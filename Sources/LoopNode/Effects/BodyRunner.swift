@@ -27,21 +27,22 @@ final class BodyRunner: Sendable {
     private init() {}
 
     /// Starts bodies in the order in which they were granted: as many at once as there are processors, and more while some wait.
-    /// - Parameter executor: where; nil: on Swift's pool.
+    /// - Parameter executor: where: this thread is the executor's. Nil: on Swift's pool.
     static func start(_ bodies: [EffectBody], on executor: (any TaskExecutor)?) {
         // The first one last: whoever begins a body takes it out, so that a body that waits keeps no other.
         let line = Locked(Array(bodies.reversed()))
-        let startersCount = executor == nil ? min(SystemInfo.processorsCount, bodies.count) : 1
-        for _ in 0..<startersCount {
-            // Detached: an effect inherits nothing from the thread that heard of it.
-            Task.detached(executorPreference: executor) {
-                while !line.withLock({ $0.isEmpty }) {
-                    let runner = BodyRunner()
-                    // Returns when the task has ended, or waits for the first time.
-                    let task = Task.immediateDetached(executorPreference: executor) { await runner.run(line) }
-                    runner.state.withLock { $0.task = task }
-                }
-            }
+        if let executor { return start(line, on: executor) }
+        for _ in 0..<min(SystemInfo.processorsCount, bodies.count) { Task.detached { start(line, on: nil) } }
+    }
+
+    /// Starts bodies on this thread, one after the other.
+    private static func start(_ line: Locked<[EffectBody]>, on executor: (any TaskExecutor)?) {
+        while !line.withLock({ $0.isEmpty }) {
+            let runner = BodyRunner()
+            // Detached: an effect inherits nothing from the thread that heard of it. Returns when the task has ended, or waits
+            // for the first time.
+            let task = Task.immediateDetached(executorPreference: executor) { await runner.run(line) }
+            runner.state.withLock { $0.task = task }
         }
     }
 

@@ -31,9 +31,9 @@ import Testing
         let executor = ConnectionExecutor(wakeup: gate.wakeup)
         let seen = Locked<[Bool]>([])
         let script = Scripted { _, _ in seen.withLock { $0.append(Task.isCancelled) } }
-        let bodies = [1, 2].map { script.start($0, gate, on: executor) }
+        let bodies = [1, 2].map { script.body($0, gate) }
         bodies[0].cancel()
-        executor.runJobs()
+        BodyRunner.start(bodies, on: executor)
         #expect(seen.withLock { $0 } == [true, false])
         executor.end()
     }
@@ -121,9 +121,10 @@ import Testing
         let body = Scripted { _, body in
             for await request in body.newerRequests { seen.continuation.yield(request as? UInt8) }
             seen.continuation.finish()
-        }.start(1, gate, on: executor)
+        }.body(1, gate)
         // Before it has begun: the second replaces the first.
         for request in [2, 3] as [UInt8] { body.update([request]) }
+        BodyRunner.start([body], on: executor)
         executor.end()
         var requests: [UInt8?] = []
         for await request in seen.stream {
