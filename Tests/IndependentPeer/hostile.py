@@ -20,6 +20,9 @@ from sender import Sender
 
 RSS_MAX_MB, P99_GROWTH_MAX = 256, 3
 PROCESSORS = sorted(os.sched_getaffinity(0))
+# Who is believed that the journal has lost records stops the reducer, as it should: a key about its own session, and without
+# keys everyone. (docs/security.md, "What is not")
+BELIEVED = {False: {"greetings", "lies"}, True: {"lies"}}
 EVENT = cbor2.dumps({"hold": {"count": 0}}, canonical=True)
 
 
@@ -161,7 +164,10 @@ def run(programs: str, attacks: list[str], messages: int, processes: int, calm_s
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         for keys in (False, True):
             target = Target(programs, folder, 20_000 + os.getpid() % 20_000, keys)
-            found = attack(target, attacks, messages // 2, processes, calm_seconds)
+            for name in BELIEVED[keys].intersection(attacks):
+                print(f"{target.name}: not run: {name}, which is believed and so stops the reducer")
+            possible = [name for name in attacks if name not in BELIEVED[keys]]
+            found = attack(target, possible, messages // 2, processes, calm_seconds)
             wrong += [f"the reducer {target.name}: {line}" for line in found]
     for line in wrong:
         print(f"FAILED: {line}")

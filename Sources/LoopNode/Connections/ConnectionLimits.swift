@@ -24,7 +24,7 @@ public struct ConnectionLimits: Sendable, Hashable {
 
     /// Creates limits; each has a default that suits a production loop.
     public init(
-        connectionsMax: Int = 16_384, firstMessageLimit: Duration = .seconds(5), unfinishedBytesMax: Int = 2 << 20,
+        connectionsMax: Int = 3072, firstMessageLimit: Duration = .seconds(5), unfinishedBytesMax: Int = 2 << 20,
         inputBytesMax: Int = 8 << 20, inputBytesTotal: Int = 32 << 20, subscriptionBytesMax: Int = 64 << 10,
         answerBytesMax: Int = 8 << 20,
         answerBytesTotal: Int = 64 << 20, stalledLimit: Duration = .seconds(10)

@@ -211,7 +211,7 @@ import Testing
     @Test func `stay below the limit of open files`() {
         #expect(ConnectionLimits(connectionsMax: 500).within(descriptors: 1024).connectionsMax == 500)
         #expect(ConnectionLimits().within(descriptors: 1024).connectionsMax == 896)
-        #expect(ConnectionLimits().within(descriptors: 65_536).connectionsMax == 16_384)
+        #expect(ConnectionLimits().within(descriptors: 65_536).connectionsMax == 3072)
         #expect(ConnectionLimits().within(descriptors: 256).connectionsMax == 192)
         #expect(ConnectionLimits().within(descriptors: 20).connectionsMax == 8)
     }
