@@ -21,7 +21,7 @@ extension KeyFolder {
     /// a pair that is to be kept and is not whole:
     /// - A reducer's public file is written again.
     /// - A peer's secret file alone gives way to a new pair: the reducer may have revoked the old one.
-    /// - A public file whose secret one is missing is an error, since somebody may rely on it.
+    /// - A public file whose secret one is missing is an error, since peers may rely on it.
     /// - Parameters:
     ///   - key: whose it is, and what it allows.
     ///   - created: the time, for people.

@@ -116,7 +116,7 @@ import Testing
         #expect(caught != nil, "\(mutation) was not caught in \(mutation.budget) seeds")
     }
 
-    /// Hostile processes that nobody can prevent excuse none of these.
+    /// These hold without keys, whatever hostile processes do.
     @Test(arguments: [Rule.nothingLeavesEarly, .sessionsAreBounded, .snapshotsHoldSessions])
     func `is caught among strangers too`(rule: Rule) {
         #expect(Simulation.hunt([rule], seeds: 0..<40, seconds: 20, mix: .strangers) != nil)

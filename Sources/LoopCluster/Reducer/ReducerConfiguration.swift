@@ -38,7 +38,7 @@ public struct ReducerConfiguration: Sendable {
     package var stateBytesMax = Wire.messageBytesMax - 1024
     /// The parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
-    /// How many sessions may be opened over one connection. A peer needs one, and another if it begins anew.
+    /// How many sessions may be opened over one connection. A peer needs one, and another after it has abandoned that.
     package var sessionsPerConnectionMax = 16
     /// How many commands may wait for a peer, besides four for each effect that it may hold.
     package var commandsBase = 64

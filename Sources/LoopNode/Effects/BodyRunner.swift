@@ -32,6 +32,7 @@ final class BodyRunner: Sendable {
         // The first one last: whoever begins a body takes it out, so that a body that waits keeps no other.
         let line = Locked(Array(bodies.reversed()))
         if let executor { return start(line, on: executor) }
+        // Detached for the same reason as the bodies: nothing of the granting thread is inherited. They end when the line is empty.
         for _ in 0..<min(SystemInfo.processorsCount, bodies.count) { Task.detached { start(line, on: nil) } }
     }
 

@@ -144,7 +144,7 @@ struct ReducerService<Definition: LoopDefinition> {
         let closing = SystemClock.monotonic - now.monotonic
         let released = machine.release(ready, receipt)
         for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
-        // What follows keeps nobody waiting.
+        // No peer waits for what follows.
         pace.note(closing: closing)
         try flushIfDue(at: now.monotonic, &end)
         for alarm in released.alarms { log.note(alarm) }

@@ -189,7 +189,7 @@ struct OnlyWhoMay: Checker {
         return batch.history == turn.history ? verdict(on: batch.session, by: key) : .either
     }
 
-    /// What is said in an epoch that is over is late, and no sign that somebody speaks for another.
+    /// A message of an earlier epoch is late. It does not show that a key speaks for another.
     private func verdict(on session: SessionID, in epoch: Epoch, by key: AllowedKey) -> Verdict {
         epoch == turn.epoch ? verdict(on: session, by: key) : .allowed
     }
@@ -198,9 +198,9 @@ struct OnlyWhoMay: Checker {
         // A history that begins ends all sessions.
         if turn.history != book.history || turn.ended.contains(session) { return .either }
         guard let record = book.sessions[session] else { return turn.openers.isEmpty ? .allowed : .either }
-        // It was opened without keys, or the record of its key was lost. It is nobody's until a key joins in it.
+        // It was opened without keys, or the record of its key was lost. It has no owner until a key joins in it.
         guard let owner = record.owner else {
-            return turn.openers[record.peer] == nil ? .forbidden("session \(session) is nobody's") : .either
+            return turn.openers[record.peer] == nil ? .forbidden("session \(session) has no owner") : .either
         }
         return owner == key.publicKey ? .allowed : .forbidden("session \(session) is not of \(key.text)")
     }

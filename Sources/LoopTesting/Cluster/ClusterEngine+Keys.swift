@@ -34,7 +34,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// From here on every key is as usual, and nobody is hostile.
+    /// Every key gets its first roles and groups again, and the hostile processes end.
     func restoreKeys() {
         keys?.restore()
         hostiles.end()

@@ -31,7 +31,7 @@ extension ClusterEngine {
 }
 
 extension Agenda.Task {
-    /// The process whose turn it is; nil: it is the reducer's, or nobody's.
+    /// The process whose turn it is; nil: the task is the reducer's, or of no process.
     fileprivate var peer: Int32? {
         switch self {
         case .peerTurn(let index), .effectStep(let index, _), .clientEvent(let index): index

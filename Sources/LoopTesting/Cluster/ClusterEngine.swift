@@ -44,7 +44,7 @@ package final class ClusterEngine<Work: Workload> {
     var hostiles = HostileTraffic()
     /// Processes that were refused: others take their places once keys have changed.
     var refusedPeers: [Peer] = []
-    /// The process that comes when hostile ones that nobody could prevent have gone; nil: it has not come.
+    /// Without keys: the process that joins after the hostile ones have gone; nil: it has not joined yet.
     var latecomer: Peer?
     /// After this time bodies and clients do nothing more.
     var standsStill = false

@@ -178,7 +178,7 @@ package struct SimulationPlan: Sendable {
     package var end: End?
     /// Whether the reducer has keys, and each process one of them.
     package var hasKeys = false
-    /// Whether hostile processes may do what nobody can prevent: only what is safe without keys is checked.
+    /// Whether hostile processes take part in a loop without keys: only the promises that hold there are checked.
     package var isUnguarded = false
     /// What hostile processes try.
     var hostileActs = HostileAct.allCases

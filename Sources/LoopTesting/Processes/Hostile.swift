@@ -78,6 +78,6 @@ struct HostileTraffic {
         listeners.removeAll { isEnded($0.inbox, $0.by) }
     }
 
-    /// Nothing that was said arrives, and nobody listens.
+    /// Words on their way are dropped, and all listeners are gone.
     mutating func end() { (underway, listeners) = ([], []) }
 }

@@ -13,7 +13,7 @@ struct SimulatedKeys {
         case observer = 96
     }
 
-    /// What each key is for, as long as nobody changes it.
+    /// The roles and groups of each key before any change.
     private let usual: [AllowedKey]
     /// What is in the folder now.
     private(set) var allowed: AllowedKeys
