@@ -56,7 +56,8 @@ public final class SocketWatch {
     /// - Parameters:
     ///   - name: of the thread; 15 bytes of it.
     ///   - tell: told each event on the thread, with the number of its socket, from 0 in the order in which they were added.
-    ///   - pulse: called on the thread after events, and when the time is over that it returned last, in milliseconds.
+    ///   - pulse: called on the thread at its start, and when the time is over that it returned last, in milliseconds. Events do not
+    ///     bring it forward, however many there are.
     /// - Throws: ``ZMQError`` if the system has no space for another thread.
     public func start(
         _ name: String, tell: @escaping @Sendable (Int, SocketEvent) -> Void, pulse: @escaping @Sendable () -> Int
@@ -82,9 +83,9 @@ public final class SocketWatch {
         var polls = PollSet()
         let stop = polls.add(descriptor: signals.stop.number)
         for reader in readers.all { polls.add(reader.monitor) }
-        var delay = pulse()
+        var pulseAt = milliseconds + pulse()
         while true {
-            try polls.wait(milliseconds: delay)
+            try polls.wait(milliseconds: max(0, pulseAt - milliseconds))
             if polls.isReadable(stop) { return }
             for (number, reader) in readers.all.enumerated() {
                 // Not without end: where the system has no descriptors left, there is always one more.
@@ -93,8 +94,14 @@ public final class SocketWatch {
                     tell(number, event)
                 }
             }
-            delay = pulse()
+            if milliseconds >= pulseAt { pulseAt = milliseconds + pulse() }
         }
+    }
+
+    /// The steady clock.
+    private static var milliseconds: Int {
+        let time = System.bootTime
+        return Int(time.seconds) * 1000 + Int(time.nanoseconds) / 1_000_000
     }
 
     /// Ends the thread, and waits for its end: up to one call of `tell` or `pulse`. May be called again.

@@ -12,6 +12,8 @@ import Testing
 
         func add(_ text: String) { events.withLock { $0.append(text) } }
 
+        var count: Int { events.withLock { $0.count } }
+
         /// Waits until it has been told something.
         func wait(for text: String) { while !events.withLock({ $0.contains(text) }) { usleep(1000) } }
     }
@@ -52,6 +54,30 @@ import Testing
         let last = log.pulses.load(ordering: .relaxed)
         watch.stop()
         #expect(log.pulses.load(ordering: .relaxed) == last, "no call after its end")
+    }
+
+    @Test func `is not called before its time however much happens`() throws {
+        let guarded = try Guarded()
+        var pull = try Socket(.pull, in: guarded.context)
+        let watch = try SocketWatch()
+        try watch.add(pull)
+        let log = Log()
+        try watch.start(
+            "watch",
+            tell: { _, event in
+                if case .disconnected = event.kind { log.add("\(log.pulses.load(ordering: .relaxed))") }
+            },
+            pulse: {
+                log.pulses.add(1, ordering: .relaxed)
+                return 3_600_000
+            })
+        let endpoint = try pull.bind("tcp://127.0.0.1:*")
+        for count in 1...20 {
+            try ForeignPeer(endpoint).hangUp()
+            while log.count < count { usleep(1000) }
+        }
+        watch.stop()
+        #expect(log.pulses.load(ordering: .relaxed) == 1)
     }
 
     @Test func `ends with its context, and can be stopped then`() throws {
