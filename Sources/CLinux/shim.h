@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -87,6 +89,24 @@ static inline int loop_unix_listen(const char *path) {
     int code = errno;
     close(descriptor);
     return -code;
+}
+
+// Lets a listening socket of TCP drop the first packet of each new connection, or ends that. 0, or -1 and errno. Connections inherit
+// the filter of their listener, so all other packets pass. (Linux kernel documentation, networking/filter)
+static inline int loop_set_takes_connections(int listener, int takes) {
+    int unused = 0;
+    if (takes) return setsockopt(listener, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused);
+    // A packet begins with the header of TCP, whose byte 13 has the flags. SYN without ACK is the first packet of a connection.
+    enum { FLAGS = 13, SYN = 0x02, ACK = 0x10 };
+    struct sock_filter instructions[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SYN | ACK),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYN, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+    };
+    struct sock_fprog program = {sizeof instructions / sizeof *instructions, instructions};
+    return setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
 // A pipe whose ends no other program inherits; reading from it does not wait. 0 or -errno.

@@ -42,7 +42,32 @@ public enum Connections {
         guard let address = localAddress(of: duplicate), addresses.contains(address), !listens(duplicate) else {
             return false
         }
-        return shutdown(duplicate, Int32(SHUT_RDWR)) == 0
+        guard shutdown(duplicate, Int32(SHUT_RDWR)) == 0 else { return false }
+        discardInput(of: duplicate)
+        return true
+    }
+
+    /// Throws away what has arrived and was not read: the owner of a connection would still read all of it.
+    private static func discardInput(of descriptor: Int32) {
+        // TCP does not copy what is truncated (tcp(7)), and others have no more than one such piece.
+        for _ in 0..<64 {
+            let count = recv(descriptor, nil, 1 << 20, Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT))
+            if count <= 0 { return }
+        }
+    }
+
+    /// The connections that this process has at some addresses, by descriptor, with whose address it is.
+    public static func all<Owner>(at addresses: [Owner: Set<LocalAddress>]) -> [Int32: Owner] {
+        var owners: [LocalAddress: Owner] = [:]
+        for (owner, places) in addresses { for place in places { owners[place] = owner } }
+        var found: [Int32: Owner] = [:]
+        for name in (try? FileSystem.names(in: "/proc/self/fd")) ?? [] {
+            guard let descriptor = Int32(name), let owner = localAddress(of: descriptor).flatMap({ owners[$0] }),
+                !listens(descriptor)
+            else { continue }
+            found[descriptor] = owner
+        }
+        return found
     }
 
     /// Where this side of a socket is; nil if it is no socket of TCP or of a path.
@@ -83,7 +108,8 @@ public enum Connections {
             receivedBytes: number(at: 128), acknowledgedBytes: number(at: 120), unreadBytes: UInt64(max(0, unread)))
     }
 
-    private static func listens(_ descriptor: Int32) -> Bool {
+    /// Whether a socket listens; true where the system does not say.
+    static func listens(_ descriptor: Int32) -> Bool {
         var value: Int32 = 1
         var length = socklen_t(MemoryLayout<Int32>.size)
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &length) != 0 || value != 0

@@ -65,6 +65,9 @@ public enum System {
     /// The steady clock since the start of the machine, which also counts the time of a suspend: seconds and nanoseconds.
     public static var bootTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_BOOTTIME) }
 
+    /// Gives memory that is free back to the system: the allocator keeps what lies between pieces in use.
+    public static func giveBackFreeMemory() { _ = malloc_trim(0) }
+
     /// Civil time since 1970: seconds and nanoseconds.
     public static var wallTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_REALTIME) }
 

@@ -105,6 +105,8 @@ public enum Counter: String, CaseIterable, Sendable {
     case subscriptionRefused
     /// Connections that were ended because there were as many as there may be.
     case connectionsFull
+    /// How often new connections were put off for a while because there were more in a second than there may be.
+    case connectionsPutOff
     /// Connections that were ended because they said nothing for long.
     case connectionSilent
     /// Connections that were ended because they held more unfinished or unread input than they may.

@@ -5,6 +5,9 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// How many connections there may be. The process's limit of open files lowers it. For one more, the one that has been silent for
     /// the longest ends.
     public var connectionsMax: Int
+    /// How many new connections are taken in a second, and a quarter of these at once after a pause. More of them are put off: their peers
+    /// connect later.
+    public var connectionsPerSecond: Int
     /// How long a connection to the router or the publisher may be open before its first message.
     public var firstMessageLimit: Duration
     /// How many bytes of a message may have arrived while it has not ended. Small frames take some twenty times as much memory.
@@ -24,12 +27,14 @@ public struct ConnectionLimits: Sendable, Hashable {
 
     /// Creates limits; each has a default that suits a production loop.
     public init(
-        connectionsMax: Int = 3072, firstMessageLimit: Duration = .seconds(5), unfinishedBytesMax: Int = 2 << 20,
+        connectionsMax: Int = 3072, connectionsPerSecond: Int = 1000, firstMessageLimit: Duration = .seconds(5),
+        unfinishedBytesMax: Int = 2 << 20,
         inputBytesMax: Int = 8 << 20, inputBytesTotal: Int = 32 << 20, subscriptionBytesMax: Int = 64 << 10,
         answerBytesMax: Int = 8 << 20,
         answerBytesTotal: Int = 64 << 20, stalledLimit: Duration = .seconds(10)
     ) {
         self.connectionsMax = connectionsMax
+        self.connectionsPerSecond = connectionsPerSecond
         self.firstMessageLimit = firstMessageLimit
         self.unfinishedBytesMax = unfinishedBytesMax
         self.inputBytesMax = inputBytesMax

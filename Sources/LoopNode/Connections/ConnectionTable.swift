@@ -35,8 +35,19 @@ struct ConnectionTable {
         case drop
     }
 
+    /// How a connection became known.
+    enum Standing: Equatable {
+        /// A message of it was read, which may be before anything else is told.
+        case heard
+        /// It was found among those that there are.
+        case found
+        /// It was told when it was made.
+        case accepted
+    }
+
     struct Connection {
         let openedAt: MonotonicTime
+        fileprivate(set) var standing = Standing.heard
         /// The keys that messages were of: more than one only if the number was used again.
         var keys: Set<PublicKey> = []
         /// The peer whose inbox it listens to.
@@ -93,18 +104,28 @@ struct ConnectionTable {
 
     subscript(id: ID) -> Connection? { connections[id] }
 
+    /// Whether a connection was told or found, and has not ended since.
+    func isKnown(_ id: ID) -> Bool { connections[id].map { $0.standing != .heard } ?? false }
+
     // MARK: What happens to connections
 
-    /// A connection was made.
+    /// A connection was made, or was found. What was heard of it before counts; of an accepted one that was known as accepted
+    /// already, the earlier has ended.
     /// - Returns: the connection that is to end for it.
-    mutating func open(_ id: ID, at now: MonotonicTime) -> ID? {
-        close(id)
+    mutating func open(_ id: ID, as standing: Standing = .accepted, at now: MonotonicTime) -> ID? {
+        if standing == .accepted, connections[id]?.standing == .accepted { close(id) }
+        if let known = connections[id], known.standing != .heard {
+            if standing == .accepted { connections[id]?.standing = .accepted }
+            return nil
+        }
         // A number is one connection's: if it was another socket's, that one has ended.
         for socket in ReducerSocket.allCases where socket != id.socket {
             close(ID(socket: socket, descriptor: id.descriptor))
         }
-        connections[id] = Connection(openedAt: now)
-        silent.append(id, now)
+        var connection = connections[id] ?? Connection(openedAt: now)
+        connection.standing = standing
+        connections[id] = connection
+        silent.append(id, connection.openedAt)
         guard connections.count > limits.connectionsMax else { return nil }
         let oldest = takeOldestSilent() ?? id
         connections[oldest]?.isEnding = true

@@ -12,7 +12,15 @@ final class ConnectionWatch: Sendable {
     fileprivate struct State {
         var table: ConnectionTable
         var addresses: [ReducerSocket: Set<Connections.LocalAddress>] = [:]
+        var gate: ConnectionGate
+        /// The sockets that listen, by descriptor.
+        var listeners: [Int32: ReducerSocket] = [:]
         var counts: [Counter: UInt64] = [:]
+        /// Connections that have ended since their memory was given back.
+        var endings = 0
+        var givesBackAt = MonotonicTime.zero
+        /// When it is found out next which connections there are.
+        var countsAt = MonotonicTime.zero
         /// Whom to look at next.
         var round: [ConnectionTable.ID] = []
     }
@@ -21,9 +29,19 @@ final class ConnectionWatch: Sendable {
 
     /// How often connections are looked at, in milliseconds, and at how many of them: as much as costs a hundredth of a processor.
     private static var pulseMilliseconds: Int { 20 }
+    /// How often it is found out whether there are connections, in milliseconds.
+    private static var idleMilliseconds: Int { 100 }
     private static var looksPerPulse: Int { 250 }
+    /// Memory is given back after so many connections have ended, and no more often than this: it costs some milliseconds.
+    private static var endingsPerReturn: Int { 200 }
+    private static var returnInterval: Duration { .seconds(2) }
+    /// How often it is found out which connections there are.
+    private static var countInterval: Duration { .seconds(1) }
 
-    init(limits: ConnectionLimits) { state = Locked(State(table: ConnectionTable(limits: limits))) }
+    init(limits: ConnectionLimits) {
+        state = Locked(
+            State(table: ConnectionTable(limits: limits), gate: ConnectionGate(perSecond: limits.connectionsPerSecond)))
+    }
 
     /// Where connections are on this side: no other is ever ended.
     func listen(at addresses: [ReducerSocket: Set<Connections.LocalAddress>]) {
@@ -53,7 +71,7 @@ final class ConnectionWatch: Sendable {
             switch state.table.verdict(onAnswerTo: route, byteCount: byteCount) {
             case .send: break
             case .look(let id):
-                state.look(id)
+                state.note(ConnectionLook(at: id, state.addresses), of: id)
                 guard state.table.verdict(onAnswerTo: route, byteCount: byteCount) == .send else {
                     state.end(id, .unreadAnswers)
                     return false
@@ -97,43 +115,122 @@ final class ConnectionWatch: Sendable {
         state.withLock { state in
             switch event.kind {
             case .accepted(let descriptor):
-                if let id = state.table.open(ConnectionTable.ID(socket: socket, descriptor: descriptor), at: now) {
-                    state.end(id, .oneTooMany)
-                }
+                if state.gate.take(at: now) { state.setGate() }
+                // It may have ended already, and the number be another socket's connection that was told of before.
+                let id = ConnectionTable.ID(socket: socket, descriptor: descriptor)
+                if state.isOurs(id) { state.open(id, as: .accepted, at: now) }
             case .disconnected(let descriptor):
+                state.endings += 1
                 state.counts[.disconnected, default: 0] += 1
                 state.table.close(ConnectionTable.ID(socket: socket, descriptor: descriptor))
             case .acceptFailed: state.counts[.acceptFailed, default: 0] += 1
             case .handshakeFailed: state.counts[.handshakeFailed, default: 0] += 1
-            case .connected, .connectDelayed, .connectRetried, .listening, .bindFailed, .closed, .closeFailed,
-                .monitorStopped, .handshakeSucceeded, .other:
+            case .listening(let descriptor):
+                state.listeners[descriptor] = socket
+                if !state.gate.isOpen { state.setGate() }
+            case .closed(let descriptor): state.listeners[descriptor] = nil
+            case .connected, .connectDelayed, .connectRetried, .bindFailed, .closeFailed, .monitorStopped,
+                .handshakeSucceeded, .other:
                 break
             }
         }
     }
 
-    /// Looks at some connections.
+    /// Looks at some connections. The system is asked without the lock, which the reducer's thread needs for each message.
     /// - Returns: when it is to be called again, in milliseconds.
     func pulse() -> Int {
         let now = SystemClock.monotonic
-        return state.withLock { state in
+        let (ids, addresses) = state.withLock { state in
+            if state.gate.advance(to: now) { state.setGate() }
             for id in state.table.silentTooLong(at: now) { state.end(id, .silence) }
-            if state.round.isEmpty { state.round = Array(state.table.connections.keys) }
-            for id in state.round.suffix(Self.looksPerPulse) { state.look(id) }
-            state.round.removeLast(min(Self.looksPerPulse, state.round.count))
+            return (state.nextToLookAt(Self.looksPerPulse), state.addresses)
+        }
+        if mustGiveBack(at: now) { System.giveBackFreeMemory() }
+        openUnknown(at: now)
+        let looks = ids.map { ($0, ConnectionLook(at: $0, addresses)) }
+        return state.withLock { state in
+            for (id, look) in looks { state.note(look, of: id) }
             if let (id, offence) = state.table.largest() { state.end(id, offence) }
-            return state.table.count == 0 ? 1000 : Self.pulseMilliseconds
+            return state.table.count == 0 ? Self.idleMilliseconds : Self.pulseMilliseconds
+        }
+    }
+
+    /// Opens connections that there are and that the table does not know.
+    private func openUnknown(at now: MonotonicTime) {
+        let addresses = state.withLock { state in
+            defer { if now >= state.countsAt { state.countsAt = now + Self.countInterval } }
+            return now >= state.countsAt ? state.addresses : [:]
+        }
+        guard !addresses.isEmpty else { return }
+        let found = Connections.all(at: addresses)
+        state.withLock { state in
+            for (descriptor, socket) in found {
+                let id = ConnectionTable.ID(socket: socket, descriptor: descriptor)
+                if !state.table.isKnown(id), state.isOurs(id) { state.open(id, as: .found, at: now) }
+            }
+        }
+    }
+
+    /// Whether so many connections have ended that their memory is worth giving back: the allocator keeps it otherwise.
+    private func mustGiveBack(at now: MonotonicTime) -> Bool {
+        state.withLock { state in
+            guard state.endings >= Self.endingsPerReturn, now >= state.givesBackAt else { return false }
+            state.endings = 0
+            state.givesBackAt = now + Self.returnInterval
+            return true
         }
     }
 }
 
+/// What the system has said of a connection.
+private enum ConnectionLook {
+    /// It has ended, and its descriptor may be another file's.
+    case gone
+    /// What it has sent and taken; nil: that is not counted.
+    case traffic(Connections.Traffic?)
+
+    init(at id: ConnectionTable.ID, _ addresses: [ReducerSocket: Set<Connections.LocalAddress>]) {
+        let address = Connections.localAddress(of: id.descriptor)
+        let isOurs = address.flatMap { addresses[id.socket]?.contains($0) } ?? false
+        self = isOurs ? .traffic(Connections.traffic(of: id.descriptor)) : .gone
+    }
+}
+
 extension ConnectionWatch.State {
-    /// Asks the system what a connection has sent and taken. One that is gone is forgotten: libzmq does not tell of each end.
-    fileprivate mutating func look(_ id: ConnectionTable.ID) {
-        guard let address = Connections.localAddress(of: id.descriptor),
-            addresses[id.socket]?.contains(address) ?? false
-        else { return table.close(id) }
-        if let offence = table.look(id, Connections.traffic(of: id.descriptor)) { end(id, offence) }
+    /// All listeners take new connections, or none does.
+    fileprivate mutating func setGate() {
+        if !gate.isOpen { counts[.connectionsPutOff, default: 0] += 1 }
+        for (descriptor, socket) in listeners {
+            Listeners.setTakesConnections(gate.isOpen, descriptor, at: addresses[socket] ?? [])
+        }
+    }
+
+    /// Whether a descriptor is a connection of its socket now.
+    fileprivate func isOurs(_ id: ConnectionTable.ID) -> Bool {
+        Connections.localAddress(of: id.descriptor).map { addresses[id.socket]?.contains($0) ?? false } ?? false
+    }
+
+    fileprivate mutating func open(
+        _ id: ConnectionTable.ID, as standing: ConnectionTable.Standing, at now: MonotonicTime
+    ) {
+        if let other = table.open(id, as: standing, at: now) { end(other, .oneTooMany) }
+    }
+
+    /// The next connections of a round of all.
+    fileprivate mutating func nextToLookAt(_ count: Int) -> ArraySlice<ConnectionTable.ID> {
+        if round.isEmpty { round = Array(table.connections.keys) }
+        let ids = round.suffix(count)
+        round.removeLast(ids.count)
+        return ids
+    }
+
+    /// A look at a connection has found this. One that is gone is forgotten: libzmq does not tell of each end.
+    fileprivate mutating func note(_ look: ConnectionLook, of id: ConnectionTable.ID) {
+        switch look {
+        case .gone: table.close(id)
+        case .traffic(let traffic):
+            if let offence = table.look(id, traffic) { end(id, offence) }
+        }
     }
 
     fileprivate mutating func end(_ id: ConnectionTable.ID, _ offence: ConnectionTable.Offence) {

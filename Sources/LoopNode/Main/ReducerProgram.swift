@@ -31,6 +31,9 @@ public enum ReducerProgram {
     static let connectionsMax = Option(
         "connections-max", .int(in: 8...1_000_000), default: ConnectionLimits().connectionsMax,
         help: "how many connections there may be, three for each peer; the limit of open files lowers it")
+    static let connectionsPerSecond = Option(
+        "connections-per-second", .int(in: 1...1_000_000), default: ConnectionLimits().connectionsPerSecond,
+        help: "how many new connections are taken in a second; the peers of more connect later")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
         help: "where events are kept: a file, by default LOOP.journal; or memory, which lasts as long as the process")
@@ -56,7 +59,10 @@ public enum ReducerProgram {
     {
         let node = OptionGroup(
             "Reducer",
-            [bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax, json])
+            [
+                bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
+                connectionsPerSecond, json,
+            ])
         let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
@@ -75,6 +81,7 @@ public enum ReducerProgram {
             configuration.sessionsMax = arguments[sessionsMax]
             configuration.sessionsPerKeyMax = arguments[sessionsPerKey]
             configuration.connectionLimits.connectionsMax = arguments[connectionsMax]
+            configuration.connectionLimits.connectionsPerSecond = arguments[connectionsPerSecond]
             switch arguments[journal] {
             case "memory"?: configuration.journal = .memory
             case let path: configuration.journal = .file(path)

@@ -61,6 +61,26 @@ import Testing
         #expect(table[id(1, .publisher)]?.hasSpoken == false)
     }
 
+    @Test mutating func `counts what was read of a connection before it was told`() {
+        table.hear(id(1), nil, route: nil, byteCount: 100, at: time(1))
+        #expect(!table.isKnown(id(1)))
+        #expect(table.open(id(1), at: time(1)) == nil)
+        #expect(table.isKnown(id(1)))
+        #expect(table[id(1)]?.deliveredBytes == 102)
+    }
+
+    @Test mutating func `keeps a connection that was found before it was told, and replaces one that was told`() {
+        #expect(table.open(id(1), as: .found, at: time(1)) == nil)
+        table.hear(id(1), nil, route: nil, byteCount: 100, at: time(1))
+        #expect(table.open(id(1), at: time(2)) == nil)
+        #expect(table[id(1)]?.deliveredBytes == 102)
+        #expect(table.open(id(1), as: .found, at: time(2)) == nil)
+        #expect(table[id(1)]?.standing == .accepted)
+        #expect(table.open(id(1), at: time(3)) == nil)
+        #expect(table[id(1)]?.deliveredBytes == 0)
+        #expect(table.count == 1)
+    }
+
     @Test mutating func `ends those that say nothing, but not at the collector`() {
         #expect(table.open(id(1), at: time(1)) == nil)
         #expect(table.open(id(2, .publisher), at: time(1)) == nil)
