@@ -48,6 +48,7 @@ import Testing
         .stateMarked(Seq(1000)),
         .markHash(Seq(1000), 0xdead_beef_0000_0001),
         .sessionOwned(SessionID(6), Examples.owner),
+        .event(EventRecord(timer: effect, seq: Seq(300), time: time, bytes: [0xa1, 0x61, 0x78, 0x01])),
     ]
 
     @Test func `has the bytes of a record of each kind`() throws {
@@ -55,7 +56,7 @@ import Testing
             $0.output.1.filter { $0 != " " }
         }
         #expect(rows == Self.samples.map { Self.digits(Examples.bytes($0)) })
-        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...16))
+        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...17))
     }
 
     @Test func `has the schema, and a first row`() throws {

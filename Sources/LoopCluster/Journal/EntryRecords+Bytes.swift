@@ -24,6 +24,7 @@ struct RecordFlags {
 
 extension EventRecord {
     func write(to output: inout [UInt8]) {
+        if isOfTimer, let effect { return writeOfTimer(effect, to: &output) }
         output.fields(.event, and: bytes.count) {
             $0.append(
                 RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
@@ -48,6 +49,23 @@ extension EventRecord {
         wantsSeq = flags & RecordFlags.wantsSeq != 0
         isLast = flags & RecordFlags.isLastEvent != 0
         bytes = try reader.shortPrefixed()
+        if isOfTimer { throw .malformed(what: "a last event of no session", offset: reader.position) }
+    }
+
+    private func writeOfTimer(_ timer: EffectID, to output: inout [UInt8]) {
+        output.fields(.timerFired, and: bytes.count) {
+            $0.varint(seq.value)
+            $0.time(time)
+            $0.effect(timer)
+            $0.varint(UInt64(bytes.count))
+            $0.append(bytes.span)
+        }
+    }
+
+    init(ofTimerFrom reader: inout ByteReader) throws(WireError) {
+        let (seq, time) = (Seq(try reader.varint()), try reader.time())
+        let timer = try reader.shortEffect()
+        self.init(timer: timer, seq: seq, time: time, bytes: try reader.shortPrefixed())
     }
 }
 

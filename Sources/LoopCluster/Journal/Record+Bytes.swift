@@ -25,6 +25,8 @@ extension Record {
         case stateMarked = 14
         case markHash = 15
         case sessionOwned = 16
+        /// An event too, of a timer.
+        case timerFired = 17
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -94,6 +96,7 @@ extension Record {
         }
         switch kind {
         case .event: self = .event(try EventRecord(from: &reader))
+        case .timerFired: self = .event(try EventRecord(ofTimerFrom: &reader))
         case .refused: self = .refused(try RefusalRecord(from: &reader))
         case .completed:
             self = .completed(

@@ -184,13 +184,13 @@ public struct EventRecord: Equatable, Sendable {
     public var seq: Seq
     /// Never earlier than the record before.
     public var time: WallTime
-    /// The session that the entry is of; `.none` for a quarantined event that an operator had applied.
+    /// The session that the entry is of; `.none` for a timer's event, and for a quarantined one that an operator had applied.
     public var session: SessionID
-    /// The entry's number in its session; 0 for a quarantined event that an operator had applied.
+    /// The entry's number in its session; 0 for a timer's event, and for a quarantined one that an operator had applied.
     public var number: UInt64
-    /// The effect that sent the event; nil: a sender did.
+    /// The effect that sent the event, or the timer; nil: a sender did.
     public var effect: EffectID?
-    /// The attempt that sent the event; `.none` where a sender did.
+    /// The attempt that sent the event; `.none` where a sender or a timer did.
     public var attempt: Attempt
     /// Whether the sender asked for the seq.
     public var wantsSeq: Bool
@@ -214,6 +214,18 @@ public struct EventRecord: Equatable, Sendable {
         self.wantsSeq = wantsSeq
         self.bytes = bytes
     }
+}
+
+extension EventRecord {
+    /// The event of a timer that is due. The timer is completed with it.
+    public init(timer: EffectID, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
+        self.init(
+            seq: seq, time: time, session: .none, number: 0, effect: timer, attempt: .none, wantsSeq: false,
+            isLast: true, bytes: bytes)
+    }
+
+    /// Whether a timer sent the event: nobody's entry, and the end of its effect.
+    public var isOfTimer: Bool { isLast && session == .none && effect != nil }
 }
 
 /// An entry that was consumed without being applied, and the reason.

@@ -4,9 +4,9 @@ public import LoopWire
 /// An entry in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
 /// second it is set aside.
 public struct Suspect: Equatable, Sendable {
-    /// The session that the entry is of. `.none` for a quarantined event that an operator tried again.
+    /// The session that the entry is of. `.none` for a quarantined event that an operator tried again, and for a timer's.
     public var session: SessionID
-    /// The entry's number in its session, or the ID of the quarantined event.
+    /// The entry's number in its session, or the ID of the quarantined event; 0 for a timer's event.
     public var number: UInt64
     /// The effect that sent the entry; nil: a sender did.
     public var effect: EffectID?
@@ -50,8 +50,9 @@ public struct Suspect: Equatable, Sendable {
         return hash == StableHash.quick(entry.payload)
     }
 
-    /// A quarantined event that an operator tried again; its number is that of the quarantine.
-    var isRetry: Bool { session == .none }
+    /// A quarantined event that an operator tried again; its number is that of the quarantine. The event of a timer has no
+    /// number.
+    var isRetry: Bool { session == .none && number != EntryNumber.ofTimers.number }
 }
 
 /// The suspects in a crash note: a table of a fixed size behind its first words.

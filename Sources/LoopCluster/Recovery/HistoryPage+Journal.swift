@@ -122,7 +122,7 @@ extension HistoryRecord {
         }
         guard let effect else { return }
         self.effect = effect.description
-        self.attempt = attempt.description
+        if attempt != .none { self.attempt = attempt.description }
     }
 }
 
@@ -130,7 +130,7 @@ extension Record {
     /// What kind of record it is, as it is shown.
     var kind: String {
         switch self {
-        case .event: "event"
+        case .event(let event): event.isOfTimer ? "timer fired" : "event"
         case .refused: "refused"
         case .completed: "completed"
         case .skipped: "skipped"

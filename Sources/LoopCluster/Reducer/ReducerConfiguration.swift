@@ -149,12 +149,16 @@ public enum Counter: String, CaseIterable, Sendable {
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.
 public let localGroup = "(local)"
 
+/// The name of the group of what the reducer fulfils itself, without a member: timers. No worker may serve it.
+public let reducerGroup = "(reducer)"
+
 extension Placement {
     /// The group whose members run effects placed here.
     public var group: String {
         switch self {
         case .local: localGroup
         case .workers(let group): group
+        case .reducer: reducerGroup
         }
     }
 }

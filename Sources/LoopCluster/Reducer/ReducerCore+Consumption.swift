@@ -224,6 +224,7 @@ extension ReducerCore {
     /// - Parameter ended: the attempt that has ended with the transition's event; no worker needs to cancel it.
     private mutating func follow(_ change: LiveChange, ended: Attempt) {
         let effect = change.effect
+        if timers.isTimer(effect) { return timers.follow(change, journaled, context.brokenRules) }
         if change.kind == .cancelled { phase.inGrace { $0.settle(effect) } }
         guard let place = change.place else { return }
         switch change.kind {

@@ -5,6 +5,7 @@ import LoopWire
 extension ReducerCore {
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
     mutating func takeDeferred() {
+        if timers.awaitsTurn { fireTimers() }
         guard poison.hasDeferred, !phase.isLost else { return }
         switch poison.takeRetry(isFirst: turn.records.isEmpty) {
         case .none: for batch in poison.takeDeferred() { take(batch) }
@@ -29,8 +30,10 @@ extension ReducerCore {
         if entry.isLast, !breaks(.quarantinedEndsAreEnds) { remove(at: place, completedBy: origin.session) }
         poison.watch(journaled.quarantine)
         let sender = entry.effect.map { "effect \($0), \(journaled.feedbackName(of: $0))" } ?? "no effect"
+        let event =
+            origin == .ofTimers ? "the timer's event" : "event \(origin.number) of session \(origin.session)"
         turn.alarms.append(
-            "event \(origin.number) of session \(origin.session) (\(sender)) ended this process \(suspect.crashes) times in"
+            "\(event) (\(sender)) ended this process \(suspect.crashes) times in"
                 + " \(suspect.phase) and is set aside as quarantined event \(record.id);"
                 + " look at it with: loopctl quarantine show \(record.id)")
     }

@@ -32,6 +32,10 @@ extension ReducerCore {
         report.feedbacks = feedbackCounts()
         (report.parked, report.parkedLeftOut) = parked()
         report.quarantined = journaled.quarantine.count
+        if let next = timers.queue.first {
+            report.timers = timers.queue.count
+            report.nextTimer = next.time.milliseconds
+        }
         report.connections = connections?.count
         report.connectionsMax = connections?.max
         report.warnings = warnings()

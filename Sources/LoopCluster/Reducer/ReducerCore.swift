@@ -8,6 +8,7 @@ public import LoopWire
 ///
 ///     messages ──▶ admission ─────▶ members ◀── publication ──▶ commands, acknowledgements, ticks
 ///     batches ──▶ poison watch ──▶ journaled state ──▶ dispatch ──▶ grants ──▶ members
+///                       ▲               └──▶ timers ──▶ what is due
 ///                                       └──▶ hashing, updates ──▶ observers
 ///
 /// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions. Its public
@@ -27,6 +28,7 @@ public struct ReducerCore: Sendable {
     public var connections: (count: Int, max: Int)?
     var admission = Admission()
     var dispatch: Dispatch
+    var timers = Timers()
     var publication: Publication
     var updates = Updates()
     var hashing = StateHashing()
@@ -56,7 +58,10 @@ public struct ReducerCore: Sendable {
             if let owner = record.owner { admission.origins.note(session, from: [.key(owner)]) }
         }
         context.clock.epochBegan(at: journaled.time)
-        let open = Set(journaled.effects.lazy.filter { $0.value.status == .open }.map(\.key))
+        if isFirst || !breaks(.timersAreSetAgain) { timers.begin(journaled) }
+        let open = Set(
+            journaled.effects.lazy.filter { [timers] in $0.value.status == .open && !timers.isTimer($0.key) }
+                .map(\.key))
         // What has just started runs nowhere yet, and what has begun again may no longer run where it did.
         let new = open.intersection(
             changes.compactMap { change in
@@ -121,6 +126,7 @@ public struct ReducerCore: Sendable {
         endGrace()
         endTimedOutAttempts()
         takeFromTheSilent()
+        fireTimers()
         tickIfDue()
     }
 
@@ -174,6 +180,7 @@ public struct ReducerCore: Sendable {
         func include(_ time: MonotonicTime?) { if let time { earliest = min(earliest, time) } }
         // After the end nothing is granted.
         if !phase.hasEnded { include(dispatch.startDeadline(after: now)) }
+        if phase.grants { include(timers.deadline(context.clock, after: journaled.time)) }
         include(dispatch.attemptDeadline)
         include(phase.grace?.ends)
         include(updates.deadline(journaled.seq))
@@ -272,9 +279,12 @@ public struct ReducerCore: Sendable {
         }
     }
 
-    /// An effect waits for a worker, unless it is parked from the start.
+    /// An effect waits for a worker, or for its time, unless it is parked from the start.
     mutating func schedule(_ effect: EffectID) {
-        if let place = journaled.effects.index(forKey: effect) {
+        guard let place = journaled.effects.index(forKey: effect) else { return }
+        if timers.isTimer(effect) {
+            timers.follow(LiveChange(.started, effect, at: place), journaled, context.brokenRules)
+        } else {
             dispatch.schedule(effect, at: place, journaled, context)
         }
     }

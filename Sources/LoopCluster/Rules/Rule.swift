@@ -161,6 +161,18 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case revokedKeysLoseTheirSessions
     /// 5: a claim gives a peer only what it could be granted.
     case claimsAreOfServedGroups
+    /// 6: a timer does not fire before the time that the state asks for.
+    case timersAreNotEarly
+    /// 6: a timer that was cancelled leaves its time to no other.
+    case movedTimersForgetTheirTime
+    /// 6: timers fire in the order of their times.
+    case timersFireInOrder
+    /// 7: a timer has fired once its record is there: it is not set again.
+    case firedTimersAreCompleted
+    /// 7: after a recovery timers are set as the state asks for them.
+    case timersAreSetAgain
+    /// 6: no timer fires after the end.
+    case timersEndWithTheLoop
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -132,7 +132,7 @@ extension JournaledCore {
         if let place { void(effect, before: record.attempt, at: place) }
         let found = EffectCursor(effect, seenAt: place)
         let live = changes.isEmpty ? [] : takeChanges(endingMostLikely: found)
-        if record.isLast { complete(found) }
+        if record.isLast, !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted)) { complete(found) }
         return live
     }
 
@@ -188,9 +188,10 @@ extension JournaledCore {
                     let wasUnsendable = effects[at: place].isUnsendable
                     // A query that cannot know what it asked for before says everything again.
                     if effects[at: place].request == bytes, !wasUnsendable { continue }
+                    let isSetAgain = table[id.feedback]?.timer?.isMoved(effects[at: place], to: bytes) ?? false
                     effects[at: place].request = bytes
                     effects[at: place].version = seq
-                    if wasUnsendable { effects[at: place].status = .open }
+                    if wasUnsendable || isSetAgain { effects[at: place].status = .open }
                 }
                 live.append(LiveChange(.updated, id, at: place))
             case .cancel(let id):

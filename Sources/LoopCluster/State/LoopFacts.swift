@@ -41,9 +41,11 @@ package final class FeedbackFacts: Sendable {
     /// The group that an effect counts against, by its request.
     let group: (@Sendable (any Sendable) -> String)?
     let requestCoding: RequestCoding?
+    /// What its timers send, and when; nil: it has none.
+    let timer: TimerFacts?
     private let coder: any ValueCoder
 
-    init<State, Event>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
+    init<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
         self.coder = coder
         name = feedback.name
         placement = feedback.placement.group
@@ -51,6 +53,7 @@ package final class FeedbackFacts: Sendable {
         hasQuery = feedback.makeQuery != nil
         group = feedback.group
         requestCoding = feedback.requestCoding
+        timer = feedback.timer.map { TimerFacts($0, coder) }
     }
 
     /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
@@ -60,5 +63,23 @@ package final class FeedbackFacts: Sendable {
             if bytes.count <= Wire.requestBytesMax { encoded = RequestBytes(bytes) }
         }
         return encoded
+    }
+}
+
+/// What the reducer asks of a feedback's timers.
+package struct TimerFacts: Sendable {
+    /// When an encoded request is due; nil: it cannot be read.
+    let time: @Sendable (RequestBytes) -> WallTime?
+    /// The encoded event of an encoded request; nil: it cannot be made.
+    let event: @Sendable (RequestBytes) -> [UInt8]?
+
+    init<Event: Encodable>(_ timer: FeedbackTimer<Event>, _ coder: any ValueCoder) {
+        time = { request in request.withBytes { try? timer.encodedTime($0, coder) } }
+        event = { request in request.withBytes { bytes in try? coder.encode(timer.encodedEvent(bytes, coder)) } }
+    }
+
+    /// Whether a timer that has fired is asked for at another time.
+    func isMoved(_ effect: LiveEffect, to request: RequestBytes) -> Bool {
+        effect.status == .completed && time(effect.request) != time(request)
     }
 }

@@ -68,7 +68,8 @@ extension Feedback {
             derived: qualified(by: part), query: query,
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },
             failureEvent: failure,
-            custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
+            custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent),
+            timer: timer?.map(embedEvent))
     }
 
     /// The same feedback for a state that may be absent.

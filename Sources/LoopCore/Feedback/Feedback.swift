@@ -24,6 +24,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends.
     package var custom: CustomFeedback<State, Event>?
+    /// What a timer sends, and when; nil for every other feedback.
+    package var timer: FeedbackTimer<Event>?
     /// The type of the requests, for modifiers that name it again; nil for `custom`. `compacting` has one, and no query.
     package let requestType: RequestType?
     /// What a combined feedback consists of; nil for every other.
@@ -75,7 +77,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package init<LocalState, LocalEvent>(
         derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
         effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
-        failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?
+        failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?,
+        timer: FeedbackTimer<Event>? = nil
     ) {
         name = base.name
         placement = base.placement
@@ -86,6 +89,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         group = base.group
         self.failureEvent = failureEvent
         self.custom = custom
+        self.timer = timer
         requestType = base.requestType
         parts = nil
     }
@@ -153,15 +157,18 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
     case local
     /// On any worker that serves this group.
     case workers(String)
+    /// By the owner of the state itself, without a body: timers.
+    case reducer
 
     /// On the workers of the group "default".
     public static let workers = Placement.workers("default")
 
-    /// `local`, or `workers(group)`: the text that a definition's fingerprint contains.
+    /// `local`, `workers(group)` or `reducer`: the text that a definition's fingerprint contains.
     public var description: String {
         switch self {
         case .local: "local"
         case .workers(let group): "workers(\(group))"
+        case .reducer: "reducer"
         }
     }
 }

@@ -8,6 +8,8 @@ import LoopCollections
 ///                                     └──▶ parked
 ///     cancel, from everywhere ──▶ gone
 ///
+/// Timers do not run: they wait until they are due, and are completed by their event.
+///
 /// A completed or parked effect stays until its query cancels it: its queued events count as long as it is here.
 package struct EffectTable: Sendable {
     private struct Record {
@@ -45,6 +47,13 @@ package struct EffectTable: Sendable {
         case final(request: any Sendable)
     }
 
+    /// When a timer is due, by feedback number; empty: there are none.
+    private let timeOf: [(@Sendable (any Sendable) -> WallTime)?]
+    private var timers = TimerQueue()
+    /// The newest reading of both clocks; timers need it.
+    private var moment = Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))
+    /// How long the civil clock is trusted to go on as it does; nil: for ever.
+    private let trust: Duration?
     private let policies: [EffectPolicy]
     private let names: [String]
     private var scheduler: EffectScheduler
@@ -52,10 +61,14 @@ package struct EffectTable: Sendable {
     private var timeouts = BinaryHeap<Timeout>()
     private var random: SeededRandom
 
-    /// - Parameter feedbacks: names and policies, by feedback number.
-    package init(feedbacks: [(name: String, policy: EffectPolicy)], seed: UInt64) {
+    /// - Parameters:
+    ///   - feedbacks: by feedback number.
+    ///   - trust: after how long somebody must look whether the civil clock was set; nil: it never is.
+    package init<State, Event>(feedbacks: [Feedback<State, Event>], seed: UInt64, trust: Duration? = nil) {
         names = feedbacks.map { $0.name }
         policies = feedbacks.map { $0.policy }
+        timeOf = feedbacks.contains { $0.timer != nil } ? feedbacks.map { $0.timer?.time } : []
+        self.trust = trust
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
         scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
         random = SeededRandom(seed: seed)
@@ -66,6 +79,10 @@ package struct EffectTable: Sendable {
     /// A new effect. One without limits is started at once, so that effects start in the order of their feedbacks.
     mutating func begin(_ id: EffectID, request: any Sendable, group: String?, at now: MonotonicTime) -> Launch? {
         records[id] = Record(request: request, group: group)
+        if let time = time(of: id, request) {
+            timers.set(id, to: time)
+            return nil
+        }
         guard isUnlimited(id) else {
             scheduler.add(id, group: group)
             return nil
@@ -77,17 +94,59 @@ package struct EffectTable: Sendable {
     /// A newer request of an effect. True: an attempt runs and should hear of it.
     mutating func update(_ id: EffectID, request: any Sendable) -> Bool {
         records[id]?.request = request
+        if let time = time(of: id, request), records[id]?.phase == .waiting { timers.set(id, to: time) }
         return records[id]?.phase == .running
     }
 
     mutating func cancel(_ id: EffectID) {
         records[id] = nil
         scheduler.remove(id)
+        if hasTimers { timers.clear(id) }
     }
 
     mutating func cancelAll() {
         for id in records.keys { scheduler.remove(id) }
         records = [:]
+        timers.removeAll()
+    }
+
+    // MARK: Timers
+
+    /// Whether there are feedbacks with timers: then the clocks must be read.
+    var hasTimers: Bool { !timeOf.isEmpty }
+
+    private func time(of id: EffectID, _ request: any Sendable) -> WallTime? {
+        hasTimers ? timeOf[Int(id.feedback)]?(request) : nil
+    }
+
+    /// Both clocks were read. The civil clock may have been set since the last time.
+    mutating func see(_ moment: Moment) { self.moment = moment }
+
+    /// The timers that are due, in the order in which they fire. They are not told again.
+    mutating func takeDue(at now: MonotonicTime) -> [(id: EffectID, request: any Sendable)] {
+        let wall = moment.wall + (now - moment.monotonic)
+        var due: [(id: EffectID, request: any Sendable)] = []
+        while let first = timers.first, first.time <= wall {
+            timers.clear(first.id)
+            if let record = records[first.id] { due.append((first.id, record.request)) }
+        }
+        return due
+    }
+
+    /// A timer has fired. False: it was cancelled before.
+    mutating func fire(_ id: EffectID) -> Bool {
+        guard records[id]?.phase == .waiting else { return false }
+        records[id]?.phase = .completed
+        return true
+    }
+
+    /// When the first timer is due, or somebody must look at the civil clock again.
+    private func timerDeadline(after now: MonotonicTime) -> MonotonicTime? {
+        guard let first = timers.first else { return nil }
+        let (wait, overflow) = first.time.milliseconds.subtractingReportingOverflow(moment.wall.milliseconds)
+        // What is further away than any clock counts.
+        let deadline = overflow ? .init(nanoseconds: .max) : moment.monotonic + .milliseconds(wait)
+        return trust.map { min(deadline, now + $0) } ?? deadline
     }
 
     // MARK: Life of an attempt
@@ -193,8 +252,7 @@ package struct EffectTable: Sendable {
             let table = self
             timeouts.compact { table.isRunning($0.id, attempt: $0.attempt) }
         }
-        guard let wake = scheduler.deadline(after: now) else { return timeouts.top?.time }
-        return min(wake, timeouts.top?.time ?? wake)
+        return [scheduler.deadline(after: now), timeouts.top?.time, timerDeadline(after: now)].compactMap { $0 }.min()
     }
 
     private func policy(of id: EffectID) -> EffectPolicy { policies[Int(id.feedback)] }

@@ -26,6 +26,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     private let feedbacks: [Feedback<State, Event>]
     private let outcomeOf: (@Sendable (State) -> Outcome?)?
     private let clock: LoopClock
+    /// The time of day where it is not the system's.
+    @usableFromInline let wallTime: (@Sendable () -> WallTime)?
+    /// Whether there are timers: then the clocks are read where effects begin.
+    private let hasTimers: Bool
     private let name: String
     private let seed: UInt64
 
@@ -37,13 +41,15 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         self.clock = clock
+        wallTime = clock.wallTime
+        hasTimers = feedbacks.contains { $0.timer != nil }
         self.name = name
         self.seed = seed
         outcomeOf = outcome
         customs = []
         for feedback in feedbacks { if let custom = feedback.custom { customs.append(Custom(feedback: custom)) } }
         isSimple = outcome == nil && customs.isEmpty
-        let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
+        let table = EffectTable(feedbacks: feedbacks, seed: seed, trust: clock.trust)
         shared = Locked(Shared(state: initial, table: table, isPaced: isPaced))
         turn = Exclusive(LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
     }
@@ -79,15 +85,28 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.withLock { _ = $0.commit(state: initial, seq: .initial, outcome: outcome) }
             stop()
         }
-        if !wishes.isEmpty { perform(locked { [clock] in $0.apply(wishes, at: clock.now()) }) }
+        if !wishes.isEmpty { perform(apply(wishes)) }
         takeSteps()
     }
+
+    private func apply(_ wishes: [LoopTurn<State, Event>.Wish]) -> Shared.Work {
+        locked { [clock, hasTimers] shared in
+            guard hasTimers else { return shared.apply(wishes, at: clock.now()) }
+            let moment = clock.moment
+            shared.see(moment)
+            return shared.apply(wishes, at: moment.monotonic)
+        }
+    }
+
+    /// The time of day in milliseconds.
+    @inlinable
+    func wallMilliseconds() -> Int64 { wallTime?().milliseconds ?? WallClock.milliseconds }
 
     @inlinable
     func send(_ event: Event) {
         let thread = CurrentThread.identity
         guard gate.claimIdle(thread) || gate.claimIdleSoon(thread) else { return queue(.event(event)) }
-        let changes = turn.withValue { $0.advance(event) { WallClock.milliseconds } }
+        let changes = turn.withValue { $0.advance(event) { wallMilliseconds() } }
         if !isSimple || !changes.isEmpty || !publishAndRelease() { finish(event, changes) }
     }
 
@@ -170,7 +189,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
                 refuse(entry)
                 step = shared.withLock { nextStep(&$0) }
             case .apply(let entry):
-                let changes = turn.withValue { $0.advance(entry.input) { WallClock.milliseconds } }
+                let changes = turn.withValue { $0.advance(entry.input) { wallMilliseconds() } }
                 if isSimple, changes.isEmpty, entry.waiter == nil {
                     let (isPublished, next) = shared.withLock { publishAndNext(&$0) }
                     step = next
@@ -240,7 +259,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
         entry.waiter?.resume(returning: .success(seq))
         if outcome != nil { return stop() }
-        if !wishes.isEmpty { perform(locked { [clock] in $0.apply(wishes, at: clock.now()) }) }
+        if !wishes.isEmpty { perform(apply(wishes)) }
     }
 
     // MARK: Effects
@@ -256,6 +275,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             for (updates, request) in work.updated { updates.yield(request) }
             if let timer = work.timer { arm(timer) }
             for failure in work.failures { report(failure) }
+            for due in work.due { fire(due.id, due.request) }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
     }
@@ -307,6 +327,11 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         if let event { locked { $0.settle(failure.id, by: event) } }
     }
 
+    /// A timer is due: its feedback has the event.
+    private func fire(_ id: EffectID, _ request: any Sendable) {
+        if let event = feedbacks[Int(id.feedback)].timer?.event(request) { _ = locked { $0.fire(id, event) } }
+    }
+
     // MARK: Time
 
     private func arm(_ timer: Shared.Timer) {
@@ -323,8 +348,9 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     private func timerFired(_ generation: UInt64) {
         let limits = feedbacks.map { $0.policy.timeout ?? .zero }
-        let work = locked { [clock] shared in
-            shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
+        let work = locked { [clock, hasTimers] shared in
+            if hasTimers { shared.see(clock.moment) }
+            return shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
         }
         performAndDrain(work)
     }

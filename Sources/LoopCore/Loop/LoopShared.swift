@@ -69,6 +69,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package var launches: [Launch] = []
         /// Failures that ask their feedbacks for an event.
         package var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
+        /// Timers that ask their feedbacks for their event, in order.
+        package var due: [(id: EffectID, request: any Sendable)] = []
         package var timer: Timer?
     }
 
@@ -230,6 +232,21 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         _ = enqueue(Entry(input: .event(event), source: id))
     }
 
+    /// Whether there are timers, for which the clocks must be read before `apply` and `timerFired`.
+    package var hasTimers: Bool { table.hasTimers }
+
+    /// Both clocks were read.
+    package mutating func see(_ moment: Moment) { table.see(moment) }
+
+    /// A timer sends its event. What comes before it in the queue may still cancel it.
+    /// - Returns: false: it was cancelled before.
+    @discardableResult
+    package mutating func fire(_ id: EffectID, _ event: Event) -> Bool {
+        guard !isStopped, table.fire(id) else { return false }
+        _ = enqueue(Entry(input: .event(event), source: id))
+        return true
+    }
+
     package mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
         if isStopped || !table.retryParked(id) { return nil }
         var work = Work()
@@ -246,6 +263,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         for (id, attempt) in table.overdue(at: now) {
             fail(id, attempt: attempt, error: EffectTimedOut(id: id, limit: limit(id)), at: now, into: &work)
         }
+        if table.hasTimers { work.due = table.takeDue(at: now) }
         proceed(&work, at: now)
         return work
     }

@@ -122,6 +122,6 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     public func stop() { gate.requestStop() }
 
     private static func remoteGroups(of definition: Definition) -> [String] {
-        Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
+        Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup, reducerGroup]).sorted()
     }
 }

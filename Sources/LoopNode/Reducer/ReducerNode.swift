@@ -54,7 +54,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         _ = mailbox.post(.stop)
     }
 
-    /// A feedback on workers must have requests that can cross a process; a name must be there once.
+    /// A feedback on workers must have requests that can cross a process; a name must be there once; timers are the reducer's.
     private static func check(_ definition: Definition) throws(NodeError) {
         var places: [String: Int] = [:]
         for (index, feedback) in definition.allFeedbacks.enumerated() {
@@ -68,6 +68,14 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
                 throw .definition(
                     "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
                         + " Loop can give it; let it be a RemoteLoop that observes and sends")
+            }
+            guard (feedback.placement == .reducer) == (feedback.timer != nil) else {
+                throw .definition(
+                    feedback.timer != nil
+                        ? "the timers of the feedback \"\(feedback.name)\" are placed on \(feedback.placement), and only the"
+                            + " reducer fulfils timers; leave out their .on(…)"
+                        : "the feedback \"\(feedback.name)\" is placed in the reducer, which fulfils timers alone; place it"
+                            + " .local or on workers")
             }
             let uncodable = feedback.makeQuery?().uncodable
             if feedback.makeQuery != nil && feedback.requestCoding == nil {

@@ -17,7 +17,7 @@ struct SimulatedLoop {
         let feedbacks = work.definition.allFeedbacks
         id = LoopID(name: Work.Definition.name)
         fingerprint = DefinitionFingerprint(of: work.definition)
-        workerGroups = Set(feedbacks.map(\.placement.group)).subtracting([localGroup]).sorted()
+        workerGroups = Set(feedbacks.map(\.placement.group)).subtracting([localGroup, reducerGroup]).sorted()
         hasLocalEffects = feedbacks.contains { $0.placement == .local && $0.makeQuery != nil }
         coder = work.coder
         limits = work.limits

@@ -11,6 +11,8 @@ struct LoopAction<State: Sendable, Event: Sendable> {
         case started(EffectID)
         /// A new effect waits for the limits of its feedback.
         case waiting(EffectID)
+        /// A timer was set.
+        case set(EffectID)
         case updated(EffectID, request: any Sendable)
         case cancelled(EffectID)
         case timedOut(EffectID)
@@ -30,7 +32,8 @@ struct LoopAction<State: Sendable, Event: Sendable> {
     var effect: EffectID? {
         switch what {
         case .applied, .refused, .ended: nil
-        case .started(let id), .waiting(let id), .updated(let id, _), .cancelled(let id), .timedOut(let id),
+        case .started(let id), .waiting(let id), .set(let id), .updated(let id, _), .cancelled(let id),
+            .timedOut(let id),
             .parked(let id):
             id
         }
@@ -43,6 +46,7 @@ struct LoopAction<State: Sendable, Event: Sendable> {
         case .refused: "expectRefused"
         case .started: "expectStart"
         case .waiting: "expectWaiting"
+        case .set: "expectTimer"
         case .updated: "expectUpdate"
         case .cancelled: "expectCancel"
         case .timedOut: "expectTimeout"

@@ -140,6 +140,27 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(text: "any request"), isStart: false, call)
     }
 
+    /// A timer was set: the state asks for it with this key and time. Another time of its key is another timer.
+    /// - Throws: ``TestLoopFailure``, when no such timer was set, or when that was asserted before.
+    @discardableResult
+    public func expectTimer<Key: Hashable & Codable & Sendable>(
+        _ feedback: String, for key: Key, at time: WallTime, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> TestEffect<State, Event> {
+        let request = TimerRequest(key: key, time: time)
+        let call = TestCall("expectTimer(\"\(feedback)\", \(ValueText.of(request)))", file, line)
+        return try takeBegin(feedback, of: Wanted(request), isStart: false, call)
+    }
+
+    /// A timer of a feedback was set, for any key and time: the first that was not asserted.
+    /// - Throws: ``TestLoopFailure``, when no timer of the feedback was set, or when that was asserted before.
+    @discardableResult
+    public func expectTimer(
+        _ feedback: String, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> TestEffect<State, Event> {
+        let call = TestCall("expectTimer(\"\(feedback)\")", file, line)
+        return try takeBegin(feedback, of: Wanted(text: "any key and time"), isStart: false, call)
+    }
+
     /// The effect goes on with a newer request.
     /// - Throws: ``TestLoopFailure``, when the effect was given no newer request or another one, or when something that
     ///   happened to it earlier was not asserted.
@@ -279,6 +300,7 @@ extension TestLoop {
             switch machine.log[index].what {
             case .started(let started) where isStart: id = started
             case .waiting(let waiting) where !isStart: id = waiting
+            case .set(let set) where !isStart: id = set
             default: return false
             }
             guard let facts = machine.effects[id], facts.feedback == feedback else { return false }
@@ -304,7 +326,7 @@ extension TestLoop {
         }
         let others = machine.log[reach].compactMap { happening -> EffectFacts? in
             switch happening.what {
-            case .started(let id), .waiting(let id):
+            case .started(let id), .waiting(let id), .set(let id):
                 machine.effects[id].flatMap { $0.feedback == feedback ? $0 : nil }
             default: nil
             }

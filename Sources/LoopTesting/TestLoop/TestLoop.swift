@@ -102,6 +102,9 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// How much time has passed.
     public var time: Duration { machine.time }
 
+    /// The time of day, by which timers are due.
+    public var wallTime: WallTime { machine.wall }
+
     /// The loop's result, once its definition has one.
     public var outcome: Outcome? { machine.outcome }
 
@@ -172,7 +175,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try takeTransition(after: count, change, call)
     }
 
-    /// Lets time pass: delays of retries, limits of rates and timeouts take effect, each at its moment.
+    /// Lets time pass: timers, delays of retries, limits of rates and timeouts take effect, each at its moment.
     /// - Throws: ``TestLoopFailure``, when `duration` is negative, when the loop has ended, or when something before it
     ///   was not asserted.
     public func advance(by duration: Duration, file: StaticString = #fileID, line: UInt = #line) throws {
@@ -192,7 +195,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         let call = TestCall("advance()", file, line)
         try begin(call)
         guard let deadline = machine.nextDeadline else {
-            throw call.failure("nothing waits for time: no retry, no rate, no timeout")
+            throw call.failure("nothing waits for time: no timer, no retry, no rate, no timeout")
         }
         let before = machine.now
         try perform(call) { try $0.advance(to: deadline) }

@@ -42,8 +42,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         outcomeOf = outcome
         self.wallTime = wallTime
         run = "\(name)@\(String(seed, radix: 16))"
-        let table = EffectTable(feedbacks: feedbacks.map { ($0.name, $0.policy) }, seed: seed)
-        shared = Shared(state: initial, table: table)
+        shared = Shared(state: initial, table: EffectTable(feedbacks: feedbacks, seed: seed))
+        shared.see(Moment(monotonic: .zero, wall: wallTime))
         turn = LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed)
     }
 
@@ -54,6 +54,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     var outcome: Outcome? { shared.outcome }
     var parked: [ParkedEffect] { shared.table.parked }
     var time: Duration { now - MonotonicTime.zero }
+    /// The time of day.
+    var wall: WallTime { wallTime + time }
     var nextDeadline: MonotonicTime? { timer?.deadline }
 
     /// Whether a custom feedback is there to send something.
@@ -147,7 +149,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
 
     private mutating func apply(_ entry: Shared.Entry) {
         let before = turn.state
-        let wall = wallTime + time
+        let wall = wall
         let changes = turn.advance(entry.input) { wall.milliseconds }
         let wishes = turn.wishes(changes)
         let outcome = outcomeOf(turn.state)
@@ -205,8 +207,13 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         let work = shared.apply(wishes, at: now)
         let launched = Set(work.launches.map(\.effect.id))
         for id in begun where !launched.contains(id) {
-            waiting[id] = nextNumber
-            note(.waiting(id))
+            if feedbacks[Int(id.feedback)].timer != nil {
+                note(.set(id))
+                tell(id, "was set at \(moment)")
+            } else {
+                waiting[id] = nextNumber
+                note(.waiting(id))
+            }
         }
         perform(work)
     }
@@ -221,6 +228,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             for handle in work.cancelled { handle.cancel() }
             if let new = work.timer { timer = new.deadline.map { ($0, new.generation) } }
             for failure in work.failures { report(failure) }
+            for due in work.due { fire(due.id, due.request) }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
     }
@@ -260,6 +268,12 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         } else {
             note(.parked(failure.id))
         }
+    }
+
+    /// A timer is due: its feedback has the event.
+    private mutating func fire(_ id: EffectID, _ request: any Sendable) {
+        guard let event = feedbacks[Int(id.feedback)].timer?.event(request), shared.fire(id, event) else { return }
+        tell(id, "has fired at \(moment)")
     }
 
     private mutating func fire(_ generation: UInt64) {
@@ -314,6 +328,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
                 "event \(ValueText.of(event)) was dropped, because its effect \(effects[id]?.text ?? "\(id)") was cancelled"
             case .started(let id): "\(effect(id)) started"
             case .waiting(let id): "\(effect(id)) waits for the limits of its feedback"
+            case .set(let id): "\(effect(id)) was set"
             case .updated(let id, let request):
                 "effect \"\(effects[id]?.feedback ?? "")\" was given the request \(ValueText.of(request))"
             case .cancelled(let id): "\(effect(id)) was cancelled"

@@ -1,3 +1,4 @@
+public import LoopCore
 internal import LoopLock
 
 /// A clock that stands still until a test advances it, and that runs the tasks of a loop, so that it knows when all of them
@@ -17,7 +18,7 @@ internal import LoopLock
 /// That holds as long as effects wait for nothing but this clock and each other. What runs elsewhere is not waited for,
 /// since it cannot be known: the main actor, unstructured tasks, other clocks, files and networks. `settle(until:)` is for
 /// tests of such effects.
-public final class VirtualClock: Clock, TaskExecutor {
+public final class VirtualClock: CivilClock, TaskExecutor {
     /// A time, from when the clock was made.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
@@ -58,14 +59,19 @@ public final class VirtualClock: Clock, TaskExecutor {
     }
 
     private let content = Locked(Content())
+    private let start: WallTime
 
     /// Creates a clock that stands at zero.
-    public init() {}
+    /// - Parameter wallTime: the time of day at zero, for the transitions and timers of loops.
+    public init(wallTime: WallTime = WallTime(milliseconds: 0)) { start = wallTime }
 
     // MARK: The clock
 
     /// The time to which a test has advanced the clock.
     public var now: Instant { content.withLock { $0.now } }
+
+    /// The time of day to which a test has advanced the clock.
+    public var wallTime: WallTime { start + now.offset }
 
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }

@@ -86,6 +86,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var parked: [Parked]
     /// How many more parked effects there are than `parked` lists; nil if there are none.
     public var parkedLeftOut: Int?
+    /// How many timers are set; nil if there are none.
+    public var timers: Int?
+    /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
+    public var nextTimer: Int64?
     /// How many connections are open; nil where the reducer has no sockets.
     public var connections: Int?
     /// How many connections may be open.
@@ -115,6 +119,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         feedbacks = []
         parked = []
         parkedLeftOut = nil
+        timers = nil
+        nextTimer = nil
         connections = nil
         connectionsMax = nil
         quarantined = 0

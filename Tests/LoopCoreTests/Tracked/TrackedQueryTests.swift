@@ -151,7 +151,7 @@ import Testing
 }
 
 /// Integers and texts as their digits and letters: enough to order keys and to read them back.
-private struct PlainCoder: ValueCoder {
+struct PlainCoder: ValueCoder {
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { Array("\(value)".utf8) }
 
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {

@@ -58,6 +58,7 @@ enum Examples {
         .stateMarked(Seq(1000)),
         .markHash(Seq(1000), 0xdead_beef_0000_0001),
         .sessionOwned(SessionID(6), Examples.owner),
+        .event(EventRecord(timer: effect, seq: Seq(300), time: time, bytes: [1, 2, 3])),
     ]
 
     static func event(_ seq: UInt64, bytes: Int = 3) -> EventRecord {

@@ -18,10 +18,11 @@ extension Admission {
             return Refused(
                 .definition, reducer: hexadecimal(loop.fingerprint.value), peer: hexadecimal(joinRequest.fingerprint))
         }
-        if route != .local && (joinRequest.groups.contains(localGroup) || joinRequest.peer == .local) {
-            let groups = Set(loop.feedbacks.map(\.placement)).subtracting([localGroup])
+        let own = joinRequest.groups.first { $0 == localGroup || $0 == reducerGroup }
+        if route != .local && (own != nil || joinRequest.peer == .local) {
+            let groups = Set(loop.feedbacks.map(\.placement)).subtracting([localGroup, reducerGroup])
             let others = groups.sorted().joined(separator: ", ")
-            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: localGroup)
+            return Refused(.placement, reducer: others.isEmpty ? "none" : others, peer: own ?? localGroup)
         }
         return nil
     }

@@ -1,0 +1,91 @@
+import LoopCore
+import LoopWire
+
+/// Timers that are due become events. (Protocol, section 6.)
+extension ReducerCore {
+    /// A turn fires timers until its records have this many bytes.
+    private static var timerBytesMax: Int { 8 << 20 }
+
+    /// Fires the timers that are due, in the order of their times. What has arrived in this turn comes before them, in which a
+    /// state may still have cancelled one.
+    mutating func fireTimers() {
+        var count = 0
+        while mayFireTimers, count < Timers.countMax, turn.records.bytes.count < Self.timerBytesMax,
+            let timer = timers.firstDue(at: timerTime, context.brokenRules)
+        {
+            guard fire(timer) else { return }
+            if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
+            count += 1
+        }
+    }
+
+    /// Not after the end, and not while records are missing. A suspect is reduced alone in its turn.
+    private var mayFireTimers: Bool {
+        (phase.grants || breaks(.timersEndWithTheLoop) && !phase.isLost) && !poison.isAlone
+    }
+
+    /// A clock that was set back stands still here.
+    private var timerTime: WallTime {
+        let now = context.clock.wall(after: journaled.time)
+        return breaks(.timersAreNotEarly) ? now + .seconds(1) : now
+    }
+
+    /// Fires a timer, by one record that applies its event and completes it.
+    /// - Returns: false: nothing has changed, and it waits for a turn of its own.
+    private mutating func fire(_ timer: EffectID) -> Bool {
+        guard let bytes = timers.event(of: timer, journaled) else {
+            park(timer, "its request cannot be read")
+            return true
+        }
+        guard bytes.count <= context.configuration.eventBytesMax else {
+            park(
+                timer, "its event has \(bytes.count) bytes, and \(context.configuration.eventBytesMax) is the limit")
+            return true
+        }
+        if poison.isWatching {
+            let entry = Entry(kind: .event, effect: timer, payload: bytes[...], isLast: true)
+            let verdict = poison.examine(
+                entry, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
+                context.brokenRules)
+            switch verdict {
+            case .consume: break
+            case .consumeAlone: count(.reducedAlone)
+            case .wait:
+                timers.awaitTurn()
+                return false
+            case .setAside(let suspect):
+                let place = journaled.effects.index(forKey: timer)
+                timers.remove(timer)
+                setAside(entry, .ofTimers, at: place, suspect)
+                return true
+            case .refuse:
+                park(timer, "its event is in quarantine already")
+                return true
+            }
+        }
+        journaled.note?.enter(.none, EntryNumber.ofTimers.number, timer, bytes[...])
+        defer { journaled.note?.leave() }
+        timers.remove(timer)
+        let now = context.now.wall
+        let time = breaks(.timeNeverGoesBack) ? now : max(journaled.time, now)
+        if !apply(EventRecord(timer: timer, seq: journaled.seq.next, time: time, bytes: bytes[...])) {
+            park(timer, "its event cannot be decoded")
+        }
+        return true
+    }
+
+    /// A timer whose event cannot be applied stays, visible.
+    private mutating func park(_ timer: EffectID, _ message: String) {
+        timers.remove(timer)
+        count(.effectParked)
+        write(
+            .attemptEnded(
+                AttemptEnd(effect: timer, upTo: .none, cause: .failed, next: .parked, message: message)))
+    }
+}
+
+extension EntryNumber {
+    /// What stands for a timer's event where entries are named: no session, and no number, which tells it from a quarantined
+    /// event that is tried again.
+    static let ofTimers = EntryNumber(session: .none, number: 0)
+}

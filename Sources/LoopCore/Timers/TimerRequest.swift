@@ -1,0 +1,79 @@
+/// What the state asks of one timer: the key that it is for, and the time at which it is due.
+public struct TimerRequest<Key: Hashable & Codable & Sendable>: Hashable, Codable, Sendable {
+    /// What the timer is for: an order, a customer.
+    public var key: Key
+    /// When the timer is due.
+    public var time: WallTime
+
+    /// Creates a request from its parts.
+    public init(key: Key, time: WallTime) {
+        self.key = key
+        self.time = time
+    }
+
+    /// Reads the milliseconds of the time, then the key.
+    /// - Throws: the decoding error, where they are not there.
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        time = WallTime(milliseconds: try container.decode(Int64.self))
+        key = try container.decode(Key.self)
+    }
+
+    /// Writes the milliseconds of the time, then the key.
+    /// - Throws: the encoder's error.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(time.milliseconds)
+        try container.encode(key)
+    }
+}
+
+/// The key of the timer of a feedback that has no more than one.
+struct SoleKey: Hashable, Codable, Sendable {
+    init() {}
+
+    init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer().decode(Bool.self) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(true)
+    }
+}
+
+/// What whoever fulfils timers must know of a feedback's: when one is due, and the event that it sends.
+package struct FeedbackTimer<Event: Sendable>: Sendable {
+    /// When a request is due.
+    package let time: @Sendable (any Sendable) -> WallTime
+    /// What a request sends when it is due.
+    package let event: @Sendable (any Sendable) -> Event
+    /// Both, of a request in its encoded form.
+    package let encodedTime: @Sendable (Span<UInt8>, any ValueCoder) throws -> WallTime
+    package let encodedEvent: @Sendable (Span<UInt8>, any ValueCoder) throws -> Event
+
+    init<Key: Hashable & Codable & Sendable>(
+        _ name: String, of key: Key.Type, event: @escaping @Sendable (Key) -> Event
+    ) {
+        let request = { @Sendable (any: any Sendable) -> TimerRequest<Key> in
+            guard let request = any as? TimerRequest<Key> else {
+                preconditionFailure("timer \(name) was handed a \(type(of: any)) for a \(TimerRequest<Key>.self)")
+            }
+            return request
+        }
+        time = { request($0).time }
+        self.event = { event(request($0).key) }
+        encodedTime = { try $1.decode(TimerRequest<Key>.self, from: $0).time }
+        encodedEvent = { event(try $1.decode(TimerRequest<Key>.self, from: $0).key) }
+    }
+
+    private init<Local>(_ base: FeedbackTimer<Local>, _ embed: @escaping @Sendable (Local) -> Event) {
+        time = base.time
+        event = { embed(base.event($0)) }
+        encodedTime = base.encodedTime
+        encodedEvent = { embed(try base.encodedEvent($0, $1)) }
+    }
+
+    /// The same in a loop with other events.
+    func map<Other: Sendable>(_ embed: @escaping @Sendable (Event) -> Other) -> FeedbackTimer<Other> {
+        FeedbackTimer<Other>(self, embed)
+    }
+}
