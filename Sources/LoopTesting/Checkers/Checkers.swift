@@ -20,6 +20,7 @@ package struct Checkers<Work: Workload>: Sendable {
     private var bounded = Bounded()
     private var poisonIsSetAside = PoisonIsSetAside()
     private var onlyWhoMay: OnlyWhoMay
+    private var inTime: InTime<Work>
     /// Whether only what holds without keys is checked, whatever hostile processes do: G1, G7, G8 and G10.
     private let isUnguarded: Bool
     /// Checks that were made outside of a checker.
@@ -32,6 +33,7 @@ package struct Checkers<Work: Workload>: Sendable {
         self.work = work
         self.isUnguarded = isUnguarded
         onlyWhoMay = OnlyWhoMay(placements: work.definition.allFeedbacks.map(\.placement.group))
+        inTime = InTime(work)
         model = LoopModel(work)
         replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
         observersConverge = ObserversConverge(work)
@@ -68,6 +70,7 @@ package struct Checkers<Work: Workload>: Sendable {
             poisonIsSetAside.lose(records)
         case .retried(let id): poisonIsSetAside.retry(id)
         case .trapped(let id, let isItsFault): try poisonIsSetAside.trap(in: id, book[id], isItsFault)
+        case .trappedInTimer(let timer, let isItsFault): try poisonIsSetAside.trap(in: timer, isItsFault)
         case .trappedAgain(let id): try poisonIsSetAside.trapAgain(in: id)
         case .askedToJoin(let joinRequest): lossIsNoticed.note(joinRequest)
         case .left(let message):
@@ -141,7 +144,8 @@ package struct Checkers<Work: Workload>: Sendable {
         case .queued(let queue, let max): try bounded.check(queue, max: max)
         case .settled: count(.progress)
         // What becomes of other processes, and of what they have sent, is in the hands of hostile ones.
-        case .lost, .retried, .trapped, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent, .saidGoodbye,
+        case .lost, .retried, .trapped, .trappedInTimer, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent,
+            .saidGoodbye,
             .inherited,
             .told, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .shown, .observedEnd, .ran, .forgotten,
             .turnBegan, .turnEnded, .keysAdmitted, .judged, .overheard:
@@ -151,6 +155,9 @@ package struct Checkers<Work: Workload>: Sendable {
 
     /// What an observer has not been shown yet; nil if nothing is missing.
     func lacks(observer peer: Int) -> String? { observersConverge.lacks(peer, model) }
+
+    /// When a timer is due that has not fired; nil: the effect is none, or has.
+    func timer(_ effect: EffectID) -> WallTime? { model.timers[effect]?.time }
 
     /// Whether an observer that has come so far in the newest history knows of events that are lost.
     func isLost(_ seq: Seq) -> Bool {
@@ -180,6 +187,7 @@ package struct Checkers<Work: Workload>: Sendable {
             return try model.follow(journaled.record)
         }
         // Judged by what the events before it have made of the loop.
+        try inTime.follow(journaled.record, model)
         try nothingStale.follow(journaled.record, model)
         try oneOwner.follow(journaled)
         durableBeforeVisible.follow(journaled.record)
@@ -231,6 +239,7 @@ package struct Checkers<Work: Workload>: Sendable {
         let all: [any Checker] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
             observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside, onlyWhoMay,
+            inTime,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

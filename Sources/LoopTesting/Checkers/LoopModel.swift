@@ -13,11 +13,20 @@ struct LoopModel<Work: Workload>: Sendable {
     private var changes: [EffectChange] = []
     /// What the state asks for, in order.
     private(set) var live: [EffectID] = []
+    /// The timers that the state asks for and that have not fired, nor were set aside.
+    private(set) var timers: [EffectID: Timer] = [:]
+    private let feedbacks: [Feedback<State, Work.Definition.Event>]
+
+    struct Timer: Sendable {
+        let time: WallTime
+        let request: any Sendable
+    }
 
     init(_ work: Work, history: History = .none) {
         self.work = work
         chronicle = Chronicle(work.definition, history: history)
-        evaluator = Evaluator(feedbacks: work.definition.allFeedbacks, coder: work.coder)
+        feedbacks = work.definition.allFeedbacks
+        evaluator = Evaluator(feedbacks: feedbacks, coder: work.coder)
     }
 
     var state: State { chronicle.state }
@@ -38,8 +47,10 @@ struct LoopModel<Work: Workload>: Sendable {
         switch record {
         case .event(let record): try follow(record)
         case .historyBegun(let begun, _): chronicle.begin(begun)
-        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
-            .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
+        case .quarantined(let record): if record.isLast, let effect = record.effect { timers[effect] = nil }
+        case .attemptEnded(let end): if end.next == .parked { timers[end.effect] = nil }
+        case .refused, .completed, .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
+            .definition, .stateHash, .stateMarked, .markHash, .operatorAction:
             break
         }
     }
@@ -49,6 +60,7 @@ struct LoopModel<Work: Workload>: Sendable {
             throw Violation(.nothingTwice, "event \(record.seq) cannot be read")
         }
         chronicle.append(record, event)
+        if record.isOfTimer, let effect = record.effect { timers[effect] = nil }
         evaluator.advance(state: state, event: event, seq: seq, into: &changes)
         if !changes.isEmpty { takeChanges() }
         outcome = work.definition.outcome(of: state)
@@ -58,14 +70,27 @@ struct LoopModel<Work: Workload>: Sendable {
     private mutating func takeChanges() {
         for change in changes {
             switch change {
-            case .start(let id, _): live.insert(id, at: place(of: id))
+            case .start(let id, let request):
+                live.insert(id, at: place(of: id))
+                if let timer = feedbacks[Int(id.feedback)].timer {
+                    timers[id] = Timer(time: timer.time(request), request: request)
+                }
             case .update: break
             case .cancel(let id):
                 let place = place(of: id)
                 if place < live.count, live[place] == id { live.remove(at: place) }
+                timers[id] = nil
             }
         }
         changes.removeAll(keepingCapacity: true)
+    }
+
+    /// The event that a timer sends.
+    func event(of timer: EffectID) -> [UInt8]? {
+        guard let request = timers[timer]?.request,
+            let event = feedbacks[Int(timer.feedback)].timer?.event(request)
+        else { return nil }
+        return try? work.coder.encode(event)
     }
 
     /// Whether the state asks for this effect.

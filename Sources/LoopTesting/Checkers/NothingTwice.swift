@@ -54,7 +54,7 @@ struct NothingTwice: Checker {
                 .markHash, .operatorAction, .historyBegun:
                 break
             }
-        } else if case .event(let record) = journaled.record, record.session == .none {
+        } else if case .event(let record) = journaled.record, record.session == .none, !record.isOfTimer {
             guard let retried else {
                 throw Violation(.nothingTwice, "event \(record.seq) has no sender, and no operator has asked for it")
             }

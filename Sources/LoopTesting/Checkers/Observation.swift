@@ -18,6 +18,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case poisonIsSetAside = "G11"
     case onlyWhoMay = "G12"
     case progress = "PROGRESS"
+    case inTime = "G15"
     /// What a test demands of its own loop's states.
     case invariant = "INVARIANT"
     /// A test that cannot be run as it is.
@@ -82,6 +83,8 @@ package enum Observation: Sendable {
     case retried(quarantined: UInt64)
     /// The reducer's process ended in the reduction of an entry's event, by the event's fault or by chance.
     case trapped(entry: Int, isItsFault: Bool)
+    /// The same, in the event of a timer.
+    case trappedInTimer(EffectID, isItsFault: Bool)
     /// It ended in an event that was set aside, and that an operator wanted.
     case trappedAgain(quarantined: UInt64)
     /// An observer learned that the loop has ended.

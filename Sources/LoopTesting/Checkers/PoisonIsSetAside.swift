@@ -18,6 +18,7 @@ struct PoisonIsSetAside: Checker {
     private enum Culprit: Hashable {
         case entry(id: Int)
         case event(EffectID, ArraySlice<UInt8>)
+        case timer(EffectID)
 
         init(_ entry: SentEntry) {
             if let effect = entry.effect, let bytes = entry.payload {
@@ -64,26 +65,38 @@ struct PoisonIsSetAside: Checker {
 
     /// The process ended in the reduction of an entry's event.
     mutating func trap(in id: Int, _ entry: SentEntry?, _ isItsFault: Bool) throws(Violation) {
-        let culprit = entry.map(Culprit.init) ?? .entry(id: id)
+        try trap(in: entry.map(Culprit.init) ?? .entry(id: id), "entry #\(id)", isItsFault)
+    }
+
+    /// The process ended in the reduction of a timer's event.
+    mutating func trap(in timer: EffectID, _ isItsFault: Bool) throws(Violation) {
+        try trap(in: .timer(timer), "timer \(timer)", isItsFault)
+    }
+
+    private mutating func trap(in culprit: Culprit, _ name: String, _ isItsFault: Bool) throws(Violation) {
         checkCount += 1
         cases[culprit, default: Case()].ends += 1
         guard let known = cases[culprit] else { return }
         if known.isAside {
-            throw Violation(.poisonIsSetAside, "the process ended in entry #\(id), which was set aside")
+            throw Violation(.poisonIsSetAside, "the process ended in \(name), which was set aside")
         }
         if isItsFault, known.ends > 2 {
-            throw Violation(.poisonIsSetAside, "the process ended in entry #\(id) for the \(known.ends). time")
+            throw Violation(.poisonIsSetAside, "the process ended in \(name) for the \(known.ends). time")
         }
     }
 
     mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
-        guard case .quarantined(let record) = journaled.record, let entry = journaled.entry else { return }
+        guard case .quarantined(let record) = journaled.record else { return }
+        let isOfTimer = record.session == .none
+        guard let culprit = isOfTimer ? record.effect.map(Culprit.timer) : journaled.entry.map(Culprit.init) else {
+            return
+        }
+        let name = isOfTimer ? "timer \(record.effect.map { "\($0)" } ?? "")" : "entry \(record.number)"
         checkCount += 1
-        let culprit = Culprit(entry)
         let known = cases[culprit] ?? Case()
         if known.ends < 2, !known.wasAside {
             throw Violation(
-                .poisonIsSetAside, "entry #\(entry.id) is set aside, and ended the process \(known.ends) times")
+                .poisonIsSetAside, "\(name) is set aside, and ended the process \(known.ends) times")
         }
         cases[culprit]?.isAside = true
         aside[record.id] = culprit

@@ -6,12 +6,12 @@ extension Record {
     /// The numbered entry that this record consumes.
     var entry: (session: SessionID, number: UInt64)? {
         switch self {
-        // An event that an operator had applied is no longer an entry.
+        // An event that an operator had applied is no longer an entry, and a timer's never was.
         case .event(let record): record.session == .none ? nil : (record.session, record.number)
         case .refused(let record): (record.session, record.number)
         case .completed(let session, let number, _, _): (session, number)
         case .skipped(let session, let number): (session, number)
-        case .quarantined(let record): (record.session, record.number)
+        case .quarantined(let record): record.session == .none ? nil : (record.session, record.number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
         case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
             .markHash,

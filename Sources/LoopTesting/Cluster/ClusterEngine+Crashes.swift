@@ -56,6 +56,8 @@ extension ClusterEngine {
         case .suspect(let suspect):
             if let entry = checkers.entry(storage.history, suspect.session, suspect.number) {
                 try observe(.trapped(entry: entry.id, isItsFault: isItsFault))
+            } else if suspect.session == .none, let timer = suspect.effect {
+                try observe(.trappedInTimer(timer, isItsFault: isItsFault))
             }
         case .retry(let id): try observe(.trappedAgain(quarantined: id))
         case .nothing, .replay, .fault: break

@@ -53,7 +53,12 @@ extension ClusterEngine {
                 return "\(body.effect) runs twice"
             }
         }
+        let wall = max(reducerMoment.wall, reducer.core.time)
         for (id, effect) in reducer.core.effects where effect.status == .open {
+            if let time = checkers.timer(id) {
+                if time <= wall { return "timer \(id) is due and has not fired" }
+                continue
+            }
             guard let body = bodies.first(where: { $0.effect == id }) else {
                 if standsStill, mayWait(id, effect, reducer, bodies.count) { continue }
                 return "\(id) is wanted and does not run"

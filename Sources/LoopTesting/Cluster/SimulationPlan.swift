@@ -176,6 +176,8 @@ package struct SimulationPlan: Sendable {
     package var garbageShare = 0.02
     /// How the loop ends; nil if it runs for ever.
     package var end: End?
+    /// Whether the loop has timers.
+    package var hasTimers = false
     /// Whether the reducer has keys, and each process one of them.
     package var hasKeys = false
     /// Whether hostile processes take part in a loop without keys: only the promises that hold there are checked.

@@ -79,6 +79,13 @@ extension SlotState: SlotCodable {
             writer.u64(id)
         }
         writer.u64(digest)
+        if let deadlines {
+            writer.u8(UInt8(truncatingIfNeeded: deadlines.count))
+            for (key, time) in deadlines {
+                writer.u64(key)
+                writer.u64(UInt64(bitPattern: time.milliseconds))
+            }
+        }
         if let endedBy { writer.u64(endedBy) }
     }
 
@@ -90,6 +97,15 @@ extension SlotState: SlotCodable {
         }
         for _ in 0..<(try reader.u8()) { marks[try reader.u64()] = try reader.u64() }
         digest = try reader.u64()
+        // What may follow without deadlines is one number; with deadlines there is another count of bytes.
+        if reader.remaining != 0, reader.remaining != 8 {
+            var deadlines = TrackedDictionary<UInt64, WallTime>()
+            for _ in 0..<(try reader.u8()) {
+                let key = try reader.u64()
+                deadlines[key] = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+            }
+            self.deadlines = deadlines
+        }
         if !reader.isAtEnd { endedBy = try reader.u64() }
     }
 }

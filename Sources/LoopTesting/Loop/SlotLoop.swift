@@ -3,14 +3,20 @@ package import LoopCore
 /// The loop that the simulator runs: a few slots that are switched on and off, each wanting one effect while it is on.
 ///
 /// Slots 0 and 1 keep their effect when their version changes and get an update; slots 2 and 3 restart it; slots 4 to 7
-/// are jobs with limits on how many run at once and for how long. It ends on request.
+/// are jobs with limits on how many run at once and for how long. It ends on request. With timers, it also has deadlines.
 package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
 
-    package init() {}
+    let hasTimers: Bool
 
-    package var initial: SlotState { SlotState() }
+    package init(hasTimers: Bool = false) { self.hasTimers = hasTimers }
+
+    package var initial: SlotState {
+        var state = SlotState()
+        if hasTimers { state.deadlines = TrackedDictionary() }
+        return state
+    }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
         if event.kind == .end { state.endedBy = event.id }
@@ -27,17 +33,34 @@ package struct SlotLoop: LoopDefinition {
         case .bump:
             state.marks[UInt64(event.slot)] = event.id
             slot.version += 1
-        case .step, .poison, .end: return
+        case .step, .poison, .end, .setTimer, .clearTimer, .expired: return
         }
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
 
     package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
         reduce(&state, event)
+        if state.deadlines != nil { reduceTimers(&state, event, transition) }
         // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
         var random = transition.random
         for part in [event.id, transition.seq.value, UInt64(bitPattern: transition.time.milliseconds), random.next()] {
             state.digest = (state.digest ^ part) &* 0x0000_0100_0000_01b3
+        }
+    }
+
+    /// Deadlines are in the past or within a few seconds; one that has expired is set again at times.
+    private func reduceTimers(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        var random = transition.random
+        let key = UInt64(event.slot)
+        let time = transition.time + .milliseconds(Int64.random(in: -500...3500, using: &random))
+        switch event.kind {
+        case .setTimer: state.deadlines?[key] = time
+        case .clearTimer: state.deadlines?[key] = nil
+        case .expired:
+            let isSetAgain = Int.random(in: 0..<3, using: &random) == 0
+            // Some stay as they are: one that has fired does so once, also where its key stays.
+            if isSetAgain { state.deadlines?[key] = time } else if key % 4 > 0 { state.deadlines?[key] = nil }
+        case .on, .off, .bump, .step, .finish, .poison, .end: return
         }
     }
 
@@ -46,7 +69,19 @@ package struct SlotLoop: LoopDefinition {
     }
 
     package var feedbacks: [Feedback<SlotState, SlotEvent>] {
-        [updating, restarting(2, .exponential(max: 4, first: .milliseconds(50))), restarting(3, .never), jobs]
+        let all = [
+            updating, restarting(2, .exponential(max: 4, first: .milliseconds(50))), restarting(3, .never), jobs,
+        ]
+        return hasTimers ? all + [deadlines] : all
+    }
+
+    /// Keys from `poisonedKey` on send what some builds cannot take.
+    package static let poisonedKey = 128
+
+    private var deadlines: Feedback<SlotState, SlotEvent> {
+        .timer("deadline", at: { (state: SlotState) in state.deadlines ?? TrackedDictionary() }) { (key: UInt64) in
+            SlotEvent(kind: key >= Self.poisonedKey ? .poison : .expired, slot: Int(key), id: key)
+        }
     }
 
     package var sections: [StateSection<SlotState>] {
@@ -107,6 +142,8 @@ package struct SlotState: Equatable, Sendable {
     package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     /// The event that has ended the loop.
     package var endedBy: UInt64?
+    /// When each key is due; nil in a loop without timers.
+    package var deadlines: TrackedDictionary<UInt64, WallTime>?
 
     package mutating func set(_ slot: Slot, at index: Int) {
         slots[index] = slot
@@ -119,11 +156,12 @@ package struct SlotState: Equatable, Sendable {
 
     package static func == (a: SlotState, b: SlotState) -> Bool {
         a.digest == b.digest && a.slots == b.slots && a.marks == b.marks && a.endedBy == b.endedBy
+            && a.deadlines == b.deadlines
     }
 }
 
 extension SlotState: Codable {
-    private enum CodingKeys: CodingKey { case slots, marks, digest, endedBy }
+    private enum CodingKeys: CodingKey { case slots, marks, digest, endedBy, deadlines }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -133,6 +171,7 @@ extension SlotState: Codable {
         marks = try container.decode(TrackedDictionary<UInt64, UInt64>.self, forKey: .marks)
         digest = try container.decode(UInt64.self, forKey: .digest)
         endedBy = try container.decodeIfPresent(UInt64.self, forKey: .endedBy)
+        deadlines = try container.decodeIfPresent(TrackedDictionary<UInt64, WallTime>.self, forKey: .deadlines)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -141,6 +180,7 @@ extension SlotState: Codable {
         try container.encode(marks, forKey: .marks)
         try container.encode(digest, forKey: .digest)
         try container.encodeIfPresent(endedBy, forKey: .endedBy)
+        try container.encodeIfPresent(deadlines, forKey: .deadlines)
     }
 }
 
@@ -158,6 +198,11 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case poison = 6
         /// The loop is to end.
         case end = 7
+        /// A deadline is set, or cleared.
+        case setTimer = 8
+        case clearTimer = 9
+        /// The event of a deadline.
+        case expired = 10
     }
 
     package var kind: Kind

@@ -5,7 +5,7 @@ import LoopWire
 /// The simulator's own loop, in all kinds of trouble: effects that fail, go on for ever, or do several things at once; clients
 /// that send in bursts; payloads that are no event; events that end the process.
 package struct SlotWorkload: Workload {
-    package let definition = SlotLoop()
+    package let definition: SlotLoop
     package let coder: any ValueCoder = SlotCoder()
 
     package var limits: WorkloadLimits {
@@ -31,7 +31,10 @@ package struct SlotWorkload: Workload {
         fileprivate var pauses = false
     }
 
-    package init(plan: SimulationPlan) { self.plan = plan }
+    package init(plan: SimulationPlan) {
+        self.plan = plan
+        definition = SlotLoop(hasTimers: plan.hasTimers)
+    }
 
     package mutating func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script {
         guard let request = try? SlotCoder().decode(UInt64.self, from: job.grant.request.array) else {
@@ -93,6 +96,12 @@ package struct SlotWorkload: Workload {
         var burst = Burst()
         let count = Self.bursts[draw.pick(Self.bursts.count)]
         for _ in 0..<count {
+            if plan.hasTimers, draw.chance(0.5) {
+                // Most keys are set again and again.
+                let kind = draw.chance(0.8) ? SlotEvent.Kind.setTimer : .clearTimer
+                burst.events.append(try payload(kind, draw.pick(24), &draw))
+                continue
+            }
             burst.events.append(try payload(Self.wishes[draw.pick(4)], draw.pick(SlotLoop.slotCount), &draw))
         }
         // Repeatedly, until it learns that the loop has ended. Others follow it.
@@ -113,7 +122,10 @@ package struct SlotWorkload: Workload {
     ) throws(Violation) -> [UInt8] {
         if draw.chance(plan.garbageShare) { return [0xff, 0x00] }
         ids += 1
-        let event = SlotEvent(kind: draw.wantsPoison ? .poison : kind, slot: slot, id: ids)
+        var event = SlotEvent(kind: draw.wantsPoison ? .poison : kind, slot: slot, id: ids)
+        if draw.wantsPoison, plan.hasTimers, draw.chance(0.5) {
+            event = SlotEvent(kind: .setTimer, slot: SlotLoop.poisonedKey + draw.pick(100), id: ids)
+        }
         draw.wantsPoison = false
         do {
             return try SlotCoder().encode(event)

@@ -23,6 +23,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case floods
     /// Events that end the process, in turns with other events.
     case poison
+    /// A loop with timers, whose reducer is killed and started again, and whose clock is set.
+    case timers
     /// A reducer with keys. Hostile processes with keys of their own try everything that these do not allow; keys are removed and
     /// change all the time.
     case keys
@@ -106,6 +108,14 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.hostileActs = Array(acts.prefix(Int.random(in: 4...acts.count, using: &dice)))
             plan.sessionRetention = min(plan.sessionRetention, .seconds(10))
             plan.setFaults([(.hostile, 6), (.crash, 0.1), (.kill, 0.1), (.dealer, 0.2), (.push, 0.2), (.burst, 0.2)])
+        case .timers:
+            plan.hasTimers = true
+            if plan.keeping == .memory { plan.keeping = .fsync }
+            plan.setFaults([
+                (.clockSet, 0.2), (.crash, 0.15), (.crashInReduction, 0.1), (.restart, 0.1), (.powerLoss, 0.05),
+                (.reducerFreeze, 0.1), (.failingDisk, 0.05), (.slowDisk, 0.1), (.damagedSnapshot, 0.05), (.poison, 0.1),
+                (.administration, 0.1), (.kill, 0.1), (.burst, 0.2), (.copy, 0.05), (.restored, 0.03),
+            ])
         case .copies:
             if plan.keeping == .memory { plan.keeping = .fsync }
             plan.setFaults([
