@@ -9,7 +9,7 @@ enum LoopBench {
             .window4096, .durable4096, .replay, .window1, .durable1, .effectRoundTrip, .effects256, .effects4096,
         ]
         + CaseGroup.curve + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large
-        + CaseGroup.scale
+        + CaseGroup.scale + [.timers]
         + CaseGroup.journalAppends + [.journalReads]
 
     static func main() async {

@@ -78,6 +78,9 @@ struct Role {
         case PackedFan.name: try await reduce(PackedFan())
         case PlainFan.name: try await reduce(PlainFan())
         case Crowd.name: try await reduce(Crowd())
+        case Alarms.name:
+            try await reduce(
+                Alarms(dueCount: number("due"), onFirst: { Self.say("began", MonotonicTime.seconds) }))
         case Catalogue.name:
             guard arguments["pauses"] != nil else { return try await reduce(Catalogue()) }
             let pauses = Pauses()
