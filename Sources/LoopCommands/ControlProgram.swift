@@ -8,8 +8,9 @@ public import LoopOptions
 public enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
-        SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, HistoryCommand.subcommand,
-        StateCommand.subcommand, VerifyCommand.subcommand, TrimCommand.subcommand, ServeCommand.subcommand,
+        SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, SchedulesCommand.subcommand,
+        HistoryCommand.subcommand, StateCommand.subcommand, VerifyCommand.subcommand, TrimCommand.subcommand,
+        ServeCommand.subcommand,
         KeygenCommand.subcommand,
     ]
 

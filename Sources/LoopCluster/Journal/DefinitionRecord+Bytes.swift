@@ -46,6 +46,15 @@ extension OperatorAction {
             case .dropQuarantined(let id):
                 $0.append(3)
                 $0.varint(id)
+            case .pauseSchedule(let number):
+                $0.append(4)
+                $0.varint(UInt64(number))
+            case .resumeSchedule(let number):
+                $0.append(5)
+                $0.varint(UInt64(number))
+            case .runSchedule(let number):
+                $0.append(6)
+                $0.varint(UInt64(number))
             }
             $0.time(time)
         }
@@ -58,6 +67,9 @@ extension OperatorAction {
         case 1: what = .retryParked(try reader.shortEffect())
         case 2: what = .retryQuarantined(try reader.varint())
         case 3: what = .dropQuarantined(try reader.varint())
+        case 4: what = .pauseSchedule(try reader.varint32())
+        case 5: what = .resumeSchedule(try reader.varint32())
+        case 6: what = .runSchedule(try reader.varint32())
         default: throw .malformed(what: "action \(code)", offset: reader.position - 1)
         }
         time = try reader.time()

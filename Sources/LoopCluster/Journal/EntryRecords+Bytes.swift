@@ -24,7 +24,10 @@ struct RecordFlags {
 
 extension EventRecord {
     func write(to output: inout [UInt8]) {
-        if isOfTimer, let effect { return writeOfTimer(effect, to: &output) }
+        if session == .none {
+            if isOfTimer, let effect { return writeOfTimer(effect, to: &output) }
+            if let run { return ScheduleBytes.write(self, run, to: &output) }
+        }
         output.fields(.event, and: bytes.count) {
             $0.append(
                 RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)

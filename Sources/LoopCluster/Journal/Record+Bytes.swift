@@ -27,6 +27,8 @@ extension Record {
         case sessionOwned = 16
         /// An event too, of a timer.
         case timerFired = 17
+        /// An event of a schedule, or where one stands.
+        case scheduled = 18
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -78,6 +80,7 @@ extension Record {
                 $0.u64(hash)
             }
         case .quarantined(let quarantine): quarantine.write(to: &output)
+        case .scheduled(let record): ScheduleBytes.write(record, to: &output)
         case .operatorAction(let action): action.write(to: &output)
         case .historyBegun(let history, let time):
             output.fields(.historyBegun) {
@@ -97,6 +100,7 @@ extension Record {
         switch kind {
         case .event: self = .event(try EventRecord(from: &reader))
         case .timerFired: self = .event(try EventRecord(ofTimerFrom: &reader))
+        case .scheduled: self = try ScheduleBytes.read(from: &reader)
         case .refused: self = .refused(try RefusalRecord(from: &reader))
         case .completed:
             self = .completed(

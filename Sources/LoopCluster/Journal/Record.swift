@@ -38,6 +38,8 @@ public enum Record: Equatable, Sendable {
     case operatorAction(OperatorAction)
     /// Acknowledged records are missing, or were cut off on purpose: what peers know of the loop holds no longer.
     case historyBegun(History, WallTime)
+    /// Where a schedule stands; the record of a run is an event.
+    case scheduled(ScheduleRecord)
 }
 
 extension Record {
@@ -48,7 +50,7 @@ extension Record {
         switch self {
         case .epochBegun, .sessionOpened, .sessionOwned, .historyBegun: true
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionRetired, .definition, .stateHash,
-            .stateMarked, .markHash, .quarantined, .operatorAction:
+            .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             false
         }
     }
@@ -60,7 +62,7 @@ extension Record {
         case .stateHash(let seq, _), .markHash(let seq, _): seq
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired,
             .epochBegun,
-            .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun:
+            .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun, .scheduled:
             nil
         }
     }
@@ -161,6 +163,12 @@ public struct OperatorAction: Equatable, Sendable {
         case retryQuarantined(UInt64)
         /// A quarantined event is dropped for good.
         case dropQuarantined(UInt64)
+        /// A schedule, by the number of its feedback, does not run until it is resumed.
+        case pauseSchedule(UInt32)
+        /// It goes on.
+        case resumeSchedule(UInt32)
+        /// It is to run once besides: the next record is the event.
+        case runSchedule(UInt32)
     }
 
     /// The action.
@@ -198,6 +206,8 @@ public struct EventRecord: Equatable, Sendable {
     public var isLast: Bool
     /// The event's bytes as received.
     public var bytes: ArraySlice<UInt8>
+    /// The run of a schedule that it is; nil: it is none.
+    public internal(set) var run: ScheduledRun?
 
     /// Creates a record from its parts.
     public init(

@@ -150,7 +150,7 @@ struct PoisonWatch: Sendable {
     /// Suspects that were consumed before the journal's end, or that no peer can send again, are none, once the records that say
     /// so are durable.
     mutating func review(_ journaled: JournaledCore) {
-        for suspect in suspects where !suspect.isRetry {
+        for suspect in suspects where !suspect.isRetry && !suspect.isOfSchedule {
             let isSettled = journaled.sessions[suspect.session].map { suspect.number <= $0.watermark } ?? true
             let isLive = suspect.effect.map { journaled.effects[$0] != nil } ?? false
             if isSettled && !isLive { survivors.append(suspect) }

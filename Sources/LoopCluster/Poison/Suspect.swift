@@ -50,6 +50,9 @@ public struct Suspect: Equatable, Sendable {
         return hash == StableHash.quick(entry.payload)
     }
 
+    /// The event of a schedule's run, which comes again by itself.
+    var isOfSchedule: Bool { session == .none && number == EntryNumber.ofTimers.number && effect == nil }
+
     /// A quarantined event that an operator tried again; its number is that of the quarantine. The event of a timer has no
     /// number.
     var isRetry: Bool { session == .none && number != EntryNumber.ofTimers.number }

@@ -70,6 +70,9 @@ extension HistoryRecord {
             time = record.time.milliseconds
             name(record.session, record.number, record.effect, record.attempt)
             event = Array(record.bytes)
+            if let run = record.run {
+                note = "schedule \(run.schedule)" + (run.isByHand ? ", by hand" : ", due \(run.due.text)")
+            }
         case .refused(let record):
             name(record.session, record.number, record.effect, record.attempt)
             note = "\(record.reason)"
@@ -112,6 +115,9 @@ extension HistoryRecord {
         case .historyBegun(let history, let time):
             self.time = time.milliseconds
             note = "history \(history)"
+        case .scheduled(let record):
+            time = record.time.milliseconds
+            note = "schedule \(record.schedule), next \(record.next.text)"
         }
     }
 
@@ -130,7 +136,8 @@ extension Record {
     /// What kind of record it is, as it is shown.
     var kind: String {
         switch self {
-        case .event(let event): event.isOfTimer ? "timer fired" : "event"
+        case .event(let event): event.isOfTimer ? "timer fired" : event.run == nil ? "event" : "schedule ran"
+        case .scheduled: "scheduled"
         case .refused: "refused"
         case .completed: "completed"
         case .skipped: "skipped"
@@ -167,6 +174,9 @@ extension OperatorAction.What {
         case .retryParked(let effect): "runs the parked effect \(effect) again"
         case .retryQuarantined(let id): "applies the quarantined event \(id) after all"
         case .dropQuarantined(let id): "drops the quarantined event \(id)"
+        case .pauseSchedule(let number): "pauses the schedule \(number)"
+        case .resumeSchedule(let number): "resumes the schedule \(number)"
+        case .runSchedule(let number): "runs the schedule \(number)"
         }
     }
 }

@@ -121,6 +121,7 @@ extension AdministrationRequest {
         case .parked, .retryParked: .parked
         case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
         case .trim: .trim
+        case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
         case .history, .state, .verify: .readHistory
         }
     }

@@ -57,6 +57,10 @@ extension ReducerCore {
         case .retryQuarantined(let id, let who):
             requestRetry(QuarantineRetry(id: id, who: named(who), number: number, route: route))
         case .dropQuarantined(let id, let who): answer(dropQuarantined(id, by: named(who)), number, route)
+        case .schedules: answer(scheduleList(), number, route)
+        case .pauseSchedule(let name, let who): answer(pauseSchedule(name, by: named(who)), number, route)
+        case .resumeSchedule(let name, let who): answer(resumeSchedule(name, by: named(who)), number, route)
+        case .runSchedule(let name, let who): answer(runScheduleNow(name, by: named(who)), number, route)
         }
     }
 
@@ -112,8 +116,9 @@ extension AdministrationRequest {
     /// Whether it asks for more than an answer.
     fileprivate var changesTheLoop: Bool {
         switch self {
-        case .retryParked, .retryQuarantined, .dropQuarantined, .trim: true
-        case .parked, .quarantine, .quarantined, .history, .state, .verify: false
+        case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule:
+            true
+        case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules: false
         }
     }
 }

@@ -6,6 +6,7 @@ extension ReducerCore {
     /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
     mutating func takeDeferred() {
         if timers.awaitsTurn { fireTimers() }
+        if schedules.awaitsTurn { runSchedules() }
         guard poison.hasDeferred, !phase.isLost else { return }
         switch poison.takeRetry(isFirst: turn.records.isEmpty) {
         case .none: for batch in poison.takeDeferred() { take(batch) }
@@ -30,8 +31,8 @@ extension ReducerCore {
         if entry.isLast, !breaks(.quarantinedEndsAreEnds) { remove(at: place, completedBy: origin.session) }
         poison.watch(journaled.quarantine)
         let sender = entry.effect.map { "effect \($0), \(journaled.feedbackName(of: $0))" } ?? "no effect"
-        let event =
-            origin == .ofTimers ? "the timer's event" : "event \(origin.number) of session \(origin.session)"
+        let own = "the event of a \(entry.effect == nil ? "schedule" : "timer")"
+        let event = origin == .ofTimers ? own : "event \(origin.number) of session \(origin.session)"
         turn.alarms.append(
             "\(event) (\(sender)) ended this process \(suspect.crashes) times in"
                 + " \(suspect.phase) and is set aside as quarantined event \(record.id);"

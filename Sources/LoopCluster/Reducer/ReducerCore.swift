@@ -29,6 +29,7 @@ public struct ReducerCore: Sendable {
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()
+    var schedules = Schedules()
     var publication: Publication
     var updates = Updates()
     var hashing = StateHashing()
@@ -75,6 +76,7 @@ public struct ReducerCore: Sendable {
         if !isFirst { awaitClaims(of: open.subtracting(new)) }
         poison.review(journaled)
         noticeOutcome()
+        beginSchedules()
     }
 
     /// Live effects of the epoch before wait for the workers that run them. The process that ran the local ones is gone: no
@@ -127,6 +129,7 @@ public struct ReducerCore: Sendable {
         endTimedOutAttempts()
         takeFromTheSilent()
         fireTimers()
+        runSchedules()
         tickIfDue()
     }
 
@@ -180,7 +183,10 @@ public struct ReducerCore: Sendable {
         func include(_ time: MonotonicTime?) { if let time { earliest = min(earliest, time) } }
         // After the end nothing is granted.
         if !phase.hasEnded { include(dispatch.startDeadline(after: now)) }
-        if phase.grants { include(timers.deadline(context.clock, after: journaled.time)) }
+        if phase.grants {
+            include(timers.deadline(context.clock, after: journaled.time))
+            include(schedules.deadline(journaled, context.clock))
+        }
         include(dispatch.attemptDeadline)
         include(phase.grace?.ends)
         include(updates.deadline(journaled.seq))

@@ -82,10 +82,6 @@ struct Timers: Sendable {
 
     /// When the next timer is due, by the reducer's steady clock. The civil clock may be set: every tick looks again.
     func deadline(_ clock: ReducerClock, after time: WallTime) -> MonotonicTime? {
-        guard let first = queue.first else { return nil }
-        let wall = clock.wall(after: time)
-        guard first.time > wall else { return clock.now.monotonic }
-        let (wait, overflow) = first.time.milliseconds.subtractingReportingOverflow(wall.milliseconds)
-        return overflow ? nil : clock.now.monotonic + .milliseconds(wait)
+        queue.first.flatMap { clock.steadyTime(of: $0.time, after: time) }
     }
 }

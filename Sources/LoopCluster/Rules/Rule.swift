@@ -173,6 +173,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case timersAreSetAgain
     /// 6: no timer fires after the end.
     case timersEndWithTheLoop
+    /// 6: a schedule that has run waits for its next time.
+    case schedulesMoveOn
+    /// 7: a schedule goes on after a recovery where it stood.
+    case schedulesAreKept
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -20,6 +20,7 @@ extension JournaledCore {
         writeQuarantine(to: &writer)
         // Journals without keys keep the digests that they have.
         if sessions.contains(where: { $0.value.owner != nil }) { writeOwners(to: &writer) }
+        if !schedules.isEmpty { writeSchedules(to: &writer) }
         return (StableHash.fnv1a(writer.bytes, seed: state.hash), state.bytes + writer.count)
     }
 
@@ -68,6 +69,7 @@ extension JournaledCore {
         compare("epochs") { $0.writeEpochs(to: &$1) }
         compare("feedbacks") { $0.writeFeedbacks(to: &$1) }
         compare("quarantine") { $0.writeQuarantine(to: &$1) }
+        compare("schedules") { $0.writeSchedules(to: &$1) }
         return names
     }
 }

@@ -28,7 +28,7 @@ extension JournaledCore {
             try checkEntry(record.number)
             try check(record.id, "quarantined event")
         case .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction,
-            .historyBegun:
+            .historyBegun, .scheduled:
             break
         }
     }

@@ -141,6 +141,31 @@ extension JournaledCore {
         }
     }
 
+    // MARK: Schedules
+
+    func writeSchedules(to writer: inout ByteWriter) {
+        writer.u32(UInt32(schedules.count))
+        for (number, standing) in schedules.sorted(by: { $0.key < $1.key }) {
+            writer.u32(number)
+            writer.u64(UInt64(bitPattern: standing.next.milliseconds))
+            writer.u8(standing.last == nil ? 0 : 1)
+            writer.u64(UInt64(bitPattern: standing.last?.milliseconds ?? 0))
+            writer.u8(standing.isPaused ? 1 : 0)
+            writer.u64(standing.plan)
+        }
+    }
+
+    mutating func readSchedules(from reader: inout ByteReader) throws(WireError) {
+        for _ in 0..<(try reader.count(bytesEach: 30)) {
+            let number = try reader.u32()
+            let next = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+            let hasRun = try reader.flag()
+            let last = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+            schedules[number] = ScheduleStanding(
+                next: next, last: hasRun ? last : nil, isPaused: try reader.flag(), plan: try reader.u64())
+        }
+    }
+
     // MARK: Entries that were set aside
 
     func writeQuarantine(to writer: inout ByteWriter) {

@@ -69,6 +69,9 @@ extension JournaledCore {
             kept.isLast = false
             quarantine[record.id] = kept
             quarantinedCount = max(quarantinedCount, record.id)
+        case .scheduled(let record):
+            time = max(time, record.time)
+            stand(record.schedule, at: record.next, record.plan, ran: nil)
         case .operatorAction(let action):
             apply(action)
         case .historyBegun(let history, let time):
@@ -91,7 +94,19 @@ extension JournaledCore {
             effects[effect]?.retryAt = nil
         case .retryQuarantined(let id), .dropQuarantined(let id):
             quarantine[id] = nil
+        case .pauseSchedule(let number): schedules[number]?.isPaused = true
+        case .resumeSchedule(let number): schedules[number]?.isPaused = false
+        case .runSchedule: break
         }
+    }
+
+    /// A schedule has run, or begins.
+    private mutating func stand(_ schedule: UInt32, at next: WallTime, _ plan: UInt64, ran: WallTime?) {
+        var standing = schedules[schedule] ?? ScheduleStanding(next: next, plan: plan)
+        standing.next = next
+        standing.plan = plan
+        if let ran { standing.last = ran }
+        schedules[schedule] = standing
     }
 
     /// Applies an event that has just come.
@@ -127,6 +142,9 @@ extension JournaledCore {
         consume(
             record.session, record.number, ofEffect: record.effect != nil,
             notable: record.wantsSeq ? .applied(record.seq) : nil)
+        if let run = record.run, !run.isByHand, !brokenRules.contains(.schedulesMoveOn) {
+            stand(run.schedule, at: run.next, run.plan, ran: run.due)
+        }
         guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
         let place = (cursor ?? EffectCursor(effect)).place(in: effects)
         if let place { void(effect, before: record.attempt, at: place) }

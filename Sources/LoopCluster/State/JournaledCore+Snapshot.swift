@@ -18,6 +18,7 @@ import LoopWire
 /// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
 /// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
 /// | 4 + 40 each | sessions that are of a key, by number: session u64, the key's 32 bytes; from format 4 on |
+/// | 4 + 30 each | where schedules stand, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; from format 5 on |
 ///
 /// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
 extension JournaledCore {
@@ -27,7 +28,7 @@ extension JournaledCore {
         guard foreign == nil else { throw .notTakenOver }
         return try SnapshotHeader(
             loop: loop.name, history: history, position: position, seq: seq, fingerprint: loop.fingerprint.value,
-            schema: loop.schema, initial: loop.initialHash
+            schema: loop.schema, initial: loop.initialHash, hasSchedules: !schedules.isEmpty
         ).document(bodyBytes: digestedBytes) { (body) throws(SnapshotError) in
             do {
                 try fold.withEncodedState { state in
@@ -52,6 +53,7 @@ extension JournaledCore {
             writeIdleTimes(to: &body)
             writeSenders(to: &body)
             writeOwners(to: &body)
+            if !schedules.isEmpty { writeSchedules(to: &body) }
         }
     }
 
@@ -146,6 +148,7 @@ extension JournaledCore {
             for (place, _) in sessions.places { sessions[at: place].isOnlyOfEffects = false }
         }
         if header.format > 3 { try readOwners(from: &reader) }
+        if header.format > 4 { try readSchedules(from: &reader) }
         return memories
     }
 }

@@ -55,6 +55,7 @@ extension JournaledCore {
 
     /// From here on this definition's queries are asked, beginning with the state as it is.
     private mutating func takeOver() -> [LiveChange] {
+        if !schedules.isEmpty { schedules = schedules.filter { table[$0.key]?.schedule != nil } }
         for id in effects.keys.filter({ table[$0.feedback]?.hasQuery != true }).sorted() { changes.append(.cancel(id)) }
         if let memories = foreign {
             fold.beginQueries(table.numbers)

@@ -34,6 +34,8 @@ package struct JournaledCore: Sendable {
     /// Entries that were set aside, by their number.
     package internal(set) var quarantine: [UInt64: QuarantineRecord] = [:]
     package internal(set) var quarantinedCount: UInt64 = 0
+    /// Where schedules stand, by the numbers of their feedbacks.
+    package internal(set) var schedules: [UInt32: ScheduleStanding] = [:]
     /// The position of the last record applied.
     package internal(set) var position: UInt64 = 0
     /// The feedbacks under the journal's numbers.

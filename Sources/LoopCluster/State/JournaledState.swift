@@ -83,6 +83,7 @@ extension JournaledState {
     package var quarantine: [UInt64: QuarantineRecord] { core.quarantine }
     package var quarantinedCount: UInt64 { core.quarantinedCount }
     package var position: UInt64 { core.position }
+    package var schedules: [UInt32: ScheduleStanding] { core.schedules }
     package var table: FeedbackTable { core.table }
     package var journaledDefinition: DefinitionRecord? { core.journaledDefinition }
     package var ownDefinition: DefinitionRecord { core.ownDefinition }

@@ -43,6 +43,8 @@ package final class FeedbackFacts: Sendable {
     let requestCoding: RequestCoding?
     /// What its timers send, and when; nil: it has none.
     let timer: TimerFacts?
+    /// When its schedule runs; nil: it has none.
+    let schedule: ScheduleFacts?
     private let coder: any ValueCoder
 
     init<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
@@ -54,6 +56,7 @@ package final class FeedbackFacts: Sendable {
         group = feedback.group
         requestCoding = feedback.requestCoding
         timer = feedback.timer.map { TimerFacts($0, coder) }
+        schedule = feedback.schedule.map { ScheduleFacts($0, coder) }
     }
 
     /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
@@ -63,6 +66,20 @@ package final class FeedbackFacts: Sendable {
             if bytes.count <= Wire.requestBytesMax { encoded = RequestBytes(bytes) }
         }
         return encoded
+    }
+}
+
+/// What the reducer asks of a schedule.
+package struct ScheduleFacts: Sendable {
+    let schedule: Schedule
+    let missed: MissedRuns
+    /// The encoded event of a run; nil: it cannot be encoded.
+    let event: @Sendable (ScheduleRun) -> [UInt8]?
+
+    init<Event: Encodable>(_ schedule: FeedbackSchedule<Event>, _ coder: any ValueCoder) {
+        self.schedule = schedule.schedule
+        missed = schedule.missed
+        event = { try? coder.encode(schedule.event($0)) }
     }
 }
 

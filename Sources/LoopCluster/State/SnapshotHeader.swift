@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 4; 1 to 3 are read too |
+/// | 2 | format version u16: 5 where there are schedules, else 4; 1 to 3 are read too |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -18,7 +18,9 @@ package import LoopWire
 ///
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
-    package static var formatVersion: UInt16 { 4 }
+    package static var formatVersion: UInt16 { 5 }
+    /// Loops without schedules keep the format that earlier builds read.
+    private static var formatWithoutSchedules: UInt16 { 4 }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
 
@@ -30,7 +32,21 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var schema: UInt64
     package var initial: UInt64
     /// The format in which it was written.
-    package private(set) var format = formatVersion
+    package private(set) var format: UInt16
+
+    package init(
+        loop: String, history: History, position: UInt64, seq: Seq, fingerprint: UInt64, schema: UInt64,
+        initial: UInt64, hasSchedules: Bool = false
+    ) {
+        self.loop = loop
+        self.history = history
+        self.position = position
+        self.seq = seq
+        self.fingerprint = fingerprint
+        self.schema = schema
+        self.initial = initial
+        format = hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules
+    }
 
     /// The whole document, in one chunk of memory.
     /// - Parameters:
@@ -41,7 +57,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     ) throws(Failure) -> [UInt8] {
         var writer = ByteWriter(capacity: bodyBytes + bodyBytes / 8 + loop.utf8.count + 128)
         writer.append(bytes: Self.magic)
-        writer.u16(Self.formatVersion)
+        writer.u16(format)
         writer.string(loop)
         writer.u64(history.value)
         writer.u64(position)

@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCore
 import LoopNode
 import LoopWire
 
@@ -32,6 +33,11 @@ struct StatusTable {
         if let progress = report.progress {
             lines.append(
                 "\(progress.done) of \(progress.found) \(progress.unit)" + (progress.note.map { ", \($0)" } ?? ""))
+        }
+        if let timers = report.timers, let next = report.nextTimer {
+            lines.append(
+                "\(timers) \(timers == 1 ? "timer is" : "timers are") set, due next at"
+                    + " \(WallTime(milliseconds: next).text)")
         }
         if let code = report.exitCode { lines.append("ended with exit code \(code)") }
         return lines.joined(separator: "\n")

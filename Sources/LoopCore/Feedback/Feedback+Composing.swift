@@ -69,7 +69,7 @@ extension Feedback {
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },
             failureEvent: failure,
             custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent),
-            timer: timer?.map(embedEvent))
+            timer: timer?.map(embedEvent), schedule: schedule?.map(embedEvent))
     }
 
     /// The same feedback for a state that may be absent.

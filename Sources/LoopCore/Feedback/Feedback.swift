@@ -26,6 +26,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var custom: CustomFeedback<State, Event>?
     /// What a timer sends, and when; nil for every other feedback.
     package var timer: FeedbackTimer<Event>?
+    /// When a schedule runs, and what a run sends; nil for every other feedback.
+    package let schedule: FeedbackSchedule<Event>?
     /// The type of the requests, for modifiers that name it again; nil for `custom`. `compacting` has one, and no query.
     package let requestType: RequestType?
     /// What a combined feedback consists of; nil for every other.
@@ -50,6 +52,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         group = nil
         failureEvent = nil
         custom = nil
+        schedule = nil
         requestType = RequestType(Request.self)
         parts = nil
     }
@@ -78,7 +81,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
         effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
         failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?,
-        timer: FeedbackTimer<Event>? = nil
+        timer: FeedbackTimer<Event>? = nil, schedule: FeedbackSchedule<Event>? = nil
     ) {
         name = base.name
         placement = base.placement
@@ -90,6 +93,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.failureEvent = failureEvent
         self.custom = custom
         self.timer = timer
+        self.schedule = schedule
         requestType = base.requestType
         parts = nil
     }
@@ -108,7 +112,23 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         group = nil
         failureEvent = nil
         self.custom = custom
+        schedule = nil
         self.requestType = requestType
+        parts = nil
+    }
+
+    init(name: String, schedule: FeedbackSchedule<Event>) {
+        self.name = name
+        placement = .reducer
+        policy = EffectPolicy()
+        makeQuery = nil
+        effect = { _, _ in .none }
+        requestCoding = nil
+        group = nil
+        failureEvent = nil
+        custom = nil
+        self.schedule = schedule
+        requestType = nil
         parts = nil
     }
 }
@@ -124,6 +144,7 @@ extension Feedback {
         group = nil
         failureEvent = nil
         custom = nil
+        schedule = nil
         requestType = nil
         self.parts = parts
     }

@@ -50,6 +50,8 @@ package struct EffectTable: Sendable {
     /// When a timer is due, by feedback number; empty: there are none.
     private let timeOf: [(@Sendable (any Sendable) -> WallTime)?]
     private var timers = TimerQueue()
+    private var schedules: LocalSchedules
+    private var haveSchedulesBegun = false
     /// The newest reading of both clocks; timers need it.
     private var moment = Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))
     /// How long the civil clock is trusted to go on as it does; nil: for ever.
@@ -69,6 +71,7 @@ package struct EffectTable: Sendable {
         policies = feedbacks.map { $0.policy }
         timeOf = feedbacks.contains { $0.timer != nil } ? feedbacks.map { $0.timer?.time } : []
         self.trust = trust
+        schedules = LocalSchedules(feedbacks.map { $0.schedule.map { ($0.schedule, $0.missed) } })
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
         scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
         random = SeededRandom(seed: seed)
@@ -112,15 +115,24 @@ package struct EffectTable: Sendable {
 
     // MARK: Timers
 
-    /// Whether there are feedbacks with timers: then the clocks must be read.
-    var hasTimers: Bool { !timeOf.isEmpty }
+    /// Whether there are feedbacks with timers or schedules: then the clocks must be read.
+    var hasTimers: Bool { !timeOf.isEmpty || !schedules.isEmpty }
 
     private func time(of id: EffectID, _ request: any Sendable) -> WallTime? {
-        hasTimers ? timeOf[Int(id.feedback)]?(request) : nil
+        !timeOf.isEmpty ? timeOf[Int(id.feedback)]?(request) : nil
     }
 
     /// Both clocks were read. The civil clock may have been set since the last time.
-    mutating func see(_ moment: Moment) { self.moment = moment }
+    mutating func see(_ moment: Moment) {
+        self.moment = moment
+        if !haveSchedulesBegun { schedules.begin(at: moment.wall) }
+        haveSchedulesBegun = true
+    }
+
+    /// The runs of schedules that are due. They are not told again.
+    mutating func takeDueRuns(at now: MonotonicTime) -> [(feedback: Int, run: ScheduleRun)] {
+        schedules.isEmpty ? [] : schedules.takeDue(at: moment.wall + (now - moment.monotonic))
+    }
 
     /// The timers that are due, in the order in which they fire. They are not told again.
     mutating func takeDue(at now: MonotonicTime) -> [(id: EffectID, request: any Sendable)] {
@@ -142,8 +154,8 @@ package struct EffectTable: Sendable {
 
     /// When the first timer is due, or somebody must look at the civil clock again.
     private func timerDeadline(after now: MonotonicTime) -> MonotonicTime? {
-        guard let first = timers.first else { return nil }
-        let (wait, overflow) = first.time.milliseconds.subtractingReportingOverflow(moment.wall.milliseconds)
+        guard let first = [timers.first?.time, schedules.next].compactMap({ $0 }).min() else { return nil }
+        let (wait, overflow) = first.milliseconds.subtractingReportingOverflow(moment.wall.milliseconds)
         // What is further away than any clock counts.
         let deadline = overflow ? .init(nanoseconds: .max) : moment.monotonic + .milliseconds(wait)
         return trust.map { min(deadline, now + $0) } ?? deadline
@@ -224,10 +236,16 @@ package struct EffectTable: Sendable {
 
     /// The effects that have failed for good, oldest first.
     package var parked: [ParkedEffect] {
-        records.filter { $0.value.phase == .parked }.sorted { $0.key < $1.key }.map { id, record in
+        // A schedule that cannot run is shown like an effect that cannot.
+        schedules.unusable.map { feedback, reason in
             ParkedEffect(
-                id: id, feedback: names[Int(id.feedback)], failures: record.failures, reason: record.failure ?? "")
+                id: EffectID(feedback: UInt32(feedback), seq: .initial, index: .max), feedback: names[feedback],
+                failures: 0, reason: reason)
         }
+            + records.filter { $0.value.phase == .parked }.sorted { $0.key < $1.key }.map { id, record in
+                ParkedEffect(
+                    id: id, feedback: names[Int(id.feedback)], failures: record.failures, reason: record.failure ?? "")
+            }
     }
 
     /// Where every live effect stands.

@@ -42,7 +42,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         self.feedbacks = feedbacks
         self.clock = clock
         wallTime = clock.wallTime
-        hasTimers = feedbacks.contains { $0.timer != nil }
+        hasTimers = feedbacks.contains { $0.timer != nil || $0.schedule != nil }
         self.name = name
         self.seed = seed
         outcomeOf = outcome
@@ -73,7 +73,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     func start() {
         // Without feedbacks nothing follows from the initial state.
-        if isSimple, turn.withValue({ $0.evaluator.isEmpty }) { return }
+        if isSimple, !hasTimers, turn.withValue({ $0.evaluator.isEmpty }) { return }
         _ = gate.claimIdle(CurrentThread.identity)
         let initial = turn.withValue { $0.state }
         tellCustoms(initial, nil)
@@ -85,7 +85,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.withLock { _ = $0.commit(state: initial, seq: .initial, outcome: outcome) }
             stop()
         }
-        if !wishes.isEmpty { perform(apply(wishes)) }
+        if !wishes.isEmpty || hasTimers { perform(apply(wishes)) }
         takeSteps()
     }
 
@@ -276,6 +276,11 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             if let timer = work.timer { arm(timer) }
             for failure in work.failures { report(failure) }
             for due in work.due { fire(due.id, due.request) }
+            for (feedback, run) in work.runs {
+                if let event = feedbacks[feedback].schedule?.event(run) {
+                    _ = locked { $0.enqueue(Shared.Entry(input: .event(event))) }
+                }
+            }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
     }

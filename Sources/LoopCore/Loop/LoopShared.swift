@@ -71,6 +71,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
         /// Timers that ask their feedbacks for their event, in order.
         package var due: [(id: EffectID, request: any Sendable)] = []
+        /// Runs of schedules that ask their feedbacks for their event, in order.
+        package var runs: [(feedback: Int, run: ScheduleRun)] = []
         package var timer: Timer?
     }
 
@@ -160,7 +162,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     package mutating func apply(_ wishes: [LoopTurn<State, Event>.Wish], at now: MonotonicTime) -> Work {
         var work = Work()
-        if isStopped || wishes.isEmpty { return work }
+        if isStopped || wishes.isEmpty && !table.hasTimers { return work }
         for wish in wishes {
             switch wish {
             case .start(let id, let request, let group):
@@ -263,7 +265,10 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         for (id, attempt) in table.overdue(at: now) {
             fail(id, attempt: attempt, error: EffectTimedOut(id: id, limit: limit(id)), at: now, into: &work)
         }
-        if table.hasTimers { work.due = table.takeDue(at: now) }
+        if table.hasTimers {
+            work.due = table.takeDue(at: now)
+            work.runs = table.takeDueRuns(at: now)
+        }
         proceed(&work, at: now)
         return work
     }

@@ -38,7 +38,7 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
         case .followUpdates, .fetchStates, .followTransitions: self == .observer
         case .sendEvents: self == .sender
         case .runEffects: self == .worker
-        case .readHistory, .parked, .quarantine, .trim, .drain, .shutDown: self == .admin
+        case .readHistory, .parked, .quarantine, .schedules, .trim, .drain, .shutDown: self == .admin
         }
     }
 }

@@ -20,6 +20,8 @@ public enum Verb: CaseIterable, Hashable, Sendable {
     case parked
     /// To list quarantined events, look into one, apply or drop it.
     case quarantine
+    /// To list schedules, pause or resume one, or have one run now.
+    case schedules
     /// To forget the journal's records before a seq.
     case trim
     /// To have a worker end what it runs, and start nothing.
@@ -40,6 +42,7 @@ public enum Verb: CaseIterable, Hashable, Sendable {
         case .readHistory: "read the history"
         case .parked: "see or retry parked effects"
         case .quarantine: "see or change the quarantine"
+        case .schedules: "see or steer schedules"
         case .trim: "trim the journal"
         case .drain: "drain workers"
         case .shutDown: "end the reducer"

@@ -69,12 +69,13 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
                     "the feedback \"\(feedback.name)\" follows transitions without requests, which only an in-process"
                         + " Loop can give it; let it be a RemoteLoop that observes and sends")
             }
-            guard (feedback.placement == .reducer) == (feedback.timer != nil) else {
+            let isOwn = feedback.timer != nil || feedback.schedule != nil
+            guard (feedback.placement == .reducer) == isOwn else {
                 throw .definition(
-                    feedback.timer != nil
-                        ? "the timers of the feedback \"\(feedback.name)\" are placed on \(feedback.placement), and only the"
-                            + " reducer fulfils timers; leave out their .on(…)"
-                        : "the feedback \"\(feedback.name)\" is placed in the reducer, which fulfils timers alone; place it"
+                    isOwn
+                        ? "the timers or runs of the feedback \"\(feedback.name)\" are placed on \(feedback.placement), and only the"
+                            + " reducer fulfils these; leave out the .on(…)"
+                        : "the feedback \"\(feedback.name)\" is placed in the reducer, which fulfils timers and schedules alone; place it"
                             + " .local or on workers")
             }
             let uncodable = feedback.makeQuery?().uncodable
@@ -89,6 +90,10 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
                         + " \(uncodable), which is not Codable")
             }
         }
+        _ = try SystemZones.read(
+            for: definition.allFeedbacks.compactMap { feedback in
+                feedback.schedule.map { (feedback.name, $0.schedule) }
+            })
     }
 }
 

@@ -80,6 +80,10 @@ struct ReducerService<Definition: LoopDefinition> {
             publisher: addresses.publisher, collector: addresses.collector)
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
+        limits.timeZones = try SystemZones.read(
+            for: definition.allFeedbacks.compactMap { feedback in
+                feedback.schedule.map { (feedback.name, $0.schedule) }
+            })
         newKeys = keys
         machine = ReducerMachine(
             recovery, configuration: limits,

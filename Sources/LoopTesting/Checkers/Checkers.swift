@@ -168,6 +168,7 @@ package struct Checkers<Work: Workload>: Sendable {
     /// A journal was begun. These checkers know only what its records say.
     private mutating func begin(_ history: History) throws(Violation) {
         oneOrder.begin()
+        inTime.begin()
         nothingStale.begin()
         oneOwner.begin(history)
         durableBeforeVisible.begin(history)

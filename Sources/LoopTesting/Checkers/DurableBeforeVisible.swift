@@ -45,7 +45,7 @@ struct DurableBeforeVisible: Checker {
         case .refused(let refusal):
             if let effect = refusal.effect { floors[effect] = max(floors[effect] ?? .none, refusal.attempt) }
         case .completed, .skipped, .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
-            .quarantined:
+            .quarantined, .scheduled:
             break
         }
     }

@@ -50,7 +50,7 @@ struct LoopModel<Work: Workload>: Sendable {
         case .quarantined(let record): if record.isLast, let effect = record.effect { timers[effect] = nil }
         case .attemptEnded(let end): if end.next == .parked { timers[end.effect] = nil }
         case .refused, .completed, .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
-            .definition, .stateHash, .stateMarked, .markHash, .operatorAction:
+            .definition, .stateHash, .stateMarked, .markHash, .operatorAction, .scheduled:
             break
         }
     }

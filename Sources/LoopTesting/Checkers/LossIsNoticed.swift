@@ -57,7 +57,7 @@ struct LossIsNoticed: Checker {
             shown = [:]
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .definition, .stateHash,
             .stateMarked, .markHash,
-            .quarantined, .operatorAction:
+            .quarantined, .operatorAction, .scheduled:
             break
         }
     }

@@ -57,7 +57,7 @@ struct NothingLost: Checker {
         case .sessionRetired, .historyBegun: hasEndedStreams = true
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .epochBegun,
             .definition,
-            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
+            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             break
         }
         guard let (session, number) = journaled.record.entry else { return }

@@ -49,7 +49,7 @@ struct NothingStale: Checker {
                 "entry \(refusal.number) of session \(refusal.session) is refused as after an end that did not happen")
         case .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition,
             .stateHash,
-            .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun:
+            .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun, .scheduled:
             break
         }
     }
@@ -79,7 +79,7 @@ struct NothingStale: Checker {
             if case .retryParked(let effect) = action.what { over.remove(effect) }
         case .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
             .stateMarked,
-            .markHash, .historyBegun:
+            .markHash, .historyBegun, .scheduled:
             break
         }
     }

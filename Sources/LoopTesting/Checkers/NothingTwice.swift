@@ -51,10 +51,12 @@ struct NothingTwice: Checker {
             case .event, .completed, .skipped, .attemptEnded: try apply(entry, journaled.record)
             case .refused, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
                 .stateMarked,
-                .markHash, .operatorAction, .historyBegun:
+                .markHash, .operatorAction, .historyBegun, .scheduled:
                 break
             }
-        } else if case .event(let record) = journaled.record, record.session == .none, !record.isOfTimer {
+        } else if case .event(let record) = journaled.record, record.session == .none,
+            !record.isOfTimer, record.run == nil
+        {
             guard let retried else {
                 throw Violation(.nothingTwice, "event \(record.seq) has no sender, and no operator has asked for it")
             }

@@ -103,7 +103,7 @@ struct OneOwner: Checker {
             history = begun
             for effect in commits.keys { floors[effect] = Attempt(epoch: epoch.number, count: .max) }
         case .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash,
-            .operatorAction:
+            .operatorAction, .scheduled:
             break
         }
     }

@@ -74,7 +74,7 @@ struct OnlyWhoMay: Checker {
         case .sessionRetired(let session): ending.remove(session)
         case .epochBegun, .historyBegun: ending = []
         case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .definition,
-            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction:
+            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             break
         }
     }
@@ -326,7 +326,7 @@ private struct SessionBook: Sendable {
             if byPeer[record.peer] == session { byPeer[record.peer] = nil }
         case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [])
         case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
-            .quarantined, .operatorAction:
+            .quarantined, .operatorAction, .scheduled:
             break
         }
     }

@@ -15,7 +15,7 @@ extension Record {
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
         case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
             .markHash,
-            .operatorAction, .historyBegun:
+            .operatorAction, .historyBegun, .scheduled:
             nil
         }
     }
@@ -29,7 +29,7 @@ extension Record {
         case .completed, .skipped, .attemptEnded: .applied(.initial)
         case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
             .markHash,
-            .operatorAction, .historyBegun:
+            .operatorAction, .historyBegun, .scheduled:
             nil
         }
     }

@@ -54,6 +54,9 @@ extension ClusterEngine {
             }
         }
         let wall = max(reducerMoment.wall, reducer.core.time)
+        if let due = reducer.core.schedules.first(where: { !$0.value.isPaused && $0.value.next <= wall }) {
+            return "schedule \(due.key) is due and has not run"
+        }
         for (id, effect) in reducer.core.effects where effect.status == .open {
             if let time = checkers.timer(id) {
                 if time <= wall { return "timer \(id) is due and has not fired" }

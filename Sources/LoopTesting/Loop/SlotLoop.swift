@@ -33,7 +33,7 @@ package struct SlotLoop: LoopDefinition {
         case .bump:
             state.marks[UInt64(event.slot)] = event.id
             slot.version += 1
-        case .step, .poison, .end, .setTimer, .clearTimer, .expired: return
+        case .step, .poison, .end, .setTimer, .clearTimer, .expired, .ran: return
         }
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
@@ -60,7 +60,7 @@ package struct SlotLoop: LoopDefinition {
             let isSetAgain = Int.random(in: 0..<3, using: &random) == 0
             // Some stay as they are: one that has fired does so once, also where its key stays.
             if isSetAgain { state.deadlines?[key] = time } else if key % 4 > 0 { state.deadlines?[key] = nil }
-        case .on, .off, .bump, .step, .finish, .poison, .end: return
+        case .on, .off, .bump, .step, .finish, .poison, .end, .ran: return
         }
     }
 
@@ -72,7 +72,16 @@ package struct SlotLoop: LoopDefinition {
         let all = [
             updating, restarting(2, .exponential(max: 4, first: .milliseconds(50))), restarting(3, .never), jobs,
         ]
-        return hasTimers ? all + [deadlines] : all
+        return hasTimers ? all + [deadlines] + schedules : all
+    }
+
+    private var schedules: [Feedback<SlotState, SlotEvent>] {
+        let all: [(String, Int, MissedRuns)] = [("once", 3, .once), ("all", 2, .all(atMost: 3)), ("skip", 5, .skip)]
+        return all.map { name, seconds, missed in
+            .schedule(name, .every(.seconds(seconds)), missed: missed) { run in
+                SlotEvent(kind: .ran, slot: seconds, id: UInt64(bitPattern: run.due.milliseconds))
+            }
+        }
     }
 
     /// Keys from `poisonedKey` on send what some builds cannot take.
@@ -203,6 +212,8 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case clearTimer = 9
         /// The event of a deadline.
         case expired = 10
+        /// The event of a schedule.
+        case ran = 11
     }
 
     package var kind: Kind

@@ -26,8 +26,9 @@ package struct Mutation: Sendable, CustomStringConvertible {
             .claimsAreOfServedGroups:
             Mutation(rules: [rule], budget: 100, mix: .keys)
         case .timersAreNotEarly, .movedTimersForgetTheirTime, .timersFireInOrder, .firedTimersAreCompleted,
-            .timersAreSetAgain, .timersEndWithTheLoop:
+            .timersAreSetAgain, .schedulesMoveOn, .schedulesAreKept:
             Mutation(rules: [rule], budget: 100, mix: .timers)
+        case .timersEndWithTheLoop: Mutation(rules: [rule], budget: 500, mix: .timers)
         case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
         case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
             Mutation(rules: [rule], budget: 500, mix: .floods)

@@ -75,6 +75,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             end(outcome)
         }
         apply(wishes)
+        if wishes.isEmpty, shared.hasTimers { perform(shared.apply([], at: now)) }
         try takeSteps()
     }
 
@@ -229,6 +230,11 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             if let new = work.timer { timer = new.deadline.map { ($0, new.generation) } }
             for failure in work.failures { report(failure) }
             for due in work.due { fire(due.id, due.request) }
+            for (feedback, run) in work.runs {
+                if let event = feedbacks[feedback].schedule?.event(run) {
+                    _ = shared.enqueue(Shared.Entry(input: .event(event)))
+                }
+            }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
     }

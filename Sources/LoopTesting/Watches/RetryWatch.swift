@@ -20,6 +20,7 @@ struct RetryWatch {
         switch record {
         case .event(let event): journaledTime = max(journaledTime, event.time)
         case .epochBegun(_, let time), .historyBegun(_, let time): journaledTime = max(journaledTime, time)
+        case .scheduled(let record): journaledTime = max(journaledTime, record.time)
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { due[effect] = nil }
         case .attemptEnded(let end):

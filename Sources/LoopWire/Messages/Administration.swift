@@ -24,6 +24,14 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     case verify
     /// Removes the records below a seq, as far as snapshots cover them.
     case trim(before: UInt64)
+    /// Lists the schedules.
+    case schedules
+    /// A schedule does not run until it is resumed. `who` is the operator, for the journal.
+    case pauseSchedule(name: String, who: String)
+    /// A schedule that is paused goes on. `who` is the operator, for the journal.
+    case resumeSchedule(name: String, who: String)
+    /// Runs a schedule now, besides its own runs. `who` is the operator, for the journal.
+    case runSchedule(name: String, who: String)
 }
 
 /// The reducer's answer to an operator's tool; a CBOR document, in as many messages as it needs.
@@ -43,6 +51,31 @@ public enum AdministrationAnswer: Codable, Equatable, Sendable {
     case state(seq: UInt64, bytes: [UInt8])
     /// Answers `verify`.
     case verified(VerifyReport)
+    /// Answers `schedules`: those of the definition, in its order.
+    case schedules([ListedSchedule])
+}
+
+/// A schedule of the definition.
+public struct ListedSchedule: Codable, Equatable, Sendable {
+    /// The name of its feedback.
+    public var name: String
+    /// When it runs, as a person would write it.
+    public var schedule: String
+    /// Whether it does not run until it is resumed.
+    public var isPaused: Bool
+    /// The time of its newest run, in milliseconds since 1970; nil: there was none.
+    public var last: Int64?
+    /// The times of its next runs, at most five, in milliseconds since 1970; none while it is paused.
+    public var next: [Int64]
+
+    /// Creates an entry of the list of schedules from its parts.
+    public init(name: String, schedule: String, isPaused: Bool, last: Int64?, next: [Int64]) {
+        self.name = name
+        self.schedule = schedule
+        self.isPaused = isPaused
+        self.last = last
+        self.next = next
+    }
 }
 
 /// An effect that failed for good.

@@ -43,8 +43,39 @@ extension AdministrationQuestion<String> {
         Self(toDo: .dropQuarantined(id: id, who: who))
     }
 
+    /// Asks to pause a schedule.
+    /// - Parameters:
+    ///   - name: the schedule's ``ListedSchedule/name``.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
+    public static func pauseSchedule(name: String, who: String) -> Self {
+        Self(toDo: .pauseSchedule(name: name, who: who))
+    }
+
+    /// Asks to resume a schedule that is paused, with the first run that is still to come.
+    /// - Parameters:
+    ///   - name: the schedule's ``ListedSchedule/name``.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
+    public static func resumeSchedule(name: String, who: String) -> Self {
+        Self(toDo: .resumeSchedule(name: name, who: who))
+    }
+
+    /// Asks to run a schedule now, besides its own runs.
+    /// - Parameters:
+    ///   - name: the schedule's ``ListedSchedule/name``.
+    ///   - who: the operator, for the journal; 256 characters of it are kept.
+    public static func runSchedule(name: String, who: String) -> Self {
+        Self(toDo: .runSchedule(name: name, who: who))
+    }
+
     /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
     public static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
+}
+
+extension AdministrationQuestion<[ListedSchedule]> {
+    /// Asks for the schedules, with their next runs.
+    public static var schedules: Self {
+        Self(.schedules) { if case .schedules(let schedules) = $0 { schedules } else { nil } }
+    }
 }
 
 extension AdministrationQuestion<[ParkedEffect]> {

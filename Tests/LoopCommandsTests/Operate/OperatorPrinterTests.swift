@@ -34,6 +34,33 @@ import Testing
     }
 }
 
+@Suite struct `What is printed of schedules` {
+    private let schedules = [
+        ListedSchedule(
+            name: "nightly", schedule: "0 3 * * * Europe/Berlin", isPaused: false, last: 1_764_036_000_000,
+            next: [1_764_122_400_000, 1_764_208_800_000]),
+        ListedSchedule(name: "sync", schedule: "every 300 s", isPaused: true, last: nil, next: []),
+    ]
+
+    @Test func `is a table`() {
+        #expect(
+            SchedulesPrinter(isJSON: false).text(for: schedules) == """
+                NAME     SCHEDULE                 LAST                     NEXT
+                nightly  0 3 * * * Europe/Berlin  2025-11-25 02:00:00 UTC  2025-11-26 02:00:00 UTC, 2025-11-27 02:00:00 UTC
+                sync     every 300 s              -                        paused
+                """)
+        #expect(SchedulesPrinter(isJSON: false).text(for: []) == "the loop has no schedules")
+    }
+
+    @Test func `is a JSON document`() {
+        #expect(
+            SchedulesPrinter(isJSON: true).text(for: schedules)
+                == #"[{"name":"nightly","schedule":"0 3 * * * Europe/Berlin","paused":false,"last":1764036000000,"#
+                + #""next":[1764122400000,1764208800000]},{"name":"sync","schedule":"every 300 s","paused":true,"#
+                + #""next":[]}]"#)
+    }
+}
+
 @Suite struct `What is printed of quarantined events` {
     private let event = QuarantinedEvent(
         id: 2, time: 1_769_864_709_120, session: 5, number: 77, effect: "0.17.2", phase: "reduce", crashes: 2,

@@ -36,6 +36,10 @@ import Testing
             (["state", "--json"], .state(seq: 8, bytes: [0xA0]), .state(at: nil)),
             (["verify"], .verified(report), .verify),
             (["trim", "--before", "100"], .done("done"), .trim(before: 100)),
+            (["schedules"], .schedules([]), .schedules),
+            (["schedules", "pause", "nightly"], .done("done"), .pauseSchedule(name: "nightly", who: who)),
+            (["schedules", "resume", "nightly"], .done("done"), .resumeSchedule(name: "nightly", who: who)),
+            (["schedules", "run", "nightly"], .done("done"), .runSchedule(name: "nightly", who: who)),
         ]
         for (words, answer, request) in cases {
             let (code, asked) = try await run(words, answering: answer)
@@ -46,7 +50,7 @@ import Testing
 
     @Test(arguments: [
         ["parked"], ["parked", "retry", "0.7.1"], ["quarantine", "retry", "3"], ["history"], ["state"], ["verify"],
-        ["trim", "--before", "5"],
+        ["trim", "--before", "5"], ["schedules"], ["schedules", "pause", "nightly"],
     ])
     func `that is refused exits with 1`(words: [String]) async throws {
         #expect(try await run(words, answering: .refused("no")).code == 1)

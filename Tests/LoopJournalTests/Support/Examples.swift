@@ -59,6 +59,18 @@ enum Examples {
         .markHash(Seq(1000), 0xdead_beef_0000_0001),
         .sessionOwned(SessionID(6), Examples.owner),
         .event(EventRecord(timer: effect, seq: Seq(300), time: time, bytes: [1, 2, 3])),
+        .scheduled(ScheduleRecord(schedule: 3, time: time, next: time, plan: 0x0123_4567_89ab_cdef)),
+        .event(
+            EventRecord(
+                ScheduledRun(schedule: 3, due: time, next: time, plan: 7, isByHand: false), seq: Seq(300), time: time,
+                bytes: [1, 2, 3])),
+        .event(
+            EventRecord(
+                ScheduledRun(schedule: 3, due: time, next: time, plan: 7, isByHand: true), seq: Seq(300), time: time,
+                bytes: [])),
+        .operatorAction(OperatorAction(.pauseSchedule(3), by: "ada@host", at: time)),
+        .operatorAction(OperatorAction(.resumeSchedule(3), by: "ada@host", at: time)),
+        .operatorAction(OperatorAction(.runSchedule(3), by: "ada@host", at: time)),
     ]
 
     static func event(_ seq: UInt64, bytes: Int = 3) -> EventRecord {

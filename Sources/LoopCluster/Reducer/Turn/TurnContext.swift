@@ -50,6 +50,14 @@ struct ReducerClock: Sendable {
         return gap + gap > silenceLimit
     }
 
+    /// When the civil clock will show a time, by the steady clock, if it is not set; nil: never.
+    func steadyTime(of time: WallTime, after journaled: WallTime) -> MonotonicTime? {
+        let wall = wall(after: journaled)
+        guard time > wall else { return now.monotonic }
+        let (wait, overflow) = time.milliseconds.subtractingReportingOverflow(wall.milliseconds)
+        return overflow ? nil : now.monotonic + .milliseconds(wait)
+    }
+
     /// The time of the next record, which is never before that of an earlier one.
     func wall(after time: WallTime) -> WallTime { max(now.wall, time) }
 }

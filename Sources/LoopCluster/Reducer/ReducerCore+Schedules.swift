@@ -1,0 +1,152 @@
+import LoopCore
+import LoopWire
+
+/// Schedules that are due become events. (Protocol, section 6.)
+extension ReducerCore {
+    /// An epoch begins: schedules that the journal does not know, or knows with another plan, begin now.
+    mutating func beginSchedules() {
+        schedules.begin(journaled, context.configuration.timeZones)
+        for number in schedules.all.keys.sorted() {
+            guard let planned = schedules.all[number]?.planned,
+                journaled.schedules[number]?.plan != planned.plan || breaks(.schedulesAreKept)
+            else { continue }
+            passSchedule(number, planned.plan, next: planned.next(after: scheduleTime))
+        }
+    }
+
+    private var scheduleTime: WallTime { context.clock.wall(after: journaled.time) }
+
+    private mutating func passSchedule(_ number: UInt32, _ plan: UInt64, next: WallTime) {
+        write(.scheduled(ScheduleRecord(schedule: number, time: scheduleTime, next: next, plan: plan)))
+    }
+
+    /// Runs the schedules that are due, in the order of their times.
+    mutating func runSchedules() {
+        var count = 0
+        while phase.grants, !poison.isAlone, count < Schedules.countMax,
+            let number = schedules.firstDue(at: scheduleTime, journaled.schedules)
+        {
+            guard runSchedule(number) else { return }
+            if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
+            count += 1
+        }
+    }
+
+    /// - Returns: false: nothing has changed, and it waits for a turn of its own.
+    private mutating func runSchedule(_ number: UInt32) -> Bool {
+        guard let one = schedules.all[number], let standing = journaled.schedules[number],
+            let step = one.planned.step(standing, one.facts.missed, at: scheduleTime)
+        else { return false }
+        switch step {
+        case .pass(let next):
+            passSchedule(number, standing.plan, next: next)
+            return true
+        case .run(let run, let next):
+            guard let bytes = one.facts.event(run), bytes.count <= context.configuration.eventBytesMax else {
+                turn.alarms.append(
+                    "the event of the schedule \(one.name) cannot be encoded, or is too large; it is left out")
+                passSchedule(number, standing.plan, next: next)
+                return true
+            }
+            return runSchedule(number, one, run, next, bytes[...])
+        }
+    }
+
+    private mutating func runSchedule(
+        _ number: UInt32, _ one: Schedules.One, _ run: ScheduleRun, _ next: WallTime, _ bytes: ArraySlice<UInt8>
+    ) -> Bool {
+        schedules.awaitsTurn = false
+        if poison.isWatching {
+            let entry = Entry(kind: .event, payload: bytes)
+            let verdict = poison.examine(
+                entry, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
+                context.brokenRules)
+            switch verdict {
+            case .consume, .refuse: break
+            case .consumeAlone: count(.reducedAlone)
+            case .wait:
+                schedules.awaitsTurn = true
+                return false
+            case .setAside(let suspect):
+                passSchedule(number, one.planned.plan, next: next)
+                setAside(entry, .ofTimers, at: nil, suspect)
+                return true
+            }
+        }
+        journaled.note?.enter(.none, EntryNumber.ofTimers.number, nil, bytes)
+        defer { journaled.note?.leave() }
+        if !applyRun(of: number, one, run, next, bytes) { passSchedule(number, one.planned.plan, next: next) }
+        return true
+    }
+
+    /// - Returns: whether the bytes are an event.
+    private mutating func applyRun(
+        of number: UInt32, _ one: Schedules.One, _ run: ScheduleRun, _ next: WallTime, _ bytes: ArraySlice<UInt8>
+    ) -> Bool {
+        let scheduled = ScheduledRun(
+            schedule: number, due: run.due, next: next, plan: one.planned.plan, isByHand: run.isByHand)
+        return apply(EventRecord(scheduled, seq: journaled.seq.next, time: scheduleTime, bytes: bytes))
+    }
+
+    // MARK: What operators ask for
+
+    /// The schedules of the definition in its order, with their next runs.
+    func scheduleList() -> AdministrationAnswer {
+        .schedules(
+            journaled.table.numbers.compactMap { number in
+                guard let one = schedules.all[number], let standing = journaled.schedules[number] else { return nil }
+                var next: [Int64] = []
+                var time = standing.next
+                while !standing.isPaused, next.count < 5, time != .never {
+                    next.append(time.milliseconds)
+                    time = one.planned.next(after: time)
+                }
+                return ListedSchedule(
+                    name: one.name, schedule: "\(one.facts.schedule)", isPaused: standing.isPaused,
+                    last: standing.last?.milliseconds, next: next)
+            })
+    }
+
+    mutating func pauseSchedule(_ name: String, by who: String) -> AdministrationAnswer {
+        guard let number = schedules.number(named: name) else { return unknownSchedule(name) }
+        if journaled.schedules[number]?.isPaused == true { return .refused("the schedule \(name) is paused already") }
+        write(.operatorAction(OperatorAction(.pauseSchedule(number), by: who, at: context.now.wall)))
+        return .done("the schedule \(name) is paused")
+    }
+
+    /// Runs of the time in which it was paused were not missed: it goes on with the first that is still to come.
+    mutating func resumeSchedule(_ name: String, by who: String) -> AdministrationAnswer {
+        guard let number = schedules.number(named: name), let one = schedules.all[number] else {
+            return unknownSchedule(name)
+        }
+        guard journaled.schedules[number]?.isPaused == true else {
+            return .refused("the schedule \(name) is not paused")
+        }
+        passSchedule(number, one.planned.plan, next: one.planned.next(after: scheduleTime))
+        write(.operatorAction(OperatorAction(.resumeSchedule(number), by: who, at: context.now.wall)))
+        return .done("the schedule \(name) goes on")
+    }
+
+    /// A run besides those of the schedule, also of one that is paused.
+    mutating func runScheduleNow(_ name: String, by who: String) -> AdministrationAnswer {
+        guard let number = schedules.number(named: name), let one = schedules.all[number],
+            let standing = journaled.schedules[number]
+        else { return unknownSchedule(name) }
+        guard phase.grants else { return .refused("the loop has ended") }
+        let run = ScheduleRun(due: scheduleTime, isByHand: true)
+        guard let bytes = one.facts.event(run), journaled.fold.canDecode(bytes[...]) else {
+            return .refused("the event of the schedule \(name) cannot be encoded")
+        }
+        write(.operatorAction(OperatorAction(.runSchedule(number), by: who, at: context.now.wall)))
+        journaled.note?.enter(.none, EntryNumber.ofTimers.number, nil, bytes[...])
+        defer { journaled.note?.leave() }
+        guard applyRun(of: number, one, run, standing.next, bytes[...]) else {
+            preconditionFailure("the event of the schedule \(name) could be decoded, and then could not")
+        }
+        return .done("the schedule \(name) has run, as seq \(journaled.seq)")
+    }
+
+    private func unknownSchedule(_ name: String) -> AdministrationAnswer {
+        .refused("there is no schedule named \"\(name.prefix(64))\"; see: loopctl schedules")
+    }
+}

@@ -1,0 +1,55 @@
+/// The schedules of a loop in one process. They begin when the loop does; nothing keeps where they stand.
+struct LocalSchedules: Sendable {
+    private struct One: Sendable {
+        let feedback: Int
+        let planned: PlannedSchedule
+        let missed: MissedRuns
+        var standing: ScheduleStanding
+    }
+
+    private var all: [One] = []
+    /// Schedules that cannot run, by the position of their feedback, and the reason.
+    private(set) var unusable: [(feedback: Int, reason: String)] = []
+
+    /// - Parameter feedbacks: the schedules by the position of their feedback.
+    init(_ feedbacks: [(schedule: Schedule, missed: MissedRuns)?]) {
+        for (feedback, one) in feedbacks.enumerated() {
+            guard let one else { continue }
+            do {
+                let planned = try one.schedule.planned(ZoneDatabase())
+                all.append(
+                    One(
+                        feedback: feedback, planned: planned, missed: one.missed,
+                        standing: ScheduleStanding(next: .never, plan: planned.plan)))
+            } catch {
+                unusable.append((feedback, error.reason))
+            }
+        }
+    }
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// The loop begins at this time.
+    mutating func begin(at wall: WallTime) {
+        for index in all.indices { all[index].standing.next = all[index].planned.next(after: wall) }
+    }
+
+    /// When the next run is due; nil: there is none.
+    var next: WallTime? { all.map(\.standing.next).min() }
+
+    /// The runs that are due, in the order of their times.
+    mutating func takeDue(at wall: WallTime) -> [(feedback: Int, run: ScheduleRun)] {
+        var due: [(feedback: Int, run: ScheduleRun)] = []
+        while let index = all.indices.min(by: { all[$0].standing.next < all[$1].standing.next }),
+            let step = all[index].planned.step(all[index].standing, all[index].missed, at: wall)
+        {
+            switch step {
+            case .pass(let next): all[index].standing.next = next
+            case .run(let run, let next):
+                due.append((all[index].feedback, run))
+                all[index].standing.next = next
+            }
+        }
+        return due
+    }
+}

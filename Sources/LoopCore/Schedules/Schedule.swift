@@ -1,0 +1,156 @@
+/// When something runs again and again.
+public struct Schedule: Hashable, Sendable, CustomStringConvertible {
+    private enum Form: Hashable, Sendable {
+        case cron(CronExpression, zone: String)
+        case every(milliseconds: Int64)
+        case wrong(ScheduleError)
+    }
+
+    private let form: Form
+    /// The schedule as a person would write it: `0 3 * * * Europe/Berlin`, `every 300 s`.
+    public let description: String
+
+    private init(_ form: Form, _ description: String) {
+        self.form = form
+        self.description = description
+    }
+
+    /// At the minutes that a cron expression names, by the clocks of a time zone.
+    ///
+    /// Where clocks are set forward, a time of day that they skip runs at the moment of the change. Where they are set back,
+    /// a time of day that they show twice runs the first time. Expressions whose hours begin with `*` mean intervals: they run
+    /// whenever the clocks show a minute that they name.
+    /// - Parameters:
+    ///   - expression: minute, hour, day of the month, month, day of the week. An expression that is wrong is an error where the
+    ///     loop starts.
+    ///   - timeZone: a name of the time zone database, such as `Europe/Berlin`; `UTC`; or a rule of POSIX, such as
+    ///     `CET-1CEST,M3.5.0,M10.5.0/3`, which needs no database.
+    public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
+        let text = "\(expression) \(timeZone)"
+        do {
+            return Schedule(.cron(try CronExpression(expression), zone: timeZone), text)
+        } catch {
+            return Schedule(.wrong(error), text)
+        }
+    }
+
+    /// At every multiple of an interval since 1970-01-01T00:00:00Z: `.every(.minutes(5))` runs at five past, ten past, and so
+    /// on, however often the loop is restarted.
+    /// - Parameter interval: at least a second. A shorter one is an error where the loop starts.
+    public static func every(_ interval: Duration) -> Schedule {
+        let milliseconds = interval.wholeNanoseconds / 1_000_000
+        let text = "every \(milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms")"
+        guard milliseconds >= 1000 else {
+            return Schedule(.wrong(ScheduleError("the schedule \(text) is too frequent; a second is the least")), text)
+        }
+        return Schedule(.every(milliseconds: milliseconds), text)
+    }
+
+    /// The name of the zone that must be looked up in the time zone database; nil: none.
+    package var namedZone: String? {
+        guard case .cron(_, let zone) = form, (try? ZoneDatabase.builtIn(zone)) == nil else { return nil }
+        return zone
+    }
+
+    /// The schedule with all that it needs.
+    /// - Throws: `ScheduleError`, where the schedule is wrong, or its zone is not known.
+    package func planned(_ zones: ZoneDatabase) throws(ScheduleError) -> PlannedSchedule {
+        switch form {
+        case .wrong(let error): throw error
+        case .every(let milliseconds): PlannedSchedule(.every(milliseconds), description)
+        case .cron(let expression, let zone): PlannedSchedule(.cron(expression, try zones.rules(of: zone)), description)
+        }
+    }
+}
+
+/// The zones that schedules need, by their names.
+package struct ZoneDatabase: Sendable {
+    package var named: [String: ZoneRules]
+
+    package init(_ named: [String: ZoneRules] = [:]) { self.named = named }
+
+    func rules(of zone: String) throws(ScheduleError) -> ZoneRules {
+        if let rules = named[zone] { return rules }
+        do {
+            return try Self.builtIn(zone)
+        } catch {
+            throw ScheduleError(
+                "the time zone \"\(zone)\" is not known here; it is \"UTC\", a name of the time zone database (package tzdata)"
+                    + " such as \"Europe/Berlin\", or a rule such as \"CET-1CEST,M3.5.0,M10.5.0/3\"")
+        }
+    }
+
+    /// What needs no database.
+    static func builtIn(_ zone: String) throws(ScheduleError) -> ZoneRules {
+        zone == "UTC" ? .utc : ZoneRules(rule: try ZoneRule(zone))
+    }
+}
+
+/// A schedule whose times can be computed.
+package struct PlannedSchedule: Sendable {
+    enum Form: Sendable {
+        case cron(CronExpression, ZoneRules)
+        case every(Int64)
+    }
+
+    private let form: Form
+    /// Tells it from another schedule under the same name.
+    package let plan: UInt64
+
+    init(_ form: Form, _ text: String) {
+        self.form = form
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        plan = hash
+    }
+
+    /// The first time of the schedule after a time. Times at the ends of the scale have none: they are never.
+    package func next(after time: WallTime) -> WallTime {
+        let limit: Int64 = 200_000_000_000_000
+        guard (-limit...limit).contains(time.milliseconds) else { return .never }
+        switch form {
+        case .every(let interval):
+            return WallTime(milliseconds: (time.milliseconds.flooredQuotient(by: interval) + 1) * interval)
+        case .cron(let expression, let zone):
+            let seconds = time.milliseconds.flooredQuotient(by: 1000)
+            let next =
+                expression.isOfIntervals
+                ? Self.nextOfIntervals(expression, zone, after: seconds)
+                : Self.nextOfDays(expression, zone, after: seconds)
+            return next.map { WallTime(milliseconds: $0 * 1000) } ?? .never
+        }
+    }
+
+    /// By what the clocks show, from one change to the next.
+    private static func nextOfIntervals(
+        _ expression: CronExpression, _ zone: ZoneRules, after time: Int64
+    ) -> Int64? {
+        var start = time + 1
+        for _ in 0..<64 {
+            let offset = zone.offset(at: start)
+            guard let local = expression.first(from: CivilTime(seconds: start + offset)) else { return nil }
+            let next = local.seconds - offset
+            guard let change = zone.nextChange(after: start), change <= next else { return next }
+            start = change
+        }
+        return nil
+    }
+
+    /// By times of day, each once.
+    private static func nextOfDays(_ expression: CronExpression, _ zone: ZoneRules, after time: Int64) -> Int64? {
+        // Clocks that were set back show times again that have run; those are passed over.
+        var local = time + zone.offset(at: time)
+        for _ in 0..<4096 {
+            guard let found = expression.first(from: CivilTime(seconds: local)) else { return nil }
+            let next = zone.time(ofLocal: found.seconds)
+            if next > time { return next }
+            local = found.seconds + 1
+        }
+        return nil
+    }
+}
+
+extension WallTime {
+    /// A time that no clock reaches.
+    package static var never: WallTime { WallTime(milliseconds: .max) }
+}

@@ -1,0 +1,244 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import Testing
+
+/// A loop with one schedule, every ten seconds, and a list of its runs.
+private struct Chimes: LoopDefinition {
+    static let name = "chimes"
+    var missed = MissedRuns.once
+    var interval = 10
+    var hasSchedule = true
+    /// Called while a run is reduced: where another loop would trap.
+    var onRun: @Sendable () -> Void = {}
+
+    struct State: Codable, Equatable, Sendable {
+        /// The due times in seconds, with how many were missed before, and "hand" for those that were asked for.
+        var runs: [String] = []
+    }
+
+    enum Event: Codable, Equatable, Sendable {
+        case chimed(ScheduleRun)
+    }
+
+    let initial = State()
+
+    func reduce(_ state: inout State, _ event: Event) {
+        onRun()
+        switch event {
+        case .chimed(let run):
+            state.runs.append(
+                "\(run.due.milliseconds / 1000)" + (run.missed > 0 ? "+\(run.missed)" : "")
+                    + (run.isByHand ? " hand" : ""))
+        }
+    }
+
+    var feedbacks: [Feedback<State, Event>] {
+        hasSchedule ? [.schedule("chime", .every(.seconds(interval)), missed: missed) { .chimed($0) }] : []
+    }
+}
+
+private struct ChimeBench {
+    var machine: ReducerMachine<Chimes>
+    var records: [Record]
+    var alarms: [String] = []
+    /// Both clocks in milliseconds.
+    var time: Int64
+    var deadline: Int64 = 0
+    private var replayed: JournaledState<Chimes>
+    private let coder = CBORCoder()
+    private static let history = History(0x1234)
+
+    init(
+        _ definition: Chimes = Chimes(), replaying records: [Record] = [], at time: Int64 = 15_000,
+        note: CrashNote? = nil
+    ) throws {
+        self.time = time
+        self.records = records
+        var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
+        _ = try journal.append(records, through: UInt64(records.count))
+        let recovery = try Recovery(definition, from: journal, coder: coder, note: note)
+        replayed = JournaledState(definition: definition, coder: coder, history: Self.history)
+        for record in records { try replayed.apply(record) }
+        machine = ReducerMachine(
+            recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),
+            at: ReducerBench.moment(time))
+        try turn()
+    }
+
+    @discardableResult
+    mutating func turn(
+        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+    ) throws -> [Outbound] {
+        time += milliseconds
+        let ready = machine.turn(at: ReducerBench.moment(time), take)
+        records += ready.records
+        deadline = Int64((ready.deadline - .zero).wholeNanoseconds / 1_000_000)
+        for record in ready.records { try replayed.apply(record) }
+        let position = ready.position
+        #expect(try replayed.position == position && replayed.differences(from: machine.core) == [])
+        let released = machine.release(ready, JournalReceipt(through: position))
+        alarms += released.alarms
+        return released.messages
+    }
+
+    mutating func ask(_ request: AdministrationRequest) throws -> AdministrationAnswer? {
+        let document = try coder.encode(request)
+        return try turn {
+            $0.receive(.administration(request: 1, document[...]), from: ReducerBench.route(client), by: .unknown)
+        }.answer(1)
+    }
+
+    var runs: [String] { machine.state.runs }
+}
+
+@Suite struct `Schedules of the reducer` {
+    private let definition = Chimes()
+
+    @Test func `begin when the definition first has them, and run at their times by one record each`() throws {
+        var bench = try ChimeBench()
+        let plan = try #require(bench.machine.core.schedules[0]?.plan)
+        func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: seconds * 1000) }
+        #expect(
+            bench.records.contains(.scheduled(ScheduleRecord(schedule: 0, time: at(15), next: at(20), plan: plan))))
+        #expect(bench.runs == [])
+        let count = bench.records.count
+        try bench.turn(after: 4_999)
+        #expect(bench.records.count == count)
+        #expect(bench.deadline == 20_000)
+        try bench.turn(after: 1)
+        let run = ScheduledRun(schedule: 0, due: at(20), next: at(30), plan: plan, isByHand: false)
+        let bytes = try CBORCoder().encode(Chimes.Event.chimed(ScheduleRun(due: at(20))))
+        #expect(
+            bench.records[count...].filter { if case .stateHash = $0 { false } else { true } }
+                == [.event(EventRecord(run, seq: Seq(1), time: at(20), bytes: bytes[...]))])
+        try bench.turn(after: 10_000)
+        #expect(bench.runs == ["20", "30"])
+    }
+
+    @Test func `go on after a restart where they stood, and run what was missed as their policy says`() throws {
+        let policies: [(MissedRuns, [String])] = [
+            (.once, ["20", "100+7"]), (.skip, ["20"]), (.all, ["20", "30", "40", "50", "60", "70", "80", "90", "100"]),
+            (.all(atMost: 2), ["20", "90+6", "100"]),
+        ]
+        for (missed, runs) in policies {
+            var bench = try ChimeBench(Chimes(missed: missed))
+            try bench.turn(after: 5_000)
+            // A run that is less than a minute late is none that was missed.
+            let again = try ChimeBench(Chimes(missed: missed), replaying: bench.records, at: 109_000)
+            #expect(again.runs == (missed == .skip ? ["20", "100+7"] : runs))
+            let third = try ChimeBench(Chimes(missed: missed), replaying: again.records, at: 109_500)
+            #expect(third.runs == again.runs)
+        }
+        var bench = try ChimeBench(Chimes(missed: .skip, interval: 3600))
+        try bench.turn(after: 3_600_000)
+        #expect(bench.runs == ["3600"])
+        var again = try ChimeBench(Chimes(missed: .skip, interval: 3600), replaying: bench.records, at: 8_000_000)
+        #expect(again.runs == ["3600"])
+        try again.turn(after: 2_800_000)
+        #expect(again.runs == ["3600", "10800"])
+    }
+
+    @Test func `are in snapshots`() throws {
+        var bench = try ChimeBench()
+        try bench.turn(after: 5_000)
+        #expect(try bench.ask(.pauseSchedule(name: "chime", who: "eve")) == .done("the schedule chime is paused"))
+        let snapshot = try bench.machine.core.snapshot()
+        let restored = try JournaledState(restoring: snapshot, definition: Chimes(), coder: CBORCoder())
+        #expect(try restored.differences(from: bench.machine.core) == [])
+        #expect(restored.schedules == bench.machine.core.schedules)
+        #expect(restored.digest() == bench.machine.core.digest())
+    }
+
+    @Test func `begin anew where the definition has another one under their name, and end with it`() throws {
+        var bench = try ChimeBench()
+        try bench.turn(after: 5_000)
+        let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000)
+        #expect(other.runs == ["20"])
+        #expect(other.machine.core.schedules[0]?.next == WallTime(milliseconds: 120_000))
+        let without = try ChimeBench(Chimes(hasSchedule: false), replaying: bench.records, at: 61_000)
+        #expect(without.machine.core.schedules.isEmpty)
+    }
+
+    // MARK: Operators
+
+    @Test func `are listed with their next runs`() throws {
+        var bench = try ChimeBench()
+        try bench.turn(after: 5_000)
+        #expect(
+            try bench.ask(.schedules)
+                == .schedules([
+                    ListedSchedule(
+                        name: "chime", schedule: "every 10 s", isPaused: false, last: 20_000,
+                        next: [30_000, 40_000, 50_000, 60_000, 70_000])
+                ]))
+    }
+
+    @Test func `do not run while they are paused, and go on with the next run that is to come`() throws {
+        var bench = try ChimeBench()
+        #expect(try bench.ask(.pauseSchedule(name: "chime", who: "eve")) == .done("the schedule chime is paused"))
+        #expect(
+            try bench.ask(.pauseSchedule(name: "chime", who: "eve"))
+                == .refused("the schedule chime is paused already"))
+        try bench.turn(after: 30_000)
+        #expect(bench.runs == [])
+        // Also after a restart.
+        var again = try ChimeBench(replaying: bench.records, at: 100_000)
+        try again.turn(after: 5_000)
+        #expect(again.runs == [])
+        #expect(
+            try again.ask(.schedules)
+                == .schedules([
+                    ListedSchedule(name: "chime", schedule: "every 10 s", isPaused: true, last: nil, next: [])
+                ]))
+        #expect(try again.ask(.resumeSchedule(name: "chime", who: "eve")) == .done("the schedule chime goes on"))
+        #expect(
+            try again.ask(.resumeSchedule(name: "chime", who: "eve")) == .refused("the schedule chime is not paused"))
+        try again.turn(after: 5_000)
+        #expect(again.runs == ["110"])
+    }
+
+    @Test func `run once more by hand, also while they are paused`() throws {
+        var bench = try ChimeBench()
+        _ = try bench.ask(.pauseSchedule(name: "chime", who: "eve"))
+        #expect(
+            try bench.ask(.runSchedule(name: "chime", who: "eve")) == .done("the schedule chime has run, as seq 1"))
+        #expect(bench.runs == ["15 hand"])
+        #expect(bench.machine.core.schedules[0]?.last == nil)
+        #expect(
+            bench.records.contains(
+                .operatorAction(OperatorAction(.runSchedule(0), by: "eve", at: WallTime(milliseconds: 15_000)))))
+        #expect(
+            try bench.ask(.runSchedule(name: "no", who: "eve"))
+                == .refused("there is no schedule named \"no\"; see: loopctl schedules"))
+    }
+
+    // MARK: Poison
+
+    @Test func `whose event ends the process twice leave that run out`() throws {
+        func begin(_ memory: NoteMemory, _ records: [Record], at time: Int64) throws -> ChimeBench {
+            _ = memory.note.begin(history: History(0x1234), executable: 1, thread: 77)
+            memory.forget()
+            return try ChimeBench(
+                Chimes(onRun: { memory.freeze() }), replaying: records, at: time, note: memory.note)
+        }
+        let memory = NoteMemory()
+        var first = try begin(memory, [], at: 15_000)
+        let records = first.records
+        try first.turn(after: 5_000)
+        // The process ended in that turn: its records are gone. It ends again in the turn that has the run alone.
+        let again = NoteMemory(try #require(memory.image))
+        var second = try begin(again, records, at: 21_000)
+        #expect(second.runs == [])
+        let before = second.records
+        try second.turn()
+        #expect(second.runs == ["20"])
+        let last = NoteMemory(try #require(again.image))
+        let third = try begin(last, before, at: 22_000)
+        #expect(third.runs == [])
+        #expect(third.machine.core.quarantine[1]?.crashes == 2)
+        #expect(third.machine.core.schedules[0]?.next == WallTime(milliseconds: 30_000))
+        #expect(third.alarms.first?.hasPrefix("the event of a schedule (no effect) ended this process 2 times") == true)
+    }
+}
