@@ -76,7 +76,8 @@ package struct SlotLoop: LoopDefinition {
     }
 
     private var schedules: [Feedback<SlotState, SlotEvent>] {
-        let all: [(String, Int, MissedRuns)] = [("once", 3, .once), ("all", 2, .all(atMost: 3)), ("skip", 5, .skip)]
+        // Far enough apart for a slow observer to reach the newest state between two of them.
+        let all: [(String, Int, MissedRuns)] = [("once", 11, .once), ("all", 7, .all(atMost: 3)), ("skip", 17, .skip)]
         return all.map { name, seconds, missed in
             .schedule(name, .every(.seconds(seconds)), missed: missed) { run in
                 SlotEvent(kind: .ran, slot: seconds, id: UInt64(bitPattern: run.due.milliseconds))
