@@ -54,6 +54,7 @@ let package = Package(
         .library(name: "LoopApp", targets: ["LoopApp"]),
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
+        .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
         .executable(name: "loopctl", targets: ["loopctl"]),
@@ -117,6 +118,8 @@ let package = Package(
         library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
+        // A real cluster inside a test's own process, whose nodes can be killed.
+        library("LoopNodeTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "ZMQ"]),
         // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"], in: "Examples"),
         // Daemons, requests and answers of libmicrohttpd.
@@ -202,6 +205,9 @@ let package = Package(
         tests(
             "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
+        tests(
+            "LoopNodeTestingTests",
+            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "TestFolders"]),
         tests("LoopFetchTests", ["CCurl", "LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(

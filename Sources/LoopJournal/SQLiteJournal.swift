@@ -199,8 +199,8 @@ public final class SQLiteJournal: Journal {
         lock = nil
     }
 
-    /// Lets go of the files as the end of the process would: nothing more is written. For tests.
-    package func abandon() {
+    /// Lets go of the files as the end of the process would: nothing more is written.
+    public func abandon() {
         file = nil
         logWriteOut = nil
         lock = nil

@@ -65,6 +65,15 @@ public protocol Journal {
 
     /// Lets go of the files. Nothing else may be called afterwards.
     mutating func close()
+
+    /// Lets go of the files as the end of the process would: what was acknowledged before it was written is lost. Nothing else
+    /// may be called afterwards. The same as `close` unless said otherwise.
+    mutating func abandon()
+}
+
+extension Journal {
+    /// Closes it.
+    public mutating func abandon() { close() }
 }
 
 /// A snapshot of a loop as the journal lists it.

@@ -1,9 +1,19 @@
 import LoopCore
 import ZMQ
 
+extension Socket {
+    /// Connects once more to where the socket was connected.
+    mutating func redial(_ endpoint: String) throws(ZMQError) {
+        // A connection that is gone is not known any more, which is no error here.
+        try? disconnect(endpoint)
+        try connect(endpoint)
+    }
+}
+
 /// A client's socket that dials its reducer, and what its handshakes have come to.
 struct DialledSocket: ~Copyable {
     private let endpoint: String
+    private let isInProcess: Bool
     var socket: Socket
     private var monitor: SocketMonitor
     private var handshakes: Handshakes
@@ -18,6 +28,7 @@ struct DialledSocket: ~Copyable {
         let endpoint = reducer.endpoint.description
         try socket.connect(endpoint)
         self.endpoint = endpoint
+        isInProcess = if case .inproc = reducer.endpoint { true } else { false }
         handshakes = Handshakes(keys: reducer.keys)
         self.socket = socket
         self.monitor = monitor
@@ -31,6 +42,14 @@ struct DialledSocket: ~Copyable {
 
     /// Whether a connection stands.
     var isConnected: Bool { handshakes.isSuccessful }
+
+    /// libzmq makes a connection over `inproc://` once, and not again when the other side was closed and another socket has taken
+    /// its name. For when the socket takes no message.
+    /// - Returns: whether the connection was one of these.
+    mutating func redialWhereLibraryDoesNot() throws(ZMQError) -> Bool {
+        if isInProcess { try socket.redial(endpoint) }
+        return isInProcess
+    }
 
     /// Watches the socket and its handshakes.
     func add(to polls: inout PollSet) -> (socket: PollSet.Item, handshakes: PollSet.Item) {

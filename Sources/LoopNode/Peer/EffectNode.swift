@@ -121,6 +121,10 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Hands all effects back, then ends `run`.
     public func stop() { gate.requestStop() }
 
+    /// Ends `run` with `NodeKilled`: nothing is handed back, and the reducer hears nothing of it. Bodies of effects are cancelled,
+    /// and what they still send is refused.
+    package func kill() { gate.kill() }
+
     private static func remoteGroups(of definition: Definition) -> [String] {
         Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup, reducerGroup]).sorted()
     }

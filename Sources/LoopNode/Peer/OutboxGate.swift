@@ -88,6 +88,7 @@ final class OutboxGate: Sendable {
 
     private let state: Locked<State>
     let wakeup: Wakeup
+    let killSwitch = KillSwitch()
 
     /// - Parameters:
     ///   - countMax: how many entries may be posted or in the outbox before senders wait.
@@ -210,6 +211,13 @@ final class OutboxGate: Sendable {
 
     /// Asks the peer to hand back what it runs, and to end.
     func requestStop() { change { $0.posted.isStop = true } }
+
+    /// Ends the owning thread's work with `NodeKilled`. Nothing is accepted any more, and all who wait are told so.
+    func kill() {
+        killSwitch.kill()
+        close(SendRefusal(.ended, detail: "\(NodeKilled())"), mayBeApplied: true)
+        wakeup.signal()
+    }
 
     // MARK: The owning thread
 

@@ -24,6 +24,8 @@ struct PeerShell: ~Copyable {
     private var wasUnheard = false
     private var sub: Socket?
     private var push: Socket?
+    /// Where the reducer publishes, as it was advertised.
+    private var publisher: String?
     /// Where the reducer takes batches, as it was advertised.
     private var collector: String?
     private var polls: PollSet
@@ -80,6 +82,7 @@ struct PeerShell: ~Copyable {
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
+    /// - Throws: `NodeKilled`; why the reducer refuses it; what the sockets throw.
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
     mutating func run(stopLimit: Duration) throws -> End {
         defer { driver.cancelBodies() }
@@ -107,6 +110,7 @@ struct PeerShell: ~Copyable {
             try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
             gate.begin()
             executor?.begin()
+            try gate.killSwitch.check()
             if let end = try turn() { return end }
         }
     }
@@ -271,6 +275,9 @@ struct PeerShell: ~Copyable {
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
         guard try dealer.socket.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
+        if try dealer.redialWhereLibraryDoesNot(), let publisher {
+            try sub?.redial(reducer.endpoint(advertised: publisher))
+        }
         wasUnheard = true
         polls.watch(dealerItem, for: [.readable, .writable])
     }
@@ -311,6 +318,7 @@ struct PeerShell: ~Copyable {
         for topic in observer?.topics(of: loop) ?? [] { try new.subscribe(topic.bytes) }
         subItem = polls.add(new)
         sub = consume new
+        publisher = introduction.publisher
         collector = introduction.collector
         try buildPush()
     }

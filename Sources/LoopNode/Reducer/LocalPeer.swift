@@ -27,6 +27,12 @@ struct LocalPeer {
 
     var descriptor: Int32 { driver.gate.descriptor }
 
+    /// The bodies are cancelled, and nothing that they still send is accepted.
+    mutating func die() {
+        driver.gate.kill()
+        driver.cancelBodies()
+    }
+
     mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         driver.receivePublished(frame, at: now)
         hasWork = true

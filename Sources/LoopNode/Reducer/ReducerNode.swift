@@ -12,6 +12,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     private let configuration: ReducerNodeConfiguration
     private let mailbox: Mailbox<ReducerMail>
     private let isStopping = Locked(false)
+    private let killSwitch = KillSwitch()
 
     /// - Throws: `NodeError.notSecured` where the address can be reached from other machines and that was not asked
     ///   for; `NodeError.definition` where a feedback cannot run where it is placed.
@@ -23,6 +24,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         }
         try Self.check(definition)
         self.definition = definition
+        var configuration = configuration
+        configuration.killSwitch = killSwitch
         self.configuration = configuration
         do {
             mailbox = try Mailbox()
@@ -52,6 +55,14 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     public func stop() {
         isStopping.withLock { $0 = true }
         _ = mailbox.post(.stop)
+    }
+
+    /// Ends `run` with `NodeKilled`, in the middle of a turn if there is one: nothing more is written, and no peer hears a word.
+    /// Effects of this process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the
+    /// journal are free.
+    package func kill() {
+        killSwitch.kill()
+        stop()
     }
 
     /// A feedback on workers must have requests that can cross a process; a name must be there once; timers are the reducer's.

@@ -42,6 +42,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
     /// Where lines for people go.
     public var log: @Sendable (String) -> Void
+    /// The node's own.
+    var killSwitch: KillSwitch?
 
     /// Creates the configuration of a reducer; every value has a default that suits a production loop.
     public init(

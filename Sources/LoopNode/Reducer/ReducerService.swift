@@ -40,6 +40,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private let queries: JournalQueries
     private let log: NodeLog
     private let durability: Durability
+    private let killSwitch: KillSwitch?
     private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
     private var pace = TurnPace()
@@ -103,6 +104,7 @@ struct ReducerService<Definition: LoopDefinition> {
         self.log = log
         self.post = post
         durability = configuration.durability
+        killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
@@ -113,7 +115,7 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
     /// - Throws: `JournalError` when they could not be made durable: nothing was sent, and this service is of no use any
-    ///   more. What the sockets throw.
+    ///   more. `NodeKilled`. What the sockets throw.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
         var now = arrived
@@ -144,7 +146,9 @@ struct ReducerService<Definition: LoopDefinition> {
         }
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
         let position = ready.position
+        try killSwitch?.check()
         let receipt = try journal.append(ready.records, through: position)
+        try killSwitch?.check()
         let closing = SystemClock.monotonic - now.monotonic
         let released = machine.release(ready, receipt)
         for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
@@ -264,6 +268,12 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Lets go of the journal without another word to it.
     mutating func abandon() { journal.close() }
+
+    /// Ends as the process would: what waited to be written is lost, and the bodies of local effects end.
+    mutating func die() {
+        journal.abandon()
+        local?.die()
+    }
 
     private mutating func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
         switch outbound {

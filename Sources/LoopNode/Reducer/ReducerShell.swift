@@ -98,13 +98,24 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// Runs until the loop ends or it is told to stop.
+    /// - Throws: `NodeKilled`, and what ends it otherwise.
     mutating func run() throws -> Outcome? {
+        do {
+            return try live()
+        } catch let killed as NodeKilled {
+            service?.die()
+            throw killed
+        }
+    }
+
+    private mutating func live() throws -> Outcome? {
         var deadline = MonotonicTime.zero
         var isBusy = false
         var endsAt: MonotonicTime?
         while true {
             try sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
+            try configuration.killSwitch?.check()
             // A verdict that was reached is told, also when the shutdown grace period is cut short.
             if try takeMail() { return try end(with: service?.machine.end) }
             guard let turn = try turn() else {

@@ -46,6 +46,8 @@ extension RemoteConnection {
                 let end: PeerShell.End
                 do {
                     end = try shell.run(stopLimit: stopLimit)
+                } catch let killed as NodeKilled {
+                    throw killed
                 } catch {
                     gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: shell.hasOffered)
                     report(shell.unsettled(), within: nil)
@@ -61,7 +63,7 @@ extension RemoteConnection {
             } catch {
                 let failure = error as? NodeError ?? .system("\(error)")
                 fail(failure)
-                if logsFailure { log.note("the connection to \(reducer) has ended: \(failure)") }
+                if logsFailure, !(error is NodeKilled) { log.note("the connection to \(reducer) has ended: \(failure)") }
                 resumed?.recovered.fail(failure)
                 // Closed already where a shell has run.
                 gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: false)

@@ -145,6 +145,13 @@ public final class RemoteConnection: Sendable {
         gate.requestStop()
         await thread.join()
     }
+
+    /// Ends the connection as the end of the process would: nothing that was accepted leaves any more, and nothing is written into
+    /// the outbox file. Those who wait are told that the outcome is not known.
+    package func kill() async {
+        gate.kill()
+        await thread.join()
+    }
 }
 
 extension RemoteConnection.Observing {

@@ -1,0 +1,214 @@
+public import LoopCore
+import LoopLock
+public import LoopNode
+public import ZMQ
+
+/// A whole cluster in the test's own process: a real reducer, real workers and handles, over `inproc://`, with real time.
+///
+///     try await LocalCluster.run(Orders()) { cluster in
+///         try await cluster.sendAndConfirm(.order(17))
+///         await cluster.workers[0].kill()
+///         try cluster.worker("another")
+///         try await cluster.until { $0.shipped.contains(17) }
+///     }
+///
+/// It is for tests between the simulator, which has virtual time, and processes. Any node can be killed as `kill -9` kills a
+/// process, and the reducer be started again on the same journal. Nothing in a test has to sleep: `until` and `untilStatus` wait
+/// for what the reducer says.
+public final class LocalCluster<Definition: LoopDefinition>: Sendable {
+    private struct Nodes {
+        var reducer: (node: ReducerNode<Definition>, life: RunningNode<Outcome?>)?
+        var workers: [LocalWorker] = []
+        var remotes: [RemoteLoop<Definition>] = []
+    }
+
+    /// Where its reducer is, for nodes that the test makes itself. They need ``context`` too.
+    public let address: ReducerAddress = "inproc://loop"
+    /// The context of all its sockets.
+    public let context: ZMQContext
+    /// How long the reducer waits for a silent worker.
+    public let silenceLimit: Duration
+    /// How long a wait may take before it fails.
+    public let waitLimit: Duration
+    private let definition: Definition
+    private let journal: JournalPlace
+    private let log: @Sendable (String) -> Void
+    private let nodes = Locked(Nodes())
+    /// What ended a node that nobody had killed or stopped.
+    let failure = Fact<any Error>()
+    /// The cluster's own handle.
+    let own: RemoteLoop<Definition>
+
+    /// Starts a reducer and workers, runs the body, and ends every node, whatever comes of it.
+    ///
+    /// - Parameters:
+    ///   - definition: the loop of all nodes.
+    ///   - workers: how many workers there are at the beginning. Their names are `w0`, `w1`, ….
+    ///   - journal: where the reducer keeps its journal.
+    ///   - silenceLimit: how long a worker may be silent before its effects run elsewhere, 100 ms or more.
+    ///   - waitLimit: how long a wait of the cluster may take before it fails.
+    ///   - log: receives what the nodes log; nothing is shown unless given.
+    ///   - body: the test.
+    /// - Returns: what the body returns.
+    /// - Throws: what the body throws; what keeps a node from starting.
+    public nonisolated(nonsending) static func run<Value>(
+        _ definition: Definition, workers: Int = 1, journal: LocalJournal = .memory,
+        silenceLimit: Duration = .seconds(1), waitLimit: Duration = .seconds(60),
+        log: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: nonisolated(nonsending) (LocalCluster) async throws -> Value
+    ) async throws -> Value {
+        let cluster = try LocalCluster(definition, journal.place, silenceLimit, waitLimit, log)
+        let result: Result<Value, any Error>
+        do {
+            try await cluster.startReducer()
+            for number in 0..<workers { try cluster.worker("w\(number)") }
+            result = .success(try await body(cluster))
+        } catch {
+            result = .failure(error)
+        }
+        await cluster.end()
+        return try result.get()
+    }
+
+    private init(
+        _ definition: Definition, _ journal: JournalPlace, _ silenceLimit: Duration, _ waitLimit: Duration,
+        _ log: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.definition = definition
+        self.journal = journal
+        self.silenceLimit = max(silenceLimit, .milliseconds(100))
+        self.waitLimit = waitLimit
+        self.log = log
+        context = try ZMQContext()
+        own = try RemoteLoop(Definition.self, reducer: address, name: "test", context: context, log: log)
+    }
+
+    /// Kills everything.
+    private nonisolated(nonsending) func end() async {
+        let nodes = nodes.withLock { nodes in
+            defer { nodes = Nodes() }
+            return nodes
+        }
+        for remote in [own] + nodes.remotes { await remote.kill() }
+        for worker in nodes.workers { await worker.kill() }
+        nodes.reducer?.node.kill()
+        await nodes.reducer?.life.goneAfterKill()
+    }
+
+    // MARK: The reducer
+
+    /// Starts the reducer, which was killed or stopped, on the same journal. Returns when it answers.
+    /// - Parameter next: the definition that it runs from now on; nil: the cluster's.
+    /// - Throws: ``LocalClusterError/reducerRuns``; why it cannot start.
+    public nonisolated(nonsending) func startReducer(_ next: Definition? = nil) async throws {
+        let listens = Fact<Result<Void, any Error>>()
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(address), journal: journal, silenceLimit: silenceLimit, context: context, log: log)
+        configuration.onListening = { _ in listens.set(.success(())) }
+        let node = try ReducerNode(next ?? definition, configuration: configuration)
+        let failure = failure
+        let isFree = nodes.withLock { nodes in
+            if let reducer = nodes.reducer, reducer.life.end == nil { return false }
+            let life = RunningNode({
+                do {
+                    return try await node.run()
+                } catch {
+                    listens.set(.failure(error))
+                    throw error
+                }
+            }, fail: { failure.set($0) })
+            nodes.reducer = (node, life)
+            return true
+        }
+        guard isFree else { throw LocalClusterError.reducerRuns }
+        guard let result = await listens.wait() else { throw CancellationError() }
+        try result.get()
+        // It has taken a turn: the epoch's first records are in the journal.
+        _ = try await status()
+    }
+
+    /// Ends the reducer as `kill -9` ends its process, possibly between what it has written and what it would have sent. When this
+    /// returns, its threads and sockets are gone, and its journal is free. Effects that run in its process are cancelled.
+    /// - Throws: ``LocalClusterError/noReducer``.
+    public nonisolated(nonsending) func killReducer() async throws {
+        let (node, life) = try takeReducer()
+        node.kill()
+        await life.goneAfterKill()
+    }
+
+    /// Stops the reducer as SIGTERM does: a journal that is a file gets a snapshot.
+    /// - Throws: ``LocalClusterError/noReducer``; why it has failed.
+    public nonisolated(nonsending) func stopReducer() async throws {
+        let (node, life) = try takeReducer()
+        node.stop()
+        _ = try await life.ended().get()
+    }
+
+    private func takeReducer() throws(LocalClusterError) -> (ReducerNode<Definition>, RunningNode<Outcome?>) {
+        guard let reducer = nodes.withLock({ $0.reducer.take() }) else { throw .noReducer }
+        return (reducer.node, reducer.life)
+    }
+
+    /// The outcome of the loop; waits until the reducer has ended with it.
+    /// - Returns: nil, where the reducer was stopped before.
+    /// - Throws: ``LocalClusterError``; why the reducer has failed, or that it was killed.
+    public nonisolated(nonsending) func outcome() async throws -> Outcome? {
+        guard let life = nodes.withLock({ $0.reducer?.life }) else { throw LocalClusterError.noReducer }
+        return try await within(waitLimit, "the loop has ended", last: { "a loop that runs" }) {
+            try await life.ended().get()
+        }
+    }
+
+    // MARK: Workers and handles
+
+    /// The workers in the order in which they were started, also those that have ended.
+    public var workers: [LocalWorker] { nodes.withLock { $0.workers } }
+
+    /// Starts a worker. It joins the reducer by itself, also one that is started later or again.
+    /// - Parameters:
+    ///   - name: a name for status reports.
+    ///   - other: its definition, such as one whose effects never end; nil: the cluster's.
+    ///   - groups: which groups of effects it serves; nil: all.
+    ///   - capacity: how many effects it holds at once.
+    /// - Throws: `NodeError`, where it cannot start.
+    @discardableResult
+    public func worker(
+        _ name: String, running other: Definition? = nil, groups: [String]? = nil, capacity: Int = 16
+    ) throws -> LocalWorker {
+        let configuration = EffectNodeConfiguration(
+            reducer: address, groups: groups, capacity: capacity, name: name, context: context, log: log)
+        let node = try EffectNode(other ?? definition, configuration: configuration)
+        let failure = failure
+        let worker = LocalWorker(node, name: name, fail: { failure.set($0) })
+        nodes.withLock { $0.workers.append(worker) }
+        return worker
+    }
+
+    /// A handle, besides the cluster's own: for another sender or observer.
+    /// - Parameters:
+    ///   - name: a name for status reports.
+    ///   - updates: how its states come.
+    ///   - outbox: a file that keeps what it sends, also when it is killed.
+    /// - Throws: `NodeError`, where the file cannot be used.
+    public func remote(
+        _ name: String = "", updates: StateUpdates = .full, outbox: String? = nil
+    ) throws -> RemoteLoop<Definition> {
+        let remote = try RemoteLoop(
+            Definition.self, reducer: address, name: name, updates: updates, outbox: outbox, context: context, log: log)
+        nodes.withLock { $0.remotes.append(remote) }
+        return remote
+    }
+
+    /// A handle that folds the events, and so sees every state.
+    /// - Parameter name: a name for status reports.
+    /// - Throws: `NodeError`, where the system refuses something.
+    public func follower(_ name: String = "") throws -> RemoteLoop<Definition> {
+        let remote = try RemoteLoop(folding: definition, reducer: address, name: name, context: context, log: log)
+        nodes.withLock { $0.remotes.append(remote) }
+        return remote
+    }
+
+    /// Ends a handle as `kill -9` ends its process: what has not left does not leave any more, and nothing is written into its
+    /// outbox.
+    public nonisolated(nonsending) func kill(_ remote: RemoteLoop<Definition>) async { await remote.kill() }
+}

@@ -1,0 +1,24 @@
+/// Why a wait in a ``LocalCluster`` has ended without what it was for.
+public enum LocalClusterError: Error, Sendable, CustomStringConvertible {
+    /// It did not come within the cluster's `waitLimit`; with what was seen last.
+    case tooLate(waitingFor: String, limit: Duration, last: String)
+    /// The loop has ended, so that it cannot come any more.
+    case loopEnded(waitingFor: String, last: String)
+    /// A node of the cluster has ended with an error.
+    case nodeFailed(String)
+    /// There is no reducer: it was killed or stopped, and not started again.
+    case noReducer
+    /// The reducer runs already.
+    case reducerRuns
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .tooLate(let what, let limit, let last): "after \(limit) this is not so: \(what); the last was \(last)"
+        case .loopEnded(let what, let last): "the loop has ended, and this is not so: \(what); the last was \(last)"
+        case .nodeFailed(let why): "a node of the cluster has ended: \(why)"
+        case .noReducer: "the cluster has no reducer; start it again: try await cluster.startReducer()"
+        case .reducerRuns: "the cluster's reducer runs; kill or stop it first"
+        }
+    }
+}
