@@ -113,6 +113,16 @@ public enum CBOR {
         return try value(core)
     }
 
+    /// Calls the body with a decoder of all of the bytes, which is valid during the call only.
+    /// - Throws: `WireError`, where the bytes are no document; what the body throws.
+    static func withDecoder<Result>(of bytes: [UInt8], _ body: (any Decoder) throws -> Result) throws -> Result {
+        let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
+            try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)
+        }
+        defer { withExtendedLifetime(bytes) { core.close() } }
+        return try body(CBORDecoder(core: core, item: .root))
+    }
+
     @inline(__always)
     private static func value<T: Decodable>(_ core: DecodingCore) throws(WireError) -> T {
         do {

@@ -9,9 +9,8 @@ public enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
         SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, SchedulesCommand.subcommand,
-        HistoryCommand.subcommand, StateCommand.subcommand, VerifyCommand.subcommand, TrimCommand.subcommand,
-        ServeCommand.subcommand,
-        KeygenCommand.subcommand,
+        HistoryCommand.subcommand, StateCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
+        TrimCommand.subcommand, ServeCommand.subcommand, KeygenCommand.subcommand,
     ]
 
     /// The command line, for its help and for tests.

@@ -33,6 +33,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private let definition: Definition
     private let journal: JournalPlace
     private let log: @Sendable (String) -> Void
+    private let checksPurity: Bool
     private let nodes = Locked(Nodes())
     /// What ended a node that nobody had killed or stopped.
     let failure = Fact<any Error>()
@@ -47,17 +48,20 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     ///   - journal: where the reducer keeps its journal.
     ///   - silenceLimit: how long a worker may be silent before its effects run elsewhere, 100 ms or more.
     ///   - waitLimit: how long a wait of the cluster may take before it fails.
+    ///   - checksPurity: whether the reducer reduces each event twice, and says in the log where the definition is not a function
+    ///     of its arguments.
     ///   - log: receives what the nodes log; nothing is shown unless given.
     ///   - body: the test.
     /// - Returns: what the body returns.
     /// - Throws: what the body throws; what keeps a node from starting.
     public nonisolated(nonsending) static func run<Value>(
         _ definition: Definition, workers: Int = 1, journal: LocalJournal = .memory,
-        silenceLimit: Duration = .seconds(1), waitLimit: Duration = .seconds(60),
+        silenceLimit: Duration = .seconds(1), waitLimit: Duration = .seconds(60), checksPurity: Bool = false,
         log: @escaping @Sendable (String) -> Void = { _ in },
         _ body: nonisolated(nonsending) (LocalCluster) async throws -> Value
     ) async throws -> Value {
-        let cluster = try LocalCluster(definition, journal.place, silenceLimit, waitLimit, log)
+        let cluster = try LocalCluster(
+            definition, journal.place, silenceLimit, waitLimit, checksPurity, log)
         let result: Result<Value, any Error>
         do {
             try await cluster.startReducer()
@@ -72,13 +76,14 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
 
     private init(
         _ definition: Definition, _ journal: JournalPlace, _ silenceLimit: Duration, _ waitLimit: Duration,
-        _ log: @escaping @Sendable (String) -> Void
+        _ checksPurity: Bool, _ log: @escaping @Sendable (String) -> Void
     ) throws {
         self.definition = definition
         self.journal = journal
         self.silenceLimit = max(silenceLimit, .milliseconds(100))
         self.waitLimit = waitLimit
         self.log = log
+        self.checksPurity = checksPurity
         context = try ZMQContext()
         own = try RemoteLoop(Definition.self, reducer: address, name: "test", context: context, log: log)
     }
@@ -104,20 +109,21 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         let listens = Fact<Result<Void, any Error>>()
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(address), journal: journal, silenceLimit: silenceLimit, context: context, log: log)
+        configuration.checksPurity = checksPurity
         configuration.onListening = { _ in listens.set(.success(())) }
         let node = try ReducerNode(next ?? definition, configuration: configuration)
         let failure = failure
         let isFree = nodes.withLock { nodes in
             if let reducer = nodes.reducer, reducer.life.end == nil { return false }
-            let life = RunningNode({
+            let run: @Sendable () async throws -> Outcome? = {
                 do {
                     return try await node.run()
                 } catch {
                     listens.set(.failure(error))
                     throw error
                 }
-            }, fail: { failure.set($0) })
-            nodes.reducer = (node, life)
+            }
+            nodes.reducer = (node, RunningNode(run, fail: { failure.set($0) }))
             return true
         }
         guard isFree else { throw LocalClusterError.reducerRuns }

@@ -23,6 +23,8 @@ import Testing
                               all, or drop it.
                   history     Print the records of the journal.
                   state       Print the state, also as it was after an earlier transition.
+                  schema      Show what a loop's events, requests and state look like, with
+                              examples.
                   verify      Replay the journal, and compare with its snapshots and state
                               hashes.
                   trim        Forget the journal's records before a seq.

@@ -7,8 +7,8 @@ import Testing
     private static let table: [Role: Set<Verb>] = [
         .worker: [.readStatus, .join, .runEffects],
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
-        .sender: [.readStatus, .join, .sendEvents],
-        .admin: [.readStatus, .readHistory, .parked, .quarantine, .trim, .drain, .shutDown],
+        .sender: [.readStatus, .join, .sendEvents, .explainEvents],
+        .admin: [.readStatus, .readHistory, .readSchema, .parked, .quarantine, .trim, .drain, .shutDown],
         .reducer: [],
     ]
 

@@ -9,7 +9,10 @@ struct Post: LoopDefinition {
         var delivered: [Int] = []
     }
 
-    enum Event: Codable, Sendable { case posted(Int), delivered(Int) }
+    enum Event: Codable, Sendable {
+        case posted(Int)
+        case delivered(Int)
+    }
 
     static let name = "post"
     let initial = State()

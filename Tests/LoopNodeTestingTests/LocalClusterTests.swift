@@ -56,7 +56,9 @@ import Testing
                 try await cluster.until("there are two notes") { $0.notes.count == 2 }
             }
         }
-        #expect(error?.description.hasPrefix("after 0.2 seconds this is not so: there are two notes; the last was ") == true)
+        #expect(
+            error?.description.hasPrefix("after 0.2 seconds this is not so: there are two notes; the last was ") == true
+        )
     }
 
     @Test func `says that the loop has ended`() async throws {

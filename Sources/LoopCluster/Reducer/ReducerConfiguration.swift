@@ -58,6 +58,9 @@ public struct ReducerConfiguration: Sendable {
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
+    /// Whether each event is reduced twice, and a hash written after it: for development, at several times the cost.
+    public var checksPurity = false
+
     /// Creates a configuration; every limit has a default that suits a production loop.
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,

@@ -123,6 +123,8 @@ extension AdministrationRequest {
         case .trim: .trim
         case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
         case .history, .state, .verify: .readHistory
+        case .explain: .explainEvents
+        case .schema: .readSchema
         }
     }
 }

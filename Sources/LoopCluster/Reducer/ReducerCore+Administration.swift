@@ -61,6 +61,8 @@ extension ReducerCore {
         case .pauseSchedule(let name, let who): answer(pauseSchedule(name, by: named(who)), number, route)
         case .resumeSchedule(let name, let who): answer(resumeSchedule(name, by: named(who)), number, route)
         case .runSchedule(let name, let who): answer(runScheduleNow(name, by: named(who)), number, route)
+        case .explain(let event): answer(explained(event), number, route)
+        case .schema: answer(schemaAnswer(), number, route)
         }
     }
 
@@ -118,7 +120,7 @@ extension AdministrationRequest {
         switch self {
         case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule:
             true
-        case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules: false
+        case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema: false
         }
     }
 }

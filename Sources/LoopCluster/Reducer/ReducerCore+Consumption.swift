@@ -166,6 +166,7 @@ extension ReducerCore {
         defer { journaled.note?.leave() }
         if let older = admission.olderSchema(of: origin.session, journaled.loop) {
             guard let migrated = try? journaled.fold.migrate(payload, from: older) else {
+                sayWhatIsWrong(with: payload, from: older, origin)
                 return refuse(entry, origin, .undecodable, at: place)
             }
             payload = migrated[...]
@@ -176,7 +177,10 @@ extension ReducerCore {
             session: origin.session, number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             bytes: payload)
-        guard apply(record, at: place) else { return refuse(entry, origin, .undecodable, at: place) }
+        guard apply(record, at: place) else {
+            sayWhatIsWrong(with: record.bytes, from: nil, origin)
+            return refuse(entry, origin, .undecodable, at: place)
+        }
         guard let place else { return }
         if !journaled.effects.has(entry.effect, at: place) {
             // An effect whose own event ended it is done: its completion comes too late, if it comes.
@@ -190,11 +194,13 @@ extension ReducerCore {
     /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
     mutating func apply(_ record: EventRecord, at place: Int? = nil) -> Bool {
         let cursor = record.effect.map { EffectCursor($0, seenAt: place) }
+        let before = context.configuration.checksPurity ? journaled.fold : nil
         guard let changes = journaled.take(record, at: cursor) else { return false }
         turn.records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
         if !changes.isEmpty { journaled.keepSpace(of: changes) }
         updates.note(record)
+        if let before { checkPurity(of: record, before) }
         return true
     }
 

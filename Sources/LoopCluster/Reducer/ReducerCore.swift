@@ -33,6 +33,9 @@ public struct ReducerCore: Sendable {
     var publication: Publication
     var updates = Updates()
     var hashing = StateHashing()
+    var explanations = ExplanationLimit()
+    /// How often a definition was found not to be a function. In development alone.
+    var impuritiesCount = 0
     var poison: PoisonWatch
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {

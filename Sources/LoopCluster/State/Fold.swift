@@ -1,3 +1,4 @@
+package import CBOR
 package import LoopCollections
 package import LoopCore
 package import LoopWire
@@ -20,6 +21,13 @@ package protocol ErasedFold: Sendable {
 
     /// An event of an older schema in the present one.
     func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8]
+
+    /// What is wrong with bytes that should be an event, and what in them is not read.
+    /// - Parameter schema: that of the bytes, where it is an older one.
+    func explanation(of event: [UInt8], from schema: UInt64?) -> DecodingExplanation
+
+    /// What the definition's types look like.
+    func schema() throws -> LoopSchema
 
     /// Whether the bytes are an event of the present schema.
     func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool
@@ -45,8 +53,10 @@ package protocol ErasedFold: Sendable {
     var resting: any ErasedFold { get }
 
     /// Goes on from an encoded state.
-    /// - Parameter schema: that of the bytes, where it is an older one.
-    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws
+    /// - Parameters:
+    ///   - schema: that of the bytes, where it is an older one.
+    ///   - time: of the last event before that state.
+    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?, at time: WallTime) throws
 
     var outcome: Outcome? { get }
     var progress: Progress? { get }
@@ -120,6 +130,12 @@ where Definition.State == State, Definition.Event == Event {
         try coder.encode(try Self.decode(bytes, from: schema, definition, coder))
     }
 
+    func explanation(of event: [UInt8], from schema: UInt64?) -> DecodingExplanation {
+        DefinitionTypes(definition, coder: coder).explanation(of: event, from: schema)
+    }
+
+    func schema() throws -> LoopSchema { try DefinitionTypes(definition, coder: coder).schema() }
+
     func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool {
         (try? Self.decode(bytes, from: nil, definition, coder)) != nil
     }
@@ -157,12 +173,12 @@ where Definition.State == State, Definition.Event == Event {
         return copy
     }
 
-    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?) throws {
+    mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?, at time: WallTime) throws {
         guard let schema else {
             state = try coder.decode(State.self, from: bytes)
             return
         }
-        state = try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema))
+        state = try definition.migrateState(Encoded(bytes, coder: coder), from: Int(clamping: schema), at: time)
     }
 
     var outcome: Outcome? { definition.outcome(of: state) }

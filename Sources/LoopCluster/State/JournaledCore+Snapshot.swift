@@ -105,6 +105,7 @@ extension JournaledCore {
         let bytes: [UInt8]
         do {
             bytes = Array(try reader.bytes(Int(clamping: try reader.u64())))
+            time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
         } catch {
             throw .corrupt("\(error)")
         }
@@ -117,7 +118,7 @@ extension JournaledCore {
         }
         digestedBytes = bytes.count
         do {
-            try fold.restoreState(bytes, from: older(header.schema))
+            try fold.restoreState(bytes, from: older(header.schema), at: time)
         } catch {
             throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
         }
@@ -129,7 +130,6 @@ extension JournaledCore {
     private mutating func readParts(
         from reader: inout ByteReader, _ header: SnapshotHeader
     ) throws(WireError) -> [UInt32: QueryMemory] {
-        time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
         try readEpochs(from: &reader)
         let names = try readFeedbacks(from: &reader)
         table = FeedbackTable(names: names, declared: loop.feedbacks)

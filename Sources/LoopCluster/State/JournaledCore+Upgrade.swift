@@ -14,7 +14,7 @@ extension JournaledCore {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
-            try fold.restoreState(record.initialState, from: older(record.schema))
+            try fold.restoreState(record.initialState, from: older(record.schema), at: time)
         }
         let isOwn = record.fingerprint == loop.fingerprint.value
         // What another definition does at its record cannot be known.

@@ -28,10 +28,14 @@ enum SendCommand {
                 ended, the event stays there; the next call with the same file sends it, under the number it had, so \
                 that it is applied once however often it is sent.
 
+                The reducer is asked first whether it reads the whole event. One that is no event of the loop, or that has \
+                fields which the loop does not read, is not sent. Where no reducer can say, the event is sent as it is.
+
                 Exit codes: 0 applied, 1 refused, 2 the outcome is not known, 64 wrong usage.
                 """,
             groups: [
                 OptionGroup("Connection", AddressOptions.all + [timeout]),
+                OptionGroup("Check", [SendCheck.allowUnknownFields]),
                 OptionGroup("Outbox", [outbox, flush]),
             ], positionals: [event]),
         run: run)
@@ -47,6 +51,10 @@ enum SendCommand {
     {
         let event = try encoded(arguments)
         let (reducer, limit, outbox) = (try arguments.reducer, arguments[timeout], arguments[outbox])
+        if let event, let flaw = try await flaw(in: event, arguments) {
+            StandardError.line("loopctl: not sent: \(flaw)")
+            return 1
+        }
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))
@@ -83,6 +91,12 @@ enum SendCommand {
             if report.left.isEmpty { StandardOutput.line("nothing to recover") }
             return report.left.allSatisfy(\.isApplied) ? 0 : 1
         }
+    }
+
+    private static func flaw(in event: [UInt8], _ arguments: ParsedArguments) async throws -> String? {
+        try await SendCheck.flaw(
+            in: event, for: try arguments.reducer, within: arguments[timeout], isKept: arguments[outbox] != nil,
+            allowsUnknown: arguments[SendCheck.allowUnknownFields])
     }
 
     private static func encoded(_ arguments: ParsedArguments) throws(UsageError) -> [UInt8]? {

@@ -35,6 +35,10 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// implemented where `reduce` without a transition is; where both are, this one is called.
     func reduce(_ state: inout State, _ event: Event, _ transition: Transition)
 
+    /// One event of each case, for `loopctl schema` and for what is said of an event that cannot be decoded: the cases of an enum
+    /// are known from examples alone. None unless said otherwise.
+    static var examples: [Event] { get }
+
     /// What should be going on, as a function of the state. Names are unique within the loop.
     var feedbacks: [Feedback<State, Event>] { get }
 
@@ -55,6 +59,16 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// - Throws: anything, where it cannot be read; the reducer then does not start.
     func migrateState(_ old: Encoded, from schema: Int) throws -> State
 
+    /// The same, with the time of that state: for what the present state knows times of, such as a deadline. Calls the one
+    /// without a time unless said otherwise; where both are implemented, this one is called.
+    /// - Parameters:
+    ///   - old: the encoded state.
+    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
+    ///   - time: that of the last event before the snapshot, which is journaled: the same whenever the state is migrated. 1970
+    ///     where there was none.
+    /// - Throws: anything, where it cannot be read; the reducer then does not start.
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State
+
     /// An event of a worker or sender that still has an older definition, in the present schema. Decodes it as it is unless
     /// said otherwise.
     /// - Parameters:
@@ -74,6 +88,9 @@ extension LoopDefinition {
     /// `schema`: a definition that does not say otherwise migrates nothing.
     public static var oldestSchema: Int { schema }
 
+    /// None, for a definition that does not say otherwise.
+    public static var examples: [Event] { [] }
+
     /// Lets the compiler infer that the definition needs a transition.
     public func reduce(_ state: inout State, _ event: Event) -> NeedsTransition {
         preconditionFailure(
@@ -92,6 +109,12 @@ extension LoopDefinition {
     /// Decodes the old bytes as the present `State`. This is enough where the encoding has only gained optional fields.
     /// - Throws: the decoding error, where the bytes are not a present `State`.
     public func migrateState(_ old: Encoded, from schema: Int) throws -> State { try old.decode(State.self) }
+
+    /// Calls the one without a time.
+    /// - Throws: what that throws.
+    public func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
+        try migrateState(old, from: schema)
+    }
 
     /// Decodes the old bytes as the present `Event`. This is enough where the encoding has only gained optional fields.
     /// - Throws: the decoding error, where the bytes are not a present `Event`.

@@ -196,6 +196,8 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 
 /// Encodes and decodes a request whose type is erased.
 package struct RequestCoding: Sendable {
+    /// The type of the requests.
+    package let type: any (Codable & Sendable).Type
     /// Lends a request's bytes, where they were made if the coder can do that.
     package let withEncoding: @Sendable (any Sendable, any ValueCoder, (Span<UInt8>) -> Void) throws -> Void
     /// A request from its bytes, which are lent.
@@ -207,6 +209,7 @@ package struct RequestCoding: Sendable {
     }
 
     private init<Request: Codable & Sendable>(opening type: Request.Type) {
+        self.type = type
         withEncoding = { request, coder, body in
             if try Self.withEncoding(of: request, as: Request.self, coder, body) { return }
             try coder.withEncoding(of: Self.cast(request, to: Request.self), body)

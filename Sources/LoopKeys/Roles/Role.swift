@@ -36,9 +36,9 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
         case .readStatus: self != .reducer
         case .join: self == .worker || self == .observer || self == .sender
         case .followUpdates, .fetchStates, .followTransitions: self == .observer
-        case .sendEvents: self == .sender
+        case .sendEvents, .explainEvents: self == .sender
         case .runEffects: self == .worker
-        case .readHistory, .parked, .quarantine, .schedules, .trim, .drain, .shutDown: self == .admin
+        case .readHistory, .readSchema, .parked, .quarantine, .schedules, .trim, .drain, .shutDown: self == .admin
         }
     }
 }

@@ -12,6 +12,10 @@ public enum Verb: CaseIterable, Hashable, Sendable {
     case followTransitions
     /// To send events that belong to no effect.
     case sendEvents
+    /// To ask whether bytes are an event of the loop, and why not.
+    case explainEvents
+    /// To ask what events, requests and the state look like.
+    case readSchema
     /// To run effects, and send their events. The certificate says of which groups.
     case runEffects
     /// To read the journal: history, earlier states, verification.
@@ -38,6 +42,8 @@ public enum Verb: CaseIterable, Hashable, Sendable {
         case .fetchStates: "fetch states"
         case .followTransitions: "follow transitions"
         case .sendEvents: "send events"
+        case .explainEvents: "ask about events"
+        case .readSchema: "read the schema"
         case .runEffects: "run effects"
         case .readHistory: "read the history"
         case .parked: "see or retry parked effects"

@@ -13,6 +13,8 @@ struct JournalTools: Sendable {
     /// The state after a transition, or the newest; with its seq.
     let state: @Sendable (_ path: String, _ at: Seq?) throws -> (seq: Seq, bytes: [UInt8])
     let history: @Sendable (_ path: String, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
+    /// What the definition's types look like; needs no journal.
+    let schema: @Sendable () throws -> LoopSchema
     /// Forgets records below a seq; returns the first that is left.
     let trim: @Sendable (_ path: String, _ before: Seq) throws -> Seq
     /// Keeps events up to a seq and begins a new history.
@@ -39,6 +41,7 @@ struct JournalTools: Sendable {
         verify = { path in
             try read(path) { try Verification.report(on: $0, of: definition(), coder: CBORCoder()) }
         }
+        schema = { try DefinitionTypes(definition(), coder: CBORCoder()).schema() }
         rehearse = { path in
             try read(path) { try Rehearsal.report(on: $0, of: definition(), coder: CBORCoder()) }
         }

@@ -53,7 +53,17 @@ enum JournalCommands {
                 "trim", abstract: "Forget the beginning or the end of a journal that no reducer has open.",
                 groups: [OptionGroup("Range", [before, after])], positionals: [journal]),
             run: trim),
+        NodeSubcommand(
+            Command(
+                "schema", abstract: "Show what the loop's events, requests and state look like, with examples.",
+                groups: [OptionGroup("Output", [json])]),
+            run: schema),
     ]
+
+    @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
+        print(SchemaPrinter(isJSON: arguments[json]).text(for: try loop.tools.schema()))
+        return 0
+    }
 
     @Sendable private static func verify(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
         let report = try loop.tools.verify(arguments[journal])

@@ -43,6 +43,10 @@ public enum ReducerProgram {
     static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
     static let reinterpret = Option(
         flag: "reinterpret", help: "replay events that another version of the program wrote, whatever comes of it")
+    static let checkPurity = Option(
+        flag: "check-purity",
+        help: "for development: reduce each event twice and hash what comes of it, to find a reduce that is no function"
+    )
     static let snapshotEvery = Option(
         "snapshot-every", .int(in: 100...1_000_000_000), default: 100_000,
         help: "how many records may have to be replayed at a start; more where the state is large")
@@ -63,7 +67,7 @@ public enum ReducerProgram {
                 bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
                 connectionsPerSecond, json,
             ])
-        let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, snapshotEvery])
+        let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, checkPurity, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
@@ -89,6 +93,7 @@ public enum ReducerProgram {
             configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
             configuration.waitsForJournal = arguments[wait]
             configuration.reinterprets = arguments[reinterpret]
+            configuration.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             let file = arguments[json]
             configuration.onOutcome = { try report($0, to: file) }

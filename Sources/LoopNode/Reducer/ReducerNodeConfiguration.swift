@@ -21,6 +21,9 @@ public struct ReducerNodeConfiguration: Sendable {
     public var reinterprets: Bool
     /// The number of records after which a snapshot is made; less often where the state is large.
     public var snapshotInterval: UInt64
+    /// Whether each event is reduced twice, and everything hashed after it: for development, at several times the cost. The log
+    /// names an event that gave two states; `verify` finds what differs between processes at its very seq.
+    public var checksPurity = false
     /// How long a worker may be silent before its effects may be given to others.
     public var silenceLimit: Duration
     /// How many effects run at once in the reducer's own process, for feedbacks that are placed there.

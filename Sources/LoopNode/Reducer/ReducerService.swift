@@ -79,6 +79,7 @@ struct ReducerService<Definition: LoopDefinition> {
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
             publisher: addresses.publisher, collector: addresses.collector)
+        limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
         limits.timeZones = try SystemZones.read(

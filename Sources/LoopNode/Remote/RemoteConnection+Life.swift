@@ -63,7 +63,9 @@ extension RemoteConnection {
             } catch {
                 let failure = error as? NodeError ?? .system("\(error)")
                 fail(failure)
-                if logsFailure, !(error is NodeKilled) { log.note("the connection to \(reducer) has ended: \(failure)") }
+                if logsFailure, !(error is NodeKilled) {
+                    log.note("the connection to \(reducer) has ended: \(failure)")
+                }
                 resumed?.recovered.fail(failure)
                 // Closed already where a shell has run.
                 gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: false)

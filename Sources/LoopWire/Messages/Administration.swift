@@ -1,4 +1,4 @@
-import CBOR
+public import CBOR
 
 /// A request of an operator's tool to a running reducer; a CBOR document in the body of one message.
 public enum AdministrationRequest: Codable, Equatable, Sendable {
@@ -32,6 +32,10 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     case resumeSchedule(name: String, who: String)
     /// Runs a schedule now, besides its own runs. `who` is the operator, for the journal.
     case runSchedule(name: String, who: String)
+    /// Asks whether bytes are an event of the loop, why not, and what in them is not read.
+    case explain(event: [UInt8])
+    /// Asks what the loop's events, requests and state look like.
+    case schema
 }
 
 /// The reducer's answer to an operator's tool; a CBOR document, in as many messages as it needs.
@@ -53,6 +57,10 @@ public enum AdministrationAnswer: Codable, Equatable, Sendable {
     case verified(VerifyReport)
     /// Answers `schedules`: those of the definition, in its order.
     case schedules([ListedSchedule])
+    /// Answers `explain`.
+    case explained(DecodingExplanation)
+    /// Answers `schema`.
+    case schema(LoopSchema)
 }
 
 /// A schedule of the definition.

@@ -1,3 +1,5 @@
+public import CBOR
+
 /// A request of an operator's tool, together with the kind of answer that it has.
 ///
 ///     let effects: [ParkedEffect] = try call.ask(.parked, within: .seconds(2))
@@ -115,6 +117,18 @@ extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
     public static func state(at seq: UInt64?) -> Self {
         Self(.state(at: seq)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
     }
+}
+
+extension AdministrationQuestion<DecodingExplanation> {
+    /// Asks whether bytes are an event of the loop, why not, and what in them is not read.
+    public static func explain(event: [UInt8]) -> Self {
+        Self(.explain(event: event)) { if case .explained(let explanation) = $0 { explanation } else { nil } }
+    }
+}
+
+extension AdministrationQuestion<LoopSchema> {
+    /// Asks what the loop's events, requests and state look like.
+    public static var schema: Self { Self(.schema) { if case .schema(let schema) = $0 { schema } else { nil } } }
 }
 
 extension AdministrationQuestion<VerifyReport> {

@@ -17,6 +17,10 @@ import Testing
         return (code, reducer.asked.withLock { $0 })
     }
 
+    private static let schema = LoopSchema(
+        loop: "orders", schema: 1, event: .cases(name: "Event", cases: [], isComplete: false), eventExamples: [],
+        state: .object(name: "State", fields: [], isComplete: true), initialState: [0xA0], requests: [])
+
     @Test func `asks what it says`() async throws {
         let who = Operator.name
         #expect(who.contains("@"))
@@ -34,6 +38,7 @@ import Testing
             ),
             (["state", "--at", "8"], .state(seq: 8, bytes: [0xA0]), .state(at: 8)),
             (["state", "--json"], .state(seq: 8, bytes: [0xA0]), .state(at: nil)),
+            (["schema"], .schema(Self.schema), .schema),
             (["verify"], .verified(report), .verify),
             (["trim", "--before", "100"], .done("done"), .trim(before: 100)),
             (["schedules"], .schedules([]), .schedules),

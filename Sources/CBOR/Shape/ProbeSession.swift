@@ -1,0 +1,206 @@
+/// What a probe has learnt of types, and what it has noted of the document that is decoded now. One thread's own.
+final class ProbeSession {
+    /// Any text key.
+    struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Why a type that has no document to read cannot go on.
+    enum Stop: Error {
+        /// There is no value of this type to give.
+        case noValue(String)
+    }
+
+    // What is known of types.
+    private var shapes: [ObjectIdentifier: TypeShape] = [:]
+    /// A value of each type that was read.
+    private var samples: [ObjectIdentifier: Any] = [:]
+    private var inProgress: Set<ObjectIdentifier> = []
+
+    // Of the present document.
+    private var unknown: [String] = []
+    /// Maps in which no key is known to the type that asks for all of them, by their place.
+    private var caseless: [String: Caseless] = [:]
+    /// What the key that was asked for last was to be.
+    private var asked = (key: "", type: "")
+    /// The innermost type that could not be read.
+    private var failed: ObjectIdentifier?
+
+    /// A map of which a type, asking for all keys, got none or several.
+    struct Caseless {
+        var keys: [String]
+        /// Names that the type knows and that look like the key.
+        var similar: [String]
+    }
+
+    private static var unknownMax: Int { 100 }
+
+    /// Another document.
+    func begin() {
+        (unknown, caseless, asked, failed) = ([], [:], ("", ""), nil)
+    }
+
+    // MARK: Notes
+
+    static func text(_ path: [CBORPath.Step]) -> String { CBORPath.text(path) }
+
+    func note(unknown keys: [String], at path: [CBORPath.Step]) {
+        for key in keys where unknown.count < Self.unknownMax {
+            unknown.append(Self.text(path + [CBORPath.Step(stringValue: key)]))
+        }
+    }
+
+    func note(_ map: Caseless, at path: [CBORPath.Step]) { caseless[Self.text(path)] = map }
+
+    func note(asked key: String, _ type: Any.Type) { asked = (key, Self.name(type)) }
+
+    func unknownKeys() -> [String] { unknown }
+
+    /// A type's name as it is written in Swift.
+    static func name(_ type: Any.Type) -> String { "\(type)" }
+
+    // MARK: Reading
+
+    /// Reads a value, or makes one up where there is no document, and notes what its type asks for.
+    /// - Parameter base: of the document; nil: there is none.
+    func read<T: Decodable>(
+        _ type: T.Type, from base: (any Decoder)?, at path: [CBORPath.Step]
+    ) throws -> (value: T, shape: TypeShape) {
+        if let scalar = type as? any CBORScalar.Type {
+            guard let value = try base.map({ try T(from: $0) }) ?? (scalar.probeValue as? T) else {
+                throw Stop.noValue(Self.name(type))
+            }
+            return (value, .value(Self.name(type)))
+        }
+        if let collection = type as? any ProbedCollection.Type {
+            let (value, shape) = try collection.probe(self, base, path)
+            guard let value = value as? T else { throw Stop.noValue(Self.name(type)) }
+            return (value, shape)
+        }
+        return try readOther(type, from: base, at: path)
+    }
+
+    private func readOther<T: Decodable>(
+        _ type: T.Type, from base: (any Decoder)?, at path: [CBORPath.Step]
+    ) throws -> (value: T, shape: TypeShape) {
+        let id = ObjectIdentifier(type)
+        let isOutermost = inProgress.insert(id).inserted
+        defer { if isOutermost { inProgress.remove(id) } }
+        if base == nil {
+            if let sample = samples[id] as? T, let shape = shapes[id] { return (sample, shape) }
+            guard isOutermost else { throw Stop.noValue(Self.name(type)) }
+        }
+        let node = ProbeNode()
+        do {
+            let value = try T(from: ProbeDecoder(session: self, base: base, node: node, path: path))
+            let shape = note(node, of: type, isRead: true)
+            samples[id] = value
+            return (value, isOutermost ? shape : .same(name: Self.name(type)))
+        } catch {
+            if base == nil, let value = Self.firstCase(of: type) {
+                return (value, note(node, of: type, isRead: true))
+            }
+            if failed == nil { failed = id }
+            if base == nil { note(node, of: type, isRead: false) }
+            throw error
+        }
+    }
+
+    /// The shape of a type, from what was learnt or from a look at it without a document.
+    func shape<T: Decodable>(of type: T.Type) -> TypeShape {
+        let id = ObjectIdentifier(type)
+        if inProgress.contains(id) { return .same(name: Self.name(type)) }
+        if let known = shapes[id] { return known }
+        do {
+            return try read(type, from: nil, at: []).shape
+        } catch {
+            return shapes[id]
+                ?? .unknown(name: Self.name(type), why: "it could not be looked into without an example")
+        }
+    }
+
+    @discardableResult
+    private func note<T>(_ node: ProbeNode, of type: T.Type, isRead: Bool) -> TypeShape {
+        let id = ObjectIdentifier(type)
+        var shape = node.shape(named: Self.name(type), isRead: isRead)
+        if let values = Self.rawValues(of: type) { shape = .oneOf(name: Self.name(type), values: values) }
+        if let known = shapes[id] { shape = known.merged(with: shape) }
+        shapes[id] = shape
+        return shape
+    }
+
+    // MARK: Enums that say their cases
+
+    private static func firstCase<T>(of type: T.Type) -> T? {
+        func first<Cases: CaseIterable>(_ cases: Cases.Type) -> T? { cases.allCases.first as? T }
+        return (type as? any CaseIterable.Type).flatMap { first($0) }
+    }
+
+    /// The raw values of a type that says all of them.
+    private static func rawValues<T>(of type: T.Type) -> [String]? {
+        func values<Cases: CaseIterable>(_ cases: Cases.Type) -> [String]? {
+            let raw = cases.allCases.compactMap { ($0 as? any RawRepresentable)?.rawValueText }
+            return raw.isEmpty || raw.count > 100 ? nil : raw
+        }
+        return (type as? any CaseIterable.Type).flatMap { values($0) }
+    }
+
+    // MARK: Errors
+
+    /// What is wrong with the document, for people.
+    func text(of error: any Error) -> String {
+        let general = WireError(decoding: error)
+        let known = failed.flatMap { shapes[$0] }
+        switch general {
+        case .keyMissing(let path, let key):
+            let others = unknown.filter { $0.hasPrefix(path == "the top level" ? "" : path) }.prefix(5)
+            let what = asked.key == key && !asked.type.isEmpty ? " (\(asked.type))" : ""
+            return "at \(path): the key \"\(key)\"\(what) is missing"
+                + (others.isEmpty ? "" : "; these keys are not known: \(others.joined(separator: ", "))")
+        case .typeMismatch(let path, let expected, _):
+            guard let map = caseless[path] else { return general.description + Self.cases(known) }
+            return Self.text(map, path, expected) + Self.cases(known)
+        case .refused(let path, let why):
+            if case .oneOf(let name, let values)? = known {
+                return "at \(path): \(why); \(name) is one of \(values.joined(separator: ", "))"
+            }
+            return caseless[path].map { Self.text($0, path, "") + Self.cases(known) } ?? general.description
+        default: return general.description
+        }
+    }
+
+    private static func text(_ map: Caseless, _ path: String, _ type: String) -> String {
+        let of = type.isEmpty ? "" : " of \(type)"
+        switch map.keys.count {
+        case 0: return "at \(path): a case\(of) is an object of one entry, and this one is empty"
+        case 1:
+            let similar = map.similar.map { "\"\($0)\"" }.joined(separator: " or ")
+            return "at \(path): no such case\(of): \"\(CBORPath.shortened(map.keys[0]))\""
+                + (similar.isEmpty ? "" : "; there is \(similar)")
+        default:
+            let names = map.keys.prefix(5).map(CBORPath.shortened).joined(separator: ", ")
+            return "at \(path): a case\(of) is an object of one entry, and this one has \(map.keys.count): \(names)"
+        }
+    }
+
+    private static func cases(_ shape: TypeShape?) -> String {
+        guard case .cases(let name, let cases, let isComplete)? = shape, !cases.isEmpty else { return "" }
+        return "; \(isComplete ? "the cases" : "known cases") of \(name): \(cases.map(\.name).joined(separator: ", "))"
+    }
+}
+
+extension RawRepresentable {
+    fileprivate var rawValueText: String { rawValue is String ? "\"\(rawValue)\"" : "\(rawValue)" }
+}
+
+extension CBORScalar {
+    /// Some value, for a look without a document.
+    static var probeValue: Any {
+        func zero<Number: Numeric>(_ type: Number.Type) -> Any { Number.zero }
+        if let number = self as? any Numeric.Type { return zero(number) }
+        return self is Bool.Type ? false : ""
+    }
+}

@@ -1,0 +1,50 @@
+import CBOR
+import LoopCore
+import LoopWire
+
+/// A reducer in development: each event is reduced twice, and everything that the journal determines is hashed after it. What
+/// differs in this process is said at once. What differs in another one, such as the order of a `Set`, is found by the first
+/// `verify`, at its seq.
+extension ReducerCore {
+    /// How many differences are said; one is enough to know.
+    private static var impuritiesMax: Int { 5 }
+
+    /// - Parameters:
+    ///   - record: an event that was applied.
+    ///   - before: the state and the queries before it.
+    mutating func checkPurity(of record: EventRecord, _ before: any ErasedFold) {
+        if impuritiesCount < Self.impuritiesMax, let what = impurity(of: record, before) {
+            impuritiesCount += 1
+            turn.alarms.append(
+                "the definition is not a function of its arguments: event \(record.seq), applied twice to the same state,"
+                    + " gave \(what)")
+        }
+        let (hash, _) = journaled.digest()
+        turn.writeHash(.stateHash(journaled.seq, hash), to: &journaled)
+    }
+
+    private func impurity(of record: EventRecord, _ before: any ErasedFold) -> String? {
+        var again = before
+        var changes: [EffectChange] = []
+        let transition = Transition(seq: record.seq, time: record.time, seed: journaled.history.value)
+        do {
+            try again.apply(record.bytes, from: nil, FoldStep(transition: transition, note: nil), into: &changes)
+            let (one, two) = (try journaled.fold.encodedState(), try again.encodedState())
+            if one != two { return "two states: \(Self.difference(one, two))" }
+            return try journaled.fold.memories() == again.memories() ? nil : "one state, and different requests"
+        } catch {
+            return "an error: \(error)"
+        }
+    }
+
+    /// Where two documents differ first.
+    private static func difference(_ one: [UInt8], _ two: [UInt8]) -> String {
+        guard let one = try? CBOR.json(one), let two = try? CBOR.json(two) else { return "they cannot be shown" }
+        let place = zip(one, two).prefix { $0 == $1 }.count
+        func excerpt(_ text: String) -> String {
+            let start = max(0, place - 40)
+            return (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80)
+        }
+        return "\(excerpt(one)) and \(excerpt(two))"
+    }
+}

@@ -1,0 +1,50 @@
+package import CBOR
+package import LoopCore
+package import LoopWire
+
+/// What the types of a definition look like in documents.
+package struct DefinitionTypes<Definition: LoopDefinition> {
+    private let definition: Definition
+    private let coder: any ValueCoder
+    private let probe = TypeProbe()
+
+    /// Learns from the definition's examples, and from its initial state.
+    package init(_ definition: Definition, coder: any ValueCoder) {
+        self.definition = definition
+        self.coder = coder
+        // What cannot be encoded teaches nothing.
+        for example in Definition.examples {
+            if let bytes = try? coder.encode(example) { try? probe.learn(Definition.Event.self, from: bytes) }
+        }
+    }
+
+    /// What is wrong with bytes that should be an event, and what in them is not read.
+    /// - Parameter schema: that of the bytes, where it is an older one.
+    package func explanation(of event: [UInt8], from schema: UInt64?) -> DecodingExplanation {
+        guard let schema else { return probe.explain(Definition.Event.self, event) }
+        do {
+            _ = try definition.migrateEvent(Encoded(event, coder: coder), from: Int(clamping: schema))
+            return DecodingExplanation(error: nil, unknownKeys: [])
+        } catch {
+            return DecodingExplanation(error: "as an event of schema \(schema): \(error)", unknownKeys: [])
+        }
+    }
+
+    /// All of it.
+    package func schema() throws -> LoopSchema {
+        let initial = try coder.encode(definition.initial)
+        try? probe.learn(Definition.State.self, from: initial)
+        let state = probe.shape(of: Definition.State.self)
+        let requests = definition.allFeedbacks.filter { $0.makeQuery != nil }.map { feedback in
+            LoopSchema.Request(
+                feedback: feedback.name, placement: "\(feedback.placement)",
+                shape: feedback.requestCoding.map { shape(of: $0.type) })
+        }
+        return LoopSchema(
+            loop: Definition.name, schema: UInt64(Definition.schema), event: probe.shape(of: Definition.Event.self),
+            eventExamples: Definition.examples.compactMap { try? coder.encode($0) }, state: state,
+            initialState: initial, requests: requests)
+    }
+
+    private func shape(of type: any Decodable.Type) -> TypeShape { probe.shape(of: type) }
+}

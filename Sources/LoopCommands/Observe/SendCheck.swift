@@ -1,0 +1,43 @@
+import CBOR
+import LoopNode
+import LoopOptions
+import LoopWire
+
+/// The look at an event before it is sent: is it one of the loop, and does the loop read all of it?
+enum SendCheck {
+    static let allowUnknownFields = Option(
+        flag: "allow-unknown-fields", help: "send an event although it has fields that the loop does not read")
+
+    /// How long an event that an outbox keeps waits for it: it goes out unchecked where there is no reducer.
+    private static var outboxLimit: Duration { .seconds(1) }
+
+    /// Asks the reducer.
+    /// - Returns: why the event is not to be sent; nil: it may be, also where nobody could say.
+    static func flaw(
+        in event: [UInt8], for reducer: ReducerAddress, within limit: Duration, isKept: Bool, allowsUnknown: Bool
+    ) async throws -> String? {
+        let limit = isKept ? min(limit, outboxLimit) : limit
+        let explanation: DecodingExplanation? = try await NodeThread.run("loop-check") {
+            do {
+                var call = try AdministrationCall(reducer: reducer)
+                return try call.ask(.explain(event: event), within: limit)
+            } catch is AdministrationError {
+                // An earlier release, a key that may not ask, or nobody: what becomes of the event tells.
+                return nil
+            } catch is NodeError {
+                return nil
+            }
+        }
+        return explanation.flatMap { text(of: $0, allowsUnknown: allowsUnknown) }
+    }
+
+    /// What is wrong with an event, in one line.
+    static func text(of explanation: DecodingExplanation, allowsUnknown: Bool) -> String? {
+        let unknown = explanation.unknownKeys
+        if let error = explanation.error { return "this is no event of the loop: \(error); see: loopctl schema" }
+        guard !unknown.isEmpty, !allowsUnknown else { return nil }
+        let names = unknown.prefix(5).joined(separator: ", ") + (unknown.count > 5 ? ", …" : "")
+        return "the loop does not read \(unknown.count == 1 ? "the field" : "the fields") \(names);"
+            + " see loopctl schema, or pass --allow-unknown-fields"
+    }
+}

@@ -1,0 +1,50 @@
+import LoopCore
+import LoopLock
+import LoopNodeTesting
+import Testing
+
+/// A loop whose state depends on how often events were reduced in this process.
+private struct Forgetful: LoopDefinition {
+    struct State: Codable, Sendable {
+        var marks: [Int] = []
+    }
+
+    enum Event: Codable, Sendable {
+        case mark
+        case nothing
+    }
+
+    static let name = "forgetful"
+    let initial = State()
+    let count = Locked(0)
+
+    func reduce(_ state: inout State, _ event: Event) {
+        guard case .mark = event else { return }
+        state.marks.append(
+            count.withLock { count in
+                count += 1
+                return count
+            })
+    }
+
+    var feedbacks: [Feedback<State, Event>] { [] }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `A definition that is not a function` {
+    @Test func `is named in the log at its event, and found by verify at its seq`() async throws {
+        let lines = Locked<[String]>([])
+        let log: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }
+        try await LocalCluster.run(Forgetful(), workers: 0, checksPurity: true, log: log) { cluster in
+            try await cluster.sendAndConfirm(.nothing)
+            try await cluster.sendAndConfirm(.mark)
+            let difference = try await cluster.ask(.verify).difference
+            #expect(difference?.hasPrefix("the state hash at seq 2 is ") == true)
+            #expect(difference?.hasSuffix("they were last equal at seq 1") == true)
+        }
+        #expect(
+            lines.withLock { $0 }.filter { $0.contains("not a function") } == [
+                "reducer forgetful: the definition is not a function of its arguments: event 2, applied twice to the same"
+                    + #" state, gave two states: {"marks":[1]} and {"marks":[2]}"#
+            ])
+    }
+}
