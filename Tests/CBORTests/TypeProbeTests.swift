@@ -110,7 +110,7 @@ private struct Span: Codable {
     @Test(arguments: [
         (
             #"{"place":{}}"#,
-            #"at the top level: no such case of Event: "place"; known cases of Event: painted, cleared, placed"#
+            #"at the top level: no such case of Event: "place"; there is "placed"; known cases of Event: painted, cleared, placed"#
         ),
         (
             #"{"Cleared":{}}"#,
