@@ -39,16 +39,16 @@ struct Lamps: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         let onMine = onMine
-        return [
-            Feedback(
-                name: "lamps", placement: .workers, policy: policy,
-                query: {
-                    KeyedQuery<State, Event, String, Int> { state in
-                        if state.burning["mine"] != nil { onMine() }
-                        return state.burning
-                    }
-                }, effect: { (_: Int, _) in .none })
-        ]
+        let lamps = Feedback<State, Event>(
+            name: "lamps", placement: .workers, policy: policy,
+            query: {
+                KeyedQuery<State, Event, String, Int> { state in
+                    if state.burning["mine"] != nil { onMine() }
+                    return state.burning
+                }
+            }, effect: { (_: Int, _) in .none })
+        // Where there is a priority, a lamp's is its strength.
+        return [policy.priorityStep.map { lamps.priority({ (strength: Int) in strength }, step: $0) } ?? lamps]
     }
 
     func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "done", exitCode: 1) : nil }

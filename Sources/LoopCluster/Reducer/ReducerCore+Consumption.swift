@@ -237,6 +237,9 @@ extension ReducerCore {
         case .started: dispatch.schedule(effect, at: place, journaled, context)
         case .updated:
             guard journaled.effects.has(effect, at: place) else { return }
+            if journaled.feedback(of: effect)?.hasPriority ?? false {
+                dispatch.prioritize(effect, at: place, journaled)
+            }
             guard let owner = dispatch.owner(at: place) else {
                 // It waits already, unless what it asked for could not be sent before.
                 if !phase.isUnclaimed(effect) { dispatch.schedule(effect, at: place, journaled, context) }

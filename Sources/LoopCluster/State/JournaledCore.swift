@@ -81,6 +81,12 @@ package struct JournaledCore: Sendable {
     /// The feedback that an effect belongs to; nil where the definition has it no longer.
     package func feedback(of effect: EffectID) -> FeedbackFacts? { table[effect.feedback] }
 
+    /// The priority of the effect at a place, by its request.
+    func priority(of effect: EffectID, at place: Int) -> Int32 {
+        guard let feedback = table[effect.feedback], feedback.hasPriority else { return 0 }
+        return feedback.priority(of: effects[at: place].request)
+    }
+
     /// The name of the feedback that an effect belongs to, also of one that the definition has no longer.
     package func feedbackName(of effect: EffectID) -> String {
         effect.feedback < table.names.count ? table.names[Int(effect.feedback)] : "\(effect.feedback)"

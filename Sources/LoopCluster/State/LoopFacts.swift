@@ -40,6 +40,8 @@ package final class FeedbackFacts: Sendable {
     let hasQuery: Bool
     /// The group that an effect counts against, by its request.
     let group: (@Sendable (any Sendable) -> String)?
+    /// The priority of a request; nil: all effects have the same.
+    private let priority: (@Sendable (any Sendable) -> Int32)?
     let requestCoding: RequestCoding?
     /// What its timers send, and when; nil: it has none.
     let timer: TimerFacts?
@@ -54,10 +56,20 @@ package final class FeedbackFacts: Sendable {
         policy = feedback.policy
         hasQuery = feedback.makeQuery != nil
         group = feedback.group
+        priority = feedback.priority
         requestCoding = feedback.requestCoding
         timer = feedback.timer.map { TimerFacts($0, coder) }
         schedule = feedback.schedule.map { ScheduleFacts($0, coder) }
     }
+
+    /// The priority of an effect, by the bytes of its request; 0 where they cannot be read.
+    func priority(of request: RequestBytes) -> Int32 {
+        guard let priority, let known = try? requestCoding?.decode(request, coder) else { return 0 }
+        return priority(known)
+    }
+
+    /// Whether its effects have a priority.
+    var hasPriority: Bool { priority != nil }
 
     /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
     func encode(_ request: any Sendable) -> RequestBytes? {

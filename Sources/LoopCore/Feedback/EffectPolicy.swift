@@ -12,11 +12,16 @@ public struct EffectPolicy: Hashable, Sendable {
     public var rate: RateLimit?
     /// How often effects of one group may start; nil: no limit.
     public var ratePerGroup: RateLimit?
+    /// Whether the groups of the feedback get equal shares: of those with waiting effects, the one that runs the fewest starts the
+    /// next. False by default: the effect that has waited for the longest starts.
+    public var isFair: Bool
+    /// How much waiting one step of an effect's priority counts for; nil: there is no priority.
+    public var priorityStep: Duration?
 
     /// Creates a policy from its parts. Without arguments it neither retries nor limits anything.
     public init(
         retry: Retry = .never, timeout: Duration? = nil, concurrency: Int? = nil, concurrencyPerGroup: Int? = nil,
-        rate: RateLimit? = nil, ratePerGroup: RateLimit? = nil
+        rate: RateLimit? = nil, ratePerGroup: RateLimit? = nil, isFair: Bool = false, priorityStep: Duration? = nil
     ) {
         self.retry = retry
         self.timeout = timeout
@@ -24,6 +29,8 @@ public struct EffectPolicy: Hashable, Sendable {
         self.concurrencyPerGroup = concurrencyPerGroup
         self.rate = rate
         self.ratePerGroup = ratePerGroup
+        self.isFair = isFair
+        self.priorityStep = priorityStep
     }
 }
 

@@ -71,6 +71,37 @@ extension Feedback {
         return copy
     }
 
+    /// The same feedback, whose groups get equal shares of what runs: of those with waiting effects, the group that runs the
+    /// fewest starts the next; of several, the one that has not started any for the longest. So a customer with ten thousand
+    /// requests does not keep another's one waiting. The closure or key path names the type of the requests: `\Order.customer`.
+    ///
+    /// A feedback has one grouping: the limits of groups (`limited(to:perGroup:groupedBy:)`) hold for these groups too.
+    /// - Parameter group: whose share a request counts against.
+    public func fair<Request: Sendable>(by group: @escaping @Sendable (Request) -> String) -> Feedback {
+        grouped(by: group).changing { $0.policy.isFair = true }
+    }
+
+    /// The same feedback, whose waiting effects start in the order of their priority and of their waiting. An effect of a
+    /// priority that is greater by one starts as if it had waited for `step` longer: so the less urgent wait longer, and none
+    /// waits for ever. The closure or key path names the type of the requests: `\Order.urgency`.
+    ///
+    /// Where the groups have shares (`fair(by:)`), the priority orders the effects of each group. When a request changes,
+    /// its priority is derived again. After a restart of the reducer, waiting counts from the restart.
+    /// - Parameters:
+    ///   - priority: of a request; the greater, the sooner. Kept within `Int32`.
+    ///   - step: how much waiting one step of priority counts for; above zero.
+    public func priority<Request: Sendable>(
+        _ priority: @escaping @Sendable (Request) -> Int, step: Duration = .seconds(60)
+    ) -> Feedback {
+        demand(Request.self, of: "priority")
+        precondition(custom == nil, "feedback \(name) follows a stream, so that its effects have no priority")
+        precondition(step > .zero, "step is \(step); a priority counts for some waiting")
+        var copy = self
+        copy.priority = { request in Int32(clamping: (request as? Request).map(priority) ?? 0) }
+        copy.policy.priorityStep = step
+        return copy
+    }
+
     /// The same feedback, which says by an event that an effect has failed for good. The closure names the type of the
     /// requests: `{ (page: Page, error) in .failed(page) }`; nil parks the effect, or, in `compacting`, forgets it.
     public func failing<Request: Sendable>(

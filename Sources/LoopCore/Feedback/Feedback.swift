@@ -20,6 +20,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package let requestCoding: RequestCoding?
     /// The concurrency and rate group of a request, where limits per group are wanted.
     package var group: (@Sendable (any Sendable) -> String)?
+    /// The priority of a request, where effects have one.
+    package var priority: (@Sendable (any Sendable) -> Int32)?
     /// The event for an effect that has failed for good; nil: the effect is parked.
     package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends.
@@ -50,6 +52,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         }
         requestCoding = RequestCoding(Request.self)
         group = nil
+        priority = nil
         failureEvent = nil
         custom = nil
         schedule = nil
@@ -90,6 +93,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.effect = effect
         requestCoding = base.requestCoding
         group = base.group
+        priority = base.priority
         self.failureEvent = failureEvent
         self.custom = custom
         self.timer = timer
@@ -110,6 +114,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         effect = { _, _ in .none }
         requestCoding = nil
         group = nil
+        priority = nil
         failureEvent = nil
         self.custom = custom
         schedule = nil
@@ -142,6 +147,7 @@ extension Feedback {
         effect = { _, _ in .none }
         requestCoding = nil
         group = nil
+        priority = nil
         failureEvent = nil
         custom = nil
         schedule = nil

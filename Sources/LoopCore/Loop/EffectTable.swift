@@ -15,6 +15,7 @@ package struct EffectTable: Sendable {
     private struct Record {
         var request: any Sendable
         var group: String?
+        var priority: Int32
         var phase = EffectPhase.waiting
         /// Counts the attempts; what an older one sends is refused.
         var attempt = 0
@@ -80,23 +81,27 @@ package struct EffectTable: Sendable {
     // MARK: Wishes of the queries
 
     /// A new effect. One without limits is started at once, so that effects start in the order of their feedbacks.
-    mutating func begin(_ id: EffectID, request: any Sendable, group: String?, at now: MonotonicTime) -> Launch? {
-        records[id] = Record(request: request, group: group)
+    mutating func begin(
+        _ id: EffectID, request: any Sendable, group: String?, priority: Int32, at now: MonotonicTime
+    ) -> Launch? {
+        records[id] = Record(request: request, group: group, priority: priority)
         if let time = time(of: id, request) {
             timers.set(id, to: time)
             return nil
         }
         guard isUnlimited(id) else {
-            scheduler.add(id, group: group)
+            scheduler.add(id, group: group, priority: priority)
             return nil
         }
-        scheduler.adopt(id, group: group)
+        scheduler.adopt(id, group: group, priority: priority)
         return launch(id, at: now)
     }
 
     /// A newer request of an effect. True: an attempt runs and should hear of it.
-    mutating func update(_ id: EffectID, request: any Sendable) -> Bool {
+    mutating func update(_ id: EffectID, request: any Sendable, priority: Int32) -> Bool {
         records[id]?.request = request
+        records[id]?.priority = priority
+        scheduler.prioritize(id, priority)
         if let time = time(of: id, request), records[id]?.phase == .waiting { timers.set(id, to: time) }
         return records[id]?.phase == .running
     }
@@ -230,7 +235,7 @@ package struct EffectTable: Sendable {
         record.phase = .waiting
         record.failures = 0
         records[id] = record
-        scheduler.add(id, group: record.group)
+        scheduler.add(id, group: record.group, priority: record.priority)
         return true
     }
 

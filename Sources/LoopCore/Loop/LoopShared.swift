@@ -165,12 +165,12 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if isStopped || wishes.isEmpty && !table.hasTimers { return work }
         for wish in wishes {
             switch wish {
-            case .start(let id, let request, let group):
-                if let launch = table.begin(id, request: request, group: group, at: now) {
+            case .start(let id, let request, let group, let priority):
+                if let launch = table.begin(id, request: request, group: group, priority: priority, at: now) {
                     work.launches.append(prepare(launch))
                 }
-            case .update(let id, let request):
-                if table.update(id, request: request), let handle = handles[id] {
+            case .update(let id, let request, let priority):
+                if table.update(id, request: request, priority: priority), let handle = handles[id] {
                     work.updated.append((handle.updates, request))
                 }
             case .cancel(let id):

@@ -6,14 +6,15 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline var evaluator: Evaluator<State, Event>
     @usableFromInline let reduce: LoopReduce<State, Event>
     private let groups: [(@Sendable (any Sendable) -> String)?]
+    private let priorities: [(@Sendable (any Sendable) -> Int32)?]
     private let seed: UInt64
     /// The time of the last transition, below which the next one's does not go.
     private var time = WallTime(milliseconds: 0)
 
-    /// A wish of a query, with the group of a start, which is the user's code and thus found out here.
+    /// A wish of a query, with the group and the priority of a request, which are the user's code and thus found out here.
     package enum Wish: Sendable {
-        case start(EffectID, request: any Sendable, group: String?)
-        case update(EffectID, request: any Sendable)
+        case start(EffectID, request: any Sendable, group: String?, priority: Int32)
+        case update(EffectID, request: any Sendable, priority: Int32)
         case cancel(EffectID)
     }
 
@@ -23,6 +24,7 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
         state = initial
         self.reduce = reduce
         groups = feedbacks.isEmpty ? [] : feedbacks.map { $0.group }
+        priorities = feedbacks.isEmpty ? [] : feedbacks.map { $0.priority }
         evaluator = Evaluator(feedbacks: feedbacks)
         self.seed = seed
     }
@@ -72,8 +74,12 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     package func wishes(_ changes: [EffectChange]) -> [Wish] {
         changes.map { change in
             switch change {
-            case .start(let id, let request): .start(id, request: request, group: groups[Int(id.feedback)]?(request))
-            case .update(let id, let request): .update(id, request: request)
+            case .start(let id, let request):
+                .start(
+                    id, request: request, group: groups[Int(id.feedback)]?(request),
+                    priority: priorities[Int(id.feedback)]?(request) ?? 0)
+            case .update(let id, let request):
+                .update(id, request: request, priority: priorities[Int(id.feedback)]?(request) ?? 0)
             case .cancel(let id): .cancel(id)
             }
         }

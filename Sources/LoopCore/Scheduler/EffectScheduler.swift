@@ -26,10 +26,20 @@ public struct EffectScheduler: Sendable {
     /// The effect waits to be started. Ignored when it waits or runs already.
     /// - Parameters:
     ///   - id: the effect that waits.
-    ///   - group: the group whose limits it shares; nil: no group limits it.
+    ///   - group: the group whose limits and share it counts for; nil: no group limits it.
+    ///   - priority: the greater, the sooner; of no effect where the policy has no `priorityStep`.
     ///   - notBefore: the earliest start; nil: at once.
-    public mutating func add(_ id: EffectID, group: String?, notBefore: MonotonicTime? = nil) {
-        scheduler.add(at: place(of: id), of: id.feedback, group: group, notBefore: notBefore)
+    public mutating func add(
+        _ id: EffectID, group: String?, priority: Int32 = 0, notBefore: MonotonicTime? = nil
+    ) {
+        scheduler.add(
+            at: place(of: id), of: id.feedback, group: group, priority: priority, notBefore: notBefore)
+    }
+
+    /// The effect has this priority from here on. While it waits, the time that it has waited still counts. Unknown ones are
+    /// ignored.
+    public mutating func prioritize(_ id: EffectID, _ priority: Int32) {
+        if let place = known.index(forKey: id) { scheduler.prioritize(at: place, priority) }
     }
 
     /// Whether `next` would find an effect, were there places for all.
@@ -58,8 +68,8 @@ public struct EffectScheduler: Sendable {
     }
 
     /// Adopts an effect that already runs: it counts against the limits from here on, also above them.
-    public mutating func adopt(_ id: EffectID, group: String?) {
-        scheduler.adopt(at: place(of: id), of: id.feedback, group: group)
+    public mutating func adopt(_ id: EffectID, group: String?, priority: Int32 = 0) {
+        scheduler.adopt(at: place(of: id), of: id.feedback, group: group, priority: priority)
     }
 
     /// The earliest time, not before `now`, at which `next` may find something that waits for time alone (a delay, a

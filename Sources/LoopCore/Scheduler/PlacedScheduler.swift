@@ -4,7 +4,9 @@ import LoopCollections
 ///
 /// A pure value: time comes in as an argument, and whether there is a place to run comes in as `canPlace`. Within a
 /// feedback effects start in the order in which they were added, a retried one goes to the back, and a group at its
-/// limit holds up nobody else. Between feedbacks the turn rotates. Rate limits are token buckets, all empty when the
+/// limit does not delay other groups. A priority counts like so much waiting (`priorityStep`). Where shares are fair, the group
+/// that runs the fewest effects starts the next, and of several the one that has not started any for the longest.
+/// Between feedbacks the turn rotates. Rate limits are token buckets, all empty when the
 /// scheduler begins, which is at its first `next`: a restart gives no burst.
 ///
 /// Effects are known by their places in a table that their owner has, one effect at a place: so that who has found an effect
@@ -41,14 +43,25 @@ package struct PlacedScheduler: Sendable {
     /// The effect waits to be started. Ignored when it waits or runs already.
     /// - Parameters:
     ///   - feedback: the number of its feedback.
-    ///   - group: the group whose limits it shares; nil: no group limits it.
+    ///   - group: the group whose limits and share it counts for; nil: no group limits it.
+    ///   - priority: the greater, the sooner; of no effect where the policy has no `priorityStep`.
     ///   - notBefore: the earliest start; nil: at once.
-    package mutating func add(at place: Int, of feedback: UInt32, group: String?, notBefore: MonotonicTime? = nil) {
+    package mutating func add(
+        at place: Int, of feedback: UInt32, group: String?, priority: Int32 = 0, notBefore: MonotonicTime? = nil
+    ) {
         let place = Int32(place)
         guard entries[place] == nil else { return }
         let lane = lane(of: feedback)
-        lanes[lane].add(
-            at: place, group: group, notBefore: notBefore, ticket: nextTicket(), lane: Int32(lane), &entries)
+        let new = SchedulerLane.Arrival(place: place, lane: Int32(lane), ticket: nextTicket(), priority: priority)
+        lanes[lane].add(new, group: group, notBefore: notBefore, &entries)
+    }
+
+    /// The effect at a place has this priority from here on. While it waits, the time that it has waited still counts. Unknown
+    /// effects are ignored.
+    package mutating func prioritize(at place: Int, _ priority: Int32) {
+        let place = Int32(place)
+        guard let entry = entries[place], entry.priority != priority else { return }
+        lanes[Int(entry.lane)].prioritize(at: place, priority, ticket: nextTicket(), &entries)
     }
 
     /// Whether `next` would find an effect, were there places for all.
@@ -88,14 +101,18 @@ package struct PlacedScheduler: Sendable {
     /// An effect's attempt has ended and it waits again, behind those that wait already. Unknown ones are ignored.
     package mutating func requeue(at place: Int, notBefore: MonotonicTime?) {
         let place = Int32(place)
-        guard let lane = entries[place]?.lane else { return }
-        lanes[Int(lane)].requeue(at: place, notBefore: notBefore, ticket: nextTicket(), lane: lane, &entries)
+        guard let entry = entries[place] else { return }
+        let again = SchedulerLane.Arrival(
+            place: place, lane: entry.lane, ticket: nextTicket(), priority: entry.priority)
+        lanes[Int(entry.lane)].requeue(again, notBefore: notBefore, &entries)
     }
 
     /// Adopts an effect that already runs: it counts against the limits from here on, also above them.
-    package mutating func adopt(at place: Int, of feedback: UInt32, group: String?) {
+    package mutating func adopt(at place: Int, of feedback: UInt32, group: String?, priority: Int32 = 0) {
         let lane = lane(of: feedback)
-        lanes[lane].adopt(at: Int32(place), group: group, ticket: nextTicket(), lane: Int32(lane), &entries)
+        let new = SchedulerLane.Arrival(
+            place: Int32(place), lane: Int32(lane), ticket: nextTicket(), priority: priority)
+        lanes[lane].adopt(new, group: group, &entries)
     }
 
     /// The earliest time, not before `now`, at which `next` may find something that waits for time alone (a delay, a

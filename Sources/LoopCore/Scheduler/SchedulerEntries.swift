@@ -18,6 +18,10 @@ struct SchedulerEntries: Sendable {
         var lane: Int32
         /// The position of its group in the lane.
         var group: Int32
+        /// The greater, the sooner; 0 where there is no priority.
+        var priority: Int32
+        /// What the priority makes of the time at which it began to wait; 0 where there is no priority.
+        var rank: Int64
         var phase: Phase
     }
 
@@ -34,8 +38,15 @@ struct SchedulerEntries: Sendable {
     func fetch(_ place: Int) { ProcessorCache.fetch(entries, at: place) }
 
     mutating func put(_ entry: Entry, at place: Int32) {
-        while entries.count <= Int(place) { entries.append(Entry(ticket: 0, lane: 0, group: 0, phase: .running)) }
+        while entries.count <= Int(place) { entries.append(.none) }
         entries[Int(place)] = entry
+    }
+
+    /// The effect at a place waits by another ticket, from another rank.
+    mutating func change(_ place: Int32, toTicket ticket: UInt64, rank: Int64, priority: Int32) {
+        entries[Int(place)].ticket = ticket
+        entries[Int(place)].rank = rank
+        entries[Int(place)].priority = priority
     }
 
     mutating func change(_ place: Int32, to phase: Phase) { entries[Int(place)].phase = phase }
@@ -56,4 +67,9 @@ struct SchedulerEntries: Sendable {
         guard let entry = self[ticket.place], entry.phase == .delayed, entry.ticket == ticket.number else { return nil }
         return entry
     }
+}
+
+extension SchedulerEntries.Entry {
+    /// What is at a place where no effect is.
+    static let none = SchedulerEntries.Entry(ticket: 0, lane: 0, group: 0, priority: 0, rank: 0, phase: .running)
 }

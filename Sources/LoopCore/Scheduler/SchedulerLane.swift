@@ -7,77 +7,30 @@ import LoopCollections
 ///                └──────────────────── requeue ────────────┘
 ///
 /// The offered groups stand in a heap by their oldest effect, so that a group at its limit costs nothing and blocks
-/// nobody. Heaps are cleaned lazily: an item counts only while the entry or the group still names it. Where groups have no
-/// limits all effects are of the one group without a name, and there is nothing to offer.
+/// nobody; where shares are fair, the groups that run less come first. Heaps are cleaned lazily: an item counts only while the
+/// entry or the group still names it. Where groups have neither limits nor shares all effects are of the one group without a
+/// name, and there is nothing to offer.
 struct SchedulerLane: Sendable {
     typealias Entry = SchedulerEntries.Entry
 
-    /// Where a group stands.
-    private enum Standing: Equatable {
-        /// Nothing is queued.
-        case idle
-        /// As many run as may.
-        case full
-        /// Its bucket has no token before this time; in the heap `short`.
-        case short(until: MonotonicTime)
-        /// May start; in the heap `offers` with the ticket of its oldest effect.
-        case offered(ticket: UInt64)
+    /// An effect that comes to wait or to run.
+    struct Arrival {
+        let place: Int32
+        /// The position of the lane.
+        let lane: Int32
+        let ticket: UInt64
+        let priority: Int32
     }
 
     private typealias Ticket = TicketQueue.Ticket
-
-    private struct Group {
-        /// Nil: no limit but the feedback's holds for it.
-        var name: String?
-        /// How many effects are of it, waiting or running.
-        var count = 0
-        var queue = TicketQueue()
-        var queuedCount = 0
-        var runningCount = 0
-        var bucket: TokenBucket?
-        var standing = Standing.idle
-
-        mutating func enqueue(_ ticket: Ticket) {
-            queue.push(ticket)
-            queuedCount += 1
-        }
-
-        /// Lets the oldest one run.
-        mutating func start(
-            at now: MonotonicTime, begin: MonotonicTime, _ entries: borrowing SchedulerEntries
-        ) -> Ticket? {
-            while let ticket = queue.pop() {
-                guard entries.isQueued(ticket) else { continue }
-                queuedCount -= 1
-                runningCount += 1
-                bucket?.take(at: now, begin: begin)
-                return ticket
-            }
-            return nil
-        }
-
-        /// One of them is no more.
-        mutating func end(_ phase: SchedulerEntries.Phase) {
-            count -= 1
-            switch phase {
-            case .delayed: break
-            case .queued: queuedCount -= 1
-            case .running: runningCount -= 1
-            }
-        }
-    }
-
-    private struct Offer: Comparable {
-        var ticket: UInt64
-        var group: Int
-        static func < (a: Offer, b: Offer) -> Bool { a.ticket < b.ticket }
-    }
+    private typealias Group = LaneGroup
+    private typealias Offer = LaneGroup.Offer
 
     private struct Delay: Comparable {
         var until: MonotonicTime
         var ticket: Ticket
         static func < (a: Delay, b: Delay) -> Bool {
-            a.until != b.until ? a.until < b.until : a.ticket < b.ticket
+            a.until != b.until ? a.until < b.until : a.ticket.number < b.ticket.number
         }
     }
 
@@ -97,6 +50,8 @@ struct SchedulerLane: Sendable {
     private var bucket: TokenBucket?
     private var delayedCount = 0
     private(set) var runningCount = 0
+    /// How many effects were started so far.
+    private var starts: UInt64 = 0
     /// When the scheduler began; nil before its first `next`.
     private var begin: MonotonicTime?
     /// The latest time heard of.
@@ -104,7 +59,7 @@ struct SchedulerLane: Sendable {
 
     init(policy: EffectPolicy) {
         self.policy = policy
-        isGrouped = policy.concurrencyPerGroup != nil || policy.ratePerGroup != nil
+        isGrouped = policy.concurrencyPerGroup != nil || policy.ratePerGroup != nil || policy.isFair
         concurrency = policy.concurrency ?? .max
         bucket = policy.rate.map(TokenBucket.init)
     }
@@ -121,22 +76,21 @@ struct SchedulerLane: Sendable {
 
     /// The effect waits at a place where nothing is.
     mutating func add(
-        at place: Int32, group: String?, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32,
-        _ entries: inout SchedulerEntries
+        _ new: Arrival, group: String?, notBefore: MonotonicTime?, _ entries: inout SchedulerEntries
     ) {
-        add(at: place, to: position(of: group), notBefore: notBefore, ticket: ticket, lane: lane, &entries)
+        add(new, to: position(of: group), notBefore: notBefore, &entries)
     }
 
     private mutating func add(
-        at place: Int32, to group: Int, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32,
-        _ entries: inout SchedulerEntries
+        _ new: Arrival, to group: Int, notBefore: MonotonicTime?, _ entries: inout SchedulerEntries
     ) {
         let isDelayed = notBefore.map { $0 > clock } ?? false
-        entries.put(
-            Entry(ticket: ticket, lane: lane, group: Int32(group), phase: isDelayed ? .delayed : .queued), at: place)
+        let rank = rank(ofPriority: new.priority)
+        entries.put(entry(new, group, rank, isDelayed ? .delayed : .queued), at: new.place)
+        beginWaiting(group)
         count += 1
         groups[group].count += 1
-        let ticket = Ticket(number: ticket, place: place)
+        let ticket = Ticket(rank: rank, number: new.ticket, place: new.place)
         if isDelayed, let notBefore {
             delayedCount += 1
             delays.push(Delay(until: notBefore, ticket: ticket))
@@ -145,26 +99,65 @@ struct SchedulerLane: Sendable {
         }
     }
 
-    mutating func requeue(
-        at place: Int32, notBefore: MonotonicTime?, ticket: UInt64, lane: Int32, _ entries: inout SchedulerEntries
-    ) {
-        guard let group = entries[place].map({ Int($0.group) }) else { return }
+    /// A group that had no effects stands behind all that wait.
+    private mutating func beginWaiting(_ group: Int) {
+        if groups[group].count == 0 { groups[group].served = starts }
+    }
+
+    private func entry(_ new: Arrival, _ group: Int, _ rank: Int64, _ phase: SchedulerEntries.Phase) -> Entry {
+        Entry(
+            ticket: new.ticket, lane: new.lane, group: Int32(group), priority: new.priority, rank: rank, phase: phase)
+    }
+
+    mutating func requeue(_ again: Arrival, notBefore: MonotonicTime?, _ entries: inout SchedulerEntries) {
+        guard let group = entries[again.place].map({ Int($0.group) }) else { return }
         // A known effect keeps its group while it changes its place.
         groups[group].count += 1
-        remove(at: place, &entries)
-        add(at: place, to: group, notBefore: notBefore, ticket: ticket, lane: lane, &entries)
+        remove(at: again.place, &entries)
+        add(again, to: group, notBefore: notBefore, &entries)
         groups[group].count -= 1
     }
 
-    mutating func adopt(
-        at place: Int32, group: String?, ticket: UInt64, lane: Int32, _ entries: inout SchedulerEntries
-    ) {
+    /// The effect at a place has another priority.
+    mutating func prioritize(at place: Int32, _ priority: Int32, ticket: UInt64, _ entries: inout SchedulerEntries) {
+        guard let step = policy.priorityStep, let entry = entries[place] else { return }
+        let change = Self.waiting(step, Int64(entry.priority) - Int64(priority))
+        let rank = Self.sum(entry.rank, change)
+        guard entry.phase == .queued else {
+            return entries.change(place, toTicket: entry.ticket, rank: rank, priority: priority)
+        }
+        // The old ticket is dead in its line from here on.
+        entries.change(place, toTicket: ticket, rank: rank, priority: priority)
+        groups[Int(entry.group)].queuedCount -= 1
+        enqueue(Ticket(rank: rank, number: ticket, place: place), group: Int(entry.group), entries)
+        compactQueue(Int(entry.group), entries)
+    }
+
+    /// The time of coming, set back by what the priority counts for, in nanoseconds.
+    private func rank(ofPriority priority: Int32) -> Int64 {
+        guard let step = policy.priorityStep else { return 0 }
+        return Self.sum(Int64(clamping: clock.nanoseconds), Self.waiting(step, -Int64(priority)))
+    }
+
+    private static func waiting(_ step: Duration, _ count: Int64) -> Int64 {
+        let (product, overflow) = step.wholeNanoseconds.multipliedReportingOverflow(by: count)
+        return overflow ? (count < 0 ? .min : .max) : product
+    }
+
+    private static func sum(_ a: Int64, _ b: Int64) -> Int64 {
+        let (sum, overflow) = a.addingReportingOverflow(b)
+        return overflow ? (b < 0 ? .min : .max) : sum
+    }
+
+    mutating func adopt(_ new: Arrival, group: String?, _ entries: inout SchedulerEntries) {
+        let place = new.place
         let known = entries[place]
         if let known, known.phase == .running { return }
         let group = known.map { Int($0.group) } ?? position(of: group)
+        beginWaiting(group)
         groups[group].count += 1
         remove(at: place, &entries)
-        entries.put(Entry(ticket: ticket, lane: lane, group: Int32(group), phase: .running), at: place)
+        entries.put(entry(new, group, 0, .running), at: place)
         count += 1
         runningCount += 1
         groups[group].runningCount += 1
@@ -195,6 +188,8 @@ struct SchedulerLane: Sendable {
         guard let found = groups[group].start(at: now, begin: begin, entries) else { return nil }
         entries.change(found.place, to: .running)
         runningCount += 1
+        starts += 1
+        groups[group].served = starts
         bucket?.take(at: now, begin: begin)
         review(group, entries)
         return found.place
@@ -236,7 +231,8 @@ struct SchedulerLane: Sendable {
             guard let entry = entries.delayed(delay.ticket) else { continue }
             delayedCount -= 1
             entries.change(delay.ticket.place, to: .queued)
-            enqueue(delay.ticket, group: Int(entry.group), entries)
+            let ticket = Ticket(rank: entry.rank, number: entry.ticket, place: delay.ticket.place)
+            enqueue(ticket, group: Int(entry.group), entries)
         }
         // What is dead must not stand on top: the deadline would be that of nobody.
         cleanDelays(entries)
@@ -279,7 +275,7 @@ struct SchedulerLane: Sendable {
         if standing != groups[group].standing {
             groups[group].standing = standing
             switch standing {
-            case .offered(let ticket): offers.push(Offer(ticket: ticket, group: group))
+            case .offered(let turn): offers.push(Offer(turn: turn, group: group))
             case .short(let until): short.push(until, group: group)
             case .idle, .full: break
             }
@@ -288,7 +284,7 @@ struct SchedulerLane: Sendable {
         cleanGroups()
     }
 
-    private func standing(of group: Group) -> Standing {
+    private func standing(of group: Group) -> Group.Standing {
         guard group.queuedCount > 0, let oldest = group.queue.top else { return .idle }
         if group.name != nil, let limit = policy.concurrencyPerGroup, group.runningCount >= limit { return .full }
         if let bucket = group.bucket {
@@ -297,7 +293,8 @@ struct SchedulerLane: Sendable {
             let ready = bucket.readyAt(begin: begin)
             if ready > clock { return .short(until: ready) }
         }
-        return .offered(ticket: oldest.number)
+        guard policy.isFair else { return .offered(Group.Turn(running: 0, served: 0, ticket: oldest)) }
+        return .offered(Group.Turn(running: group.runningCount, served: group.served, ticket: oldest))
     }
 
     // MARK: Groups
@@ -332,7 +329,7 @@ struct SchedulerLane: Sendable {
     }
 
     private static func isLive(_ offer: Offer, _ groups: [Group]) -> Bool {
-        groups[offer.group].standing == .offered(ticket: offer.ticket)
+        groups[offer.group].standing == .offered(offer.turn)
     }
 
     private func isLive(short item: GroupTimes.Item) -> Bool {

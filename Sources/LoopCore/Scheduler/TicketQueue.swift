@@ -1,13 +1,16 @@
 import LoopCollections
 
 /// Waiting effects by their tickets, the smallest first. Most come in ascending order and stand in a line, where to come and
-/// to go costs next to nothing; whoever comes later than its ticket says stands in a heap.
+/// to go costs next to nothing; one that comes later than its ticket says stands in a heap.
 struct TicketQueue: Sendable {
     struct Ticket: Comparable, Sendable {
+        /// What priority makes of the time of its coming; 0 where there is no priority.
+        var rank: Int64 = 0
+        /// Given once, in the order of coming.
         var number: UInt64
         /// Where the effect stands among all.
         var place: Int32
-        static func < (a: Ticket, b: Ticket) -> Bool { a.number < b.number }
+        static func < (a: Ticket, b: Ticket) -> Bool { a.rank != b.rank ? a.rank < b.rank : a.number < b.number }
     }
 
     private var line: [Ticket] = []

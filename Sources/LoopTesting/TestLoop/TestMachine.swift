@@ -194,10 +194,10 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         var begun: [EffectID] = []
         for wish in wishes {
             switch wish {
-            case .start(let id, let request, _):
+            case .start(let id, let request, _, _):
                 effects[id] = EffectFacts(feedback: feedbacks[Int(id.feedback)].name, request: request)
                 begun.append(id)
-            case .update(let id, let request):
+            case .update(let id, let request, _):
                 effects[id]?.request = request
                 note(.updated(id, request: request), isRequired: phase(of: id) != .completed)
             case .cancel(let id):

@@ -43,6 +43,23 @@ import Testing
         #expect(bench.push(bench.batch(SessionID(1), from: 1, [done])).grants.count == 1)
     }
 
+    @Test func `in the order of their priority, also one that has changed while they waited`() throws {
+        var bench = try ReducerBench(policy: EffectPolicy(priorityStep: .seconds(60)))
+        let worker = bench.join(alice, capacity: 1)
+        let sender = bench.join(client, capacity: 0)
+        var grants = try bench.send(sender, from: 1, .light("a", 1), .light("b", 3), .light("c", 2)).grants
+        #expect(grants.map(\.effect.seq) == [Seq(2)])
+        #expect(try bench.send(sender, from: 4, .light("a", 9)).grants == [])
+        var order: [Seq] = []
+        for number in UInt64(1)...3 {
+            guard let grant = grants.first else { break }
+            order.append(grant.effect.seq)
+            let done = Entry(kind: .completed, effect: grant.effect, attempt: grant.attempt)
+            grants = bench.push(bench.batch(worker, from: number, [done])).grants
+        }
+        #expect(order == [Seq(2), Seq(1), Seq(3)])
+    }
+
     @Test func `and counts each that was done once, also those that their own event ended`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)

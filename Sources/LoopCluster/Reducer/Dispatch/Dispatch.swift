@@ -44,7 +44,13 @@ struct Dispatch: Sendable {
         let retryAt = journaled.effects[at: place].retryAt
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
+            priority: journaled.priority(of: effect, at: place),
             notBefore: retryAt.flatMap { Self.notBefore($0, journaled, context) })
+    }
+
+    /// The request of the effect at a place has changed, and its priority may have with it.
+    mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledCore) {
+        scheduler.prioritize(at: place, journaled.priority(of: effect, at: place))
     }
 
     private static func notBefore(
@@ -113,7 +119,9 @@ struct Dispatch: Sendable {
         }
         owners.give(
             place, to: Ownership(session: session, attempt: claim.attempt), &members[at: holder].holding)
-        scheduler.adopt(at: place, of: claim.effect.feedback, group: journaled.effects[at: place].group)
+        scheduler.adopt(
+            at: place, of: claim.effect.feedback, group: journaled.effects[at: place].group,
+            priority: journaled.priority(of: claim.effect, at: place))
         watchTimeout(of: claim.effect, at: place, claim.attempt, journaled.table, context)
         return true
     }
