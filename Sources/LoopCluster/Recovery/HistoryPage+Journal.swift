@@ -71,7 +71,7 @@ extension HistoryRecord {
             name(record.session, record.number, record.effect, record.attempt)
             event = Array(record.bytes)
             if let run = record.run {
-                note = "schedule \(run.schedule)" + (run.isByHand ? ", by hand" : ", due \(run.due.text)")
+                note = "schedule \(run.schedule)" + (run.isByHand ? ", by hand" : ", due \(run.due.civilText)")
             }
         case .refused(let record):
             name(record.session, record.number, record.effect, record.attempt)
@@ -117,7 +117,7 @@ extension HistoryRecord {
             note = "history \(history)"
         case .scheduled(let record):
             time = record.time.milliseconds
-            note = "schedule \(record.schedule), next \(record.next.text)"
+            note = "schedule \(record.schedule), next \(record.next.civilText)"
         }
     }
 

@@ -37,7 +37,7 @@ struct StatusTable {
         if let timers = report.timers, let next = report.nextTimer {
             lines.append(
                 "\(timers) \(timers == 1 ? "timer is" : "timers are") set, due next at"
-                    + " \(WallTime(milliseconds: next).text)")
+                    + " \(WallTime(milliseconds: next).civilText)")
         }
         if let code = report.exitCode { lines.append("ended with exit code \(code)") }
         return lines.joined(separator: "\n")

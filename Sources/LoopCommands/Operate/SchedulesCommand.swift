@@ -59,7 +59,7 @@ struct SchedulesPrinter {
         return StatusTable.table(["NAME", "SCHEDULE", "LAST", "NEXT"], rows, left: [0, 1, 2, 3])
     }
 
-    private static func text(_ milliseconds: Int64) -> String { WallTime(milliseconds: milliseconds).text }
+    private static func text(_ milliseconds: Int64) -> String { WallTime(milliseconds: milliseconds).civilText }
 
     private func json(_ schedule: ListedSchedule) -> String {
         JSONText.object([

@@ -66,7 +66,7 @@ extension Int64 {
 
 extension WallTime {
     /// The time for people, in UTC: `2026-11-25 02:24:07 UTC`; or the milliseconds, where no calendar has it.
-    package var text: String {
+    package var civilText: String {
         guard (-60_000_000_000_000...250_000_000_000_000).contains(milliseconds) else { return "\(milliseconds) ms" }
         let seconds = milliseconds.flooredQuotient(by: 1000)
         let rest = Int(seconds - seconds.flooredQuotient(by: 60) * 60)

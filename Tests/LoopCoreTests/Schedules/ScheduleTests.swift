@@ -13,7 +13,7 @@ import Testing
         var (time, runs) = (at(time), [] as [String])
         for _ in 0..<count {
             time = planned.next(after: time)
-            runs.append(String(time.text.dropLast(7)))
+            runs.append(String(time.civilText.dropLast(7)))
         }
         return runs
     }
