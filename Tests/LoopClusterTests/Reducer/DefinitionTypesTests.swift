@@ -57,7 +57,8 @@ private struct Orders: LoopDefinition {
         let wrong = try CBOR.fromJSON(text: #"{"charge":{"id":"a"}}"#)
         #expect(
             types.explanation(of: wrong, from: nil).error
-                == #"at the top level: no such case of Event: "charge"; known cases of Event: placed, charged"#)
+                == #"at the top level: no such case of Event: "charge"; there is "charged"; known cases of Event: placed, charged"#
+        )
         let more = try CBOR.fromJSON(text: #"{"charged":{"id":"a","by":"me"}}"#)
         #expect(
             types.explanation(of: more, from: nil) == DecodingExplanation(error: nil, unknownKeys: ["charged.by"]))
