@@ -78,9 +78,18 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Runs until the loop ends, the node is stopped, or the reducer refuses it.
+    /// Runs until the loop ends, the reducer refuses the node, `stop` is called, or the task is cancelled, which is the same as
+    /// `stop`: effects are handed back first.
     /// - Throws: `NodeError.refused` with both sides named.
     public func run() async throws -> NodeEnd {
+        try await withTaskCancellationHandler {
+            try await runToItsEnd()
+        } onCancel: {
+            stop()
+        }
+    }
+
+    private func runToItsEnd() async throws -> NodeEnd {
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic

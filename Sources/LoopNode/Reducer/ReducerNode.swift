@@ -34,9 +34,17 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Runs until the loop ends or `stop` is called.
+    /// Runs until the loop ends, `stop` is called, or the task is cancelled, which is the same as `stop`.
     /// - Returns: the loop's outcome, or nil when it was stopped.
     public func run() async throws -> Outcome? {
+        try await withTaskCancellationHandler {
+            try await runToItsEnd()
+        } onCancel: {
+            stop()
+        }
+    }
+
+    private func runToItsEnd() async throws -> Outcome? {
         let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
         return try await NodeThread.run("loop-reducer") {
             do {
