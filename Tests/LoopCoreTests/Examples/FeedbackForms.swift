@@ -1,0 +1,69 @@
+import LoopCore
+
+// The examples of the tables in docs/feedbacks.md: each stands there as it stands here.
+
+private func price(_ basket: [String]) async throws -> Int { basket.count }
+private func fetch(_ name: String) async throws -> Int { name.count }
+private func find(_ text: String) async throws -> [String] { [text] }
+private func deliver(_ mail: String) async throws {}
+private func record(_ state: Stand, _ event: StandEvent? = nil) async {}
+private func follow(_ user: String, _ send: Send<StandEvent>) async throws {}
+private func subscribe(_ send: Send<StandEvent>) async throws {}
+private func watch(_ room: Int, _ updates: RequestUpdates<Int>, _ send: Send<StandEvent>) async throws {}
+private func pay(_ order: Order, _ key: String) async throws -> StandEvent { .paid(order.id, receipt: key) }
+
+struct Order: Codable, Equatable, Sendable {
+    var id: Int
+    var cents: Int
+}
+
+struct Stand: Codable, Equatable, Sendable {
+    var basket: [String]?
+    var user: String?
+    var stock = 0
+    var missing: Set<String> = []
+    var rooms: [String: Int] = [:]
+    var unpaid: TrackedDictionary<Int, Order> = [:]
+    var isLow: Bool { stock < 10 }
+}
+
+enum StandEvent: Codable, Equatable, Sendable {
+    case tick
+    case typed(String)
+    case mailed(String)
+    case priced(Int)
+    case refilled(Int)
+    case fetched(String, bytes: Int)
+    case found([String])
+    case paid(Int, receipt: String)
+
+    var text: String? { if case .typed(let text) = self { text } else { nil } }
+    var mail: String? { if case .mailed(let mail) = self { mail } else { nil } }
+}
+
+/// One feedback of each form.
+func feedbackForms(_ buttons: Input<StandEvent>, _ ticks: AsyncStream<Void>) -> [Feedback<Stand, StandEvent>] {
+    [
+        .react("price", request: \.basket) { basket in .task { .priced(try await price(basket)) } },
+        .firstValueAfterNil("follow", state: \.user) { user in .run { send in try await follow(user, send) } },
+        .whenBecomesTrue("refill", state: \.isLow) { state in .task { .refilled(100 - state.stock) } },
+        .lensing("reprice", state: \.basket) { basket in .task { .priced(try await price(basket)) } },
+        .whileTrue("low", state: \.isLow) { state in .run { _ in await record(state) } },
+        .everyState("record") { state in .run { _ in await record(state) } },
+        .react("fetch", requests: \.missing) { name in .task { .fetched(name, bytes: try await fetch(name)) } },
+        .each("watch", requests: \.rooms) { room, newer, _ in .run { send in try await watch(room, newer, send) } },
+        .each("charge", requests: \.unpaid) { order, me in .task { try await pay(order, me.idempotencyKey) } },
+        .extracting("find", payload: \.text) { text in .task { .found(try await find(text)) } },
+        .extractingAndKeeping("deliver", payload: \.mail) { mail in .run { _ in try await deliver(mail) } },
+        .skippingRepeated("look up", events: \.text) { text in .task { .found(try await find(text)) } },
+        .skippingRepeatedAndKeeping("post", events: \.mail) { mail in .run { _ in try await deliver(mail) } },
+        .middleware("audit") { state, event in .run { _ in await record(state, event) } },
+        .source("prices", on: .workers) { send in try await subscribe(send) },
+        .source("ticks", ticks, as: { _ in .tick }),
+        .input("buttons", buttons),
+        .custom("trace") { transitions, _ in for await (state, event) in transitions { await record(state, event) } },
+        .compacting("hint", events: { $0.compactMap(\.text) }, effect: { text in .event(.found([text])) }),
+        .events("echo") { states in states.map { StandEvent.priced($0.stock) } },
+        .bind("show") { states in Bindings(subscriptions: [{ for await state in states { await record(state) } }]) },
+    ]
+}
