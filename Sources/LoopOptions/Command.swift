@@ -20,6 +20,8 @@ public struct Command: Sendable {
     public let positionals: [PositionalDeclaration]
     /// Its subcommands. A command that has some takes no positional arguments itself.
     public let subcommands: [Command]
+    /// What its subcommands are for people, such as "loop"; nil: commands. Errors about them then name all of them.
+    public let subcommandNoun: String?
     /// The subcommand that is meant where none is named.
     public let defaultSubcommand: String?
     /// Unknown options and all positional arguments are no errors but end in ``ParsedArguments/rest``, in their order.
@@ -32,8 +34,8 @@ public struct Command: Sendable {
     ///   and no option is declared twice along one path of commands.
     public init(
         _ name: String, abstract: String, discussion: String? = nil, groups: [OptionGroup] = [],
-        positionals: [any DeclaredPositional] = [], subcommands: [Command] = [], defaultSubcommand: String? = nil,
-        passesThrough: Bool = false, version: String? = nil
+        positionals: [any DeclaredPositional] = [], subcommands: [Command] = [], subcommandNoun: String? = nil,
+        defaultSubcommand: String? = nil, passesThrough: Bool = false, version: String? = nil
     ) {
         self.name = name
         self.abstract = abstract
@@ -41,6 +43,7 @@ public struct Command: Sendable {
         self.groups = groups
         self.positionals = positionals.map(\.declaration)
         self.subcommands = subcommands
+        self.subcommandNoun = subcommandNoun
         self.defaultSubcommand = defaultSubcommand
         self.passesThrough = passesThrough
         self.version = version

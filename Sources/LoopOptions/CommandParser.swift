@@ -128,13 +128,16 @@ struct CommandParser {
         while let next = command.subcommand(command.defaultSubcommand) { path.append(next) }
         guard !command.subcommands.isEmpty else { return }
         let names = command.subcommands.map(\.name)
+        let noun = command.subcommandNoun
         guard let word else {
-            throw UsageError(
-                message: "\(title) needs to be told what to do: \(names.joined(separator: ", "))", hint: seeHelp)
+            let need = noun.map { "the name of a \($0)" } ?? "to be told what to do"
+            throw UsageError(message: "\(title) needs \(need): \(names.joined(separator: ", "))", hint: seeHelp)
         }
         let near = Spelling.nearest(to: word, in: names).map { "did you mean \($0)?" }
+        let all = near == nil || noun != nil ? "there are \(names.joined(separator: ", "))" : nil
         throw UsageError(
-            message: "unknown command '\(word)'", hint: near ?? "there are \(names.joined(separator: ", "))")
+            message: "unknown \(noun ?? "command") '\(word)'",
+            hint: [near, all].compactMap { $0 }.joined(separator: " "))
     }
 
     private var title: String { path.map(\.name).joined(separator: " ") }

@@ -27,7 +27,7 @@ struct HelpText {
         var sections: [(title: String, rows: [(title: String, help: String)])] = []
         sections.append(
             (
-                "Commands",
+                command.subcommandNoun.map { $0.prefix(1).uppercased() + $0.dropFirst() + "s" } ?? "Commands",
                 command.subcommands.map {
                     ($0.name, $0.abstract + ($0.name == command.defaultSubcommand ? " [default]" : ""))
                 }
@@ -52,7 +52,9 @@ struct HelpText {
             blocks.append("\(section.title):\n" + rows.joined(separator: "\n"))
         }
         if !command.subcommands.isEmpty {
-            blocks.append("More about a command: \(path.map(\.name).joined(separator: " ")) COMMAND --help")
+            let noun = command.subcommandNoun ?? "command"
+            let name = path.map(\.name).joined(separator: " ")
+            blocks.append("More about a \(noun): \(name) \(noun.uppercased()) --help")
         }
         return blocks.joined(separator: "\n\n")
     }
@@ -65,7 +67,7 @@ struct HelpText {
         var words = path.map(\.name)
         for command in meant.dropFirst() { words.append("[\(command.name)]") }
         let last = meant[meant.count - 1]
-        if !last.subcommands.isEmpty { words.append("COMMAND") }
+        if !last.subcommands.isEmpty { words.append((last.subcommandNoun ?? "command").uppercased()) }
         words.append("[options]")
         words += last.positionals.map(\.title)
         if last.passesThrough, last.positionals.isEmpty { words.append("[arguments]") }

@@ -24,20 +24,28 @@ public struct NodeProgram: Sendable {
         self.run = run
         self.others = others
         self.leavesNameOut = leavesNameOut
-        let commands = loops.map { loop in
-            Command(
-                loop.name, abstract: loop.abstract,
-                subcommands: [
-                    Command(
-                        "run", abstract: abstract, discussion: discussion,
-                        groups: (takesArguments ? loop.groups : []) + groups,
-                        positionals: takesArguments ? loop.positionals : [])
-                ] + others.map(\.command), defaultSubcommand: "run")
+        let variables = "Every option can come from the environment too: LOOP_ and its name in capitals."
+        let subcommands = { (loop: RunnableLoop) in
+            let run = Command(
+                "run", abstract: abstract, discussion: discussion,
+                groups: (takesArguments ? loop.groups : []) + groups,
+                positionals: takesArguments ? loop.positionals : [])
+            return [run] + others.map(\.command)
         }
-        command = Command(
-            name, abstract: abstract,
-            discussion: "Every option can come from the environment too: LOOP_ and its name in capitals.",
-            subcommands: commands, version: LoopVersion.current)
+        if leavesNameOut {
+            let loop = loops[0]
+            let sentence = loop.abstract.isEmpty ? abstract : loop.abstract
+            command = Command(
+                name, abstract: "\(sentence) The loop is \(loop.name).", discussion: "\(discussion)\n\n\(variables)",
+                subcommands: subcommands(loop), defaultSubcommand: "run", version: LoopVersion.current)
+        } else {
+            command = Command(
+                name, abstract: abstract, discussion: variables,
+                subcommands: loops.map { loop in
+                    Command(
+                        loop.name, abstract: loop.abstract, subcommands: subcommands(loop), defaultSubcommand: "run")
+                }, subcommandNoun: "loop", version: LoopVersion.current)
+        }
     }
 
     /// Runs the command line, and returns the code to exit with.
@@ -45,15 +53,14 @@ public struct NodeProgram: Sendable {
         do {
             DescriptorLimit.raise()
             var words = arguments
-            if leavesNameOut, words.first != loops[0].name, words.first != "--version" {
-                words.insert(loops[0].name, at: 0)
-            }
+            // As loopctl up starts it.
+            if leavesNameOut, words.first == loops[0].name { words.removeFirst() }
             switch try command.parse(words, environment: environment) {
             case .text(let text):
                 print(text)
                 return 0
             case .arguments(let parsed):
-                guard let loop = loops.first(where: { $0.name == parsed.path.first }) else {
+                guard let loop = leavesNameOut ? loops[0] : loops.first(where: { $0.name == parsed.path.first }) else {
                     throw UsageError(message: "no loop is named", hint: "see --help")
                 }
                 if let other = others.first(where: { $0.command.name == parsed.path.last }) {

@@ -97,9 +97,20 @@ public enum ReducerProgram {
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             let file = arguments[json]
             configuration.onOutcome = { try report($0, to: file) }
-            // Stopped before there was a verdict: that is what was asked for.
-            return try await loop.runReducer(arguments, configuration, signals)?.exitCode ?? 0
+            let outcome = try await loop.runReducer(arguments, configuration, signals)
+            // Stopped before there was a verdict: that is what was asked for. To a log, the next start says where the loop is.
+            if outcome == nil, Terminals.settings(of: 2) != nil {
+                StandardError.line(farewell(of: loop.name, journal: arguments[journal]))
+            }
+            return outcome?.exitCode ?? 0
         }
+    }
+
+    /// For a user who has stopped a reducer by Ctrl-C.
+    static func farewell(of loop: String, journal: String?) -> String {
+        if journal == "memory" { return "reducer \(loop): stopped; nothing was kept" }
+        return "reducer \(loop): stopped; the loop is kept in \(journal ?? "\(loop).journal"), "
+            + "and the same command continues it"
     }
 
     private static func report(_ outcome: Outcome, to file: String?) throws {
