@@ -35,6 +35,14 @@ func tests(
         name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: unchecked)
 }
 
+/// The files of the package that `loopctl new` makes, in Examples/NewLoop.
+let newPackage = [
+    "Dockerfile", "Package.swift", "README.md", "Sources/NewLoop/NewLoop.swift", "Sources/NewLoop/Order.swift",
+    "Sources/NewLoop/Services.swift", "Sources/newloop-client/NewLoopClient.swift",
+    "Sources/newloop-reducer/NewLoopReducer.swift", "Sources/newloop-worker/NewLoopWorker.swift",
+    "Tests/NewLoopTests/NewLoopTests.swift", "docker-compose.yml",
+]
+
 let package = Package(
     name: "Loop",
     platforms: [.macOS(.v26)],
@@ -133,12 +141,16 @@ let package = Package(
                 "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch",
                 "LoopOptions",
             ], in: "Examples"),
+        // The files of the package that loopctl new makes.
+        .target(
+            name: "LoopTemplate", path: "Examples/NewLoop", sources: ["Template"],
+            resources: newPackage.map { .embedInCode($0) }, swiftSettings: strictlySafe),
         // What loopctl does.
         library(
             "LoopCommands",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire", "LoopCluster",
-                "LoopNode", "LoopOptions", "LoopWeb", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopTemplate", "LoopWire",
+                "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ",
             ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
@@ -147,6 +159,18 @@ let package = Package(
                 "CBOR", "Linux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopOptions",
                 "LoopWeb", "LoopExamples",
             ], in: "Examples"),
+
+        // The same files as programs of this project, so that they are built and tested with it.
+        library("NewLoop", ["LoopCollections", "LoopCore"], in: "Examples/NewLoop/Sources"),
+        .executableTarget(
+            name: "newloop-reducer", dependencies: ["NewLoop", "LoopNode"],
+            path: "Examples/NewLoop/Sources/newloop-reducer", swiftSettings: strictlySafe),
+        .executableTarget(
+            name: "newloop-worker", dependencies: ["NewLoop", "LoopNode"],
+            path: "Examples/NewLoop/Sources/newloop-worker", swiftSettings: strictlySafe),
+        .executableTarget(
+            name: "newloop-client", dependencies: ["NewLoop", "LoopCore", "LoopNode"],
+            path: "Examples/NewLoop/Sources/newloop-client", swiftSettings: strictlySafe),
 
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
@@ -218,7 +242,7 @@ let package = Package(
             "LoopCommandsTests",
             [
                 "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire", "LoopCluster", "LoopNode",
-                "LoopOptions", "LoopCommands", "ZMQ", "TestFolders",
+                "LoopOptions", "LoopCommands", "LoopTemplate", "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopGalleryTests",
@@ -226,6 +250,9 @@ let package = Package(
                 "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
                 "LoopTesting", "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
+        .testTarget(
+            name: "NewLoopTests", dependencies: ["NewLoop", "LoopCore", "LoopTesting"],
+            path: "Examples/NewLoop/Tests/NewLoopTests", swiftSettings: unchecked),
         tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode", "TestFolders"]),
         tests(
             "EndToEndTests",

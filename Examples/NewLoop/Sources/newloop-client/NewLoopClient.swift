@@ -1,0 +1,42 @@
+import Foundation
+import LoopCore
+import LoopNode
+import NewLoop
+
+/// Places an order and waits for its end, or cancels one.
+@main struct NewLoopClient {
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            print("newloop-client: \(error)")
+            exit(2)
+        }
+    }
+
+    private static func run(_ words: [String]) async throws {
+        switch words.first {
+        case "place" where words.count == 4:
+            guard let cents = Int(words[3]) else { return print("\(words[3]) is no number of cents") }
+            try await send(.place(Order(number: words[1], customer: words[2], cents: cents)), about: words[1])
+        case "cancel" where words.count == 2:
+            try await send(.cancel(number: words[1]), about: words[1])
+        default:
+            print("Usage: newloop-client place NUMBER CUSTOMER CENTS\n       newloop-client cancel NUMBER")
+        }
+    }
+
+    /// Sends an event, and follows the loop until the order has ended.
+    private static func send(_ event: NewLoop.Event, about number: String) async throws {
+        // The reducer is that of LOOP_REDUCER, or the one on this machine. With keys: LOOP_KEY and LOOP_REDUCER_KEY.
+        try await withRemoteLoop(NewLoop.self) { loop in
+            let seq = try await loop.sendAndConfirm(event)
+            print("accepted as event \(seq)")
+            for await (known, state) in loop.states where known >= seq {
+                if let ending = state.closed[number] { return print("\(number): \(ending)") }
+                let isOpen = state.unpaid[number] ?? state.paid[number] ?? state.refunds[number]
+                if isOpen == nil { return print("\(number): there is no such order") }
+            }
+        }
+    }
+}
