@@ -1,7 +1,7 @@
 # What can be done here: `make help`. Recipes are the scripts of the same name.
 
 # Variables of the command line, by the target that takes them; any other is an error.
-TAKES_run := SITE WORKERS REPORT ARGS
+TAKES_run := SITE WORKERS REPORT STRICT ARGS
 TAKES_example := NAME MODE ARGS
 TAKES_test :=
 TAKES_test-tsan :=
@@ -27,7 +27,7 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY MESSAGES ACCEPT
+export SITE WORKERS REPORT STRICT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY MESSAGES ACCEPT
 
 .PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz hostile bench bench-peers budgets compare docs build clean
 

@@ -30,6 +30,7 @@ import Testing
                   trim        Forget the journal's records before a seq.
                   serve       Serve a folder as a web site.
                   keygen      Make a key pair, for a peer or a reducer.
+                  new         Make a package with a loop of your own.
 
                 General:
                   -h, --help  show this text
@@ -56,8 +57,9 @@ import Testing
                 For linkcheck, a SITE that is a folder (or an HTML or Markdown file in one) is served on loopback
                 for as long as the check runs, at the same port each time.
 
-                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links); 0 also
-                when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), with
+                --exit-zero always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130
+                ended by a second signal.
 
                 Arguments:
                   LOOP                        the loop's name, such as linkcheck
@@ -68,6 +70,8 @@ import Testing
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
                   --quiet                     show no progress, and what the processes say only when they fail
                                               [env: LOOP_QUIET]
+                  --exit-zero                 end with 0 when the loop's verdict is bad, too: for people, who read
+                                              the outcome
                   --reducer-exe PATH          the reducer's program; else loop-reducer next to loopctl
                                               [env: LOOP_REDUCER_EXE]
                   --worker-exe PATH           the workers' program; else loop-effect next to loopctl
@@ -98,7 +102,7 @@ import Testing
 
     @Test(arguments: [
         "status", "ready", "tail", "send", "parked", "quarantine", "history", "state", "verify", "trim", "serve", "up",
-        "keygen",
+        "keygen", "new",
     ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))

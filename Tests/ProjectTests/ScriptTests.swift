@@ -206,6 +206,20 @@ import Testing
         #expect(result.code == 2)
     }
 
+    @Test(arguments: [("", true), ("STRICT=0", true), ("STRICT=1", false)])
+    func `leave broken links to the report, unless they are to fail`(words: String, exitsZero: Bool) throws {
+        let result = try shell("\(words) scripts/run", stubs: ["setpriv": #"echo "$@""#])
+        #expect(result.output.contains("loopctl up linkcheck --workers 4 --journal .build/journals/linkcheck-"))
+        #expect(result.output.contains(" --exit-zero ") == exitsZero)
+        #expect(result.code == 0)
+    }
+
+    @Test func `take no other word for that`() throws {
+        let result = try shell("STRICT=yes scripts/run")
+        #expect(result.output == "run: STRICT is yes; it is 1 or 0\n")
+        #expect(result.code == 64)
+    }
+
     @Test func `of make are all in its help`() throws {
         let help = try shell("make").output
         let text = try Repository.text("Makefile")

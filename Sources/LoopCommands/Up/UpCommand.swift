@@ -33,6 +33,9 @@ enum UpCommand {
     static let wait = Option(flag: "wait", help: "wait for a journal that another reducer holds")
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
+    static let exitZero = Option(
+        flag: "exit-zero", help: "end with 0 when the loop's verdict is bad, too: for people, who read the outcome",
+        environment: .none)
     static let reducerProgram = Option(
         optional: "reducer-exe", .string.named("PATH"), help: "the reducer's program; else loop-reducer next to loopctl"
     )
@@ -55,11 +58,11 @@ enum UpCommand {
 
                 \(Preparation.all.map(\.help).joined(separator: " "))
 
-                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links); 0 also when a \
-                signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
+                Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), with --exit-zero \
+                always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
                 """,
             groups: [
-                OptionGroup("Processes", [workers, capacity, quiet, reducerProgram, workerProgram]),
+                OptionGroup("Processes", [workers, capacity, quiet, exitZero, reducerProgram, workerProgram]),
                 OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
             ],
             positionals: [loop, rest], passesThrough: true),
@@ -107,6 +110,8 @@ struct UpRequest: Equatable {
     var reducerProgram: String?
     var workerProgram: String?
     var isQuiet = false
+    /// Whether a bad verdict is no failure of the command.
+    var exitsZero = false
     /// What belongs to the loop, in its order.
     var loopArguments: [String] = []
 
@@ -137,5 +142,6 @@ struct UpRequest: Equatable {
         reducerProgram = arguments[UpCommand.reducerProgram]
         workerProgram = arguments[UpCommand.workerProgram]
         isQuiet = arguments[UpCommand.quiet]
+        exitsZero = arguments[UpCommand.exitZero]
     }
 }

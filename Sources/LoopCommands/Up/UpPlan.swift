@@ -12,6 +12,8 @@ struct UpPlan: Equatable, Sendable {
     let workerProgram: String
     /// The file that keeps the loop; nil: nothing does.
     let journal: String?
+    /// Whether a bad verdict is no failure of the command.
+    let exitsZero: Bool
     private let workerOptions: [String]
 
     /// - Parameters:
@@ -23,6 +25,7 @@ struct UpPlan: Equatable, Sendable {
         let bind = request.bind ?? claimed ?? .standard
         loop = request.loop
         workers = request.workers
+        exitsZero = request.exitsZero
         reducer = try Self.dialled(bind).with(keys?.peer)
         reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
         workerProgram = request.workerProgram ?? "\(folder)/loop-effect"

@@ -64,6 +64,10 @@ struct UpRun {
             group.cancelAll()
             console.finish(failed: code != 0 && code != 1)
             if isStopped, code == 0, !console.hasOutput { console.note(farewell) }
+            if code == 1, plan.exitsZero {
+                console.error("the verdict is bad: see above")
+                return 0
+            }
             return code ?? 2
         }
     }
