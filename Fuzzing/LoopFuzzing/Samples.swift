@@ -29,6 +29,12 @@ enum Samples {
             NotableOutcome(number: 1, outcome: .applied(Seq(7))),
             NotableOutcome(number: 2, outcome: .refused(.stale)),
         ])
+    static let answered = Acknowledgement(
+        base: 0, watermark: 2, notable: [NotableOutcome(number: 1, outcome: .applied(Seq(7)))],
+        answers: [
+            NumberedAnswer(number: 1, answer: .value([0x18, 0x2a])),
+            NumberedAnswer(number: 2, answer: .missing(.undefined)),
+        ])
     static let notes = [
         TransitionNote(seq: Seq(7), time: time, session: session, effect: effect, event: [0x01]),
         TransitionNote(seq: Seq(9), time: time, session: session, effect: nil, event: [0x02]),
@@ -60,6 +66,7 @@ enum Samples {
         ("acknowledgement", .acknowledgement(acknowledgement)),
         ("tick", .tick(Tick(number: 4, watermark: 5, received: 6, stamp: 123_456_789, resend: true))),
         ("assignments", .assignments(Assignments(number: 4, watermark: 5, part: 0, parts: 2, grants: [grant]))),
+        ("acknowledgement with answers", .acknowledgement(answered)),
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
         ("goodbye heard", .goodbyeHeard),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
@@ -134,6 +141,13 @@ enum Samples {
                 EventRecord(
                     seq: Seq(1), time: time, session: session, number: 1, effect: effect, attempt: attempt,
                     wantsSeq: true, bytes: [1, 2, 3]))
+        ),
+        (
+            "event that asks",
+            .event(
+                EventRecord(
+                    seq: Seq(2), time: time, session: session, number: 2, effect: nil, attempt: .none,
+                    wantsSeq: true, wantsAnswer: true, bytes: [1]))
         ),
         (
             "refused",

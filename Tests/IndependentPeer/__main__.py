@@ -48,6 +48,8 @@ def arguments() -> argparse.Namespace:
     sender.add_argument("--seed", type=int, default=0, help="draws which")
     sender.add_argument("--at-once", type=int, default=64, help="how many events may wait for their outcome")
 
+    sender.add_argument("--ask", action="store_true", help="ask for the answer to each event")
+
     worker = peer("worker", "run effects of the ledger, until SIGTERM")
     worker.add_argument("--loop", default="", help="the loop's name, of a peer that has the definition")
     worker.add_argument("--schema", type=int, default=0)
@@ -80,10 +82,11 @@ def observe(given, address: Address) -> int:
 def send(given, address: Address) -> int:
     with open(given.events, encoding="utf-8") as file:
         payloads = [cbor2.dumps(json.loads(line), canonical=True) for line in file if line.strip()]
-    sender = Sender(address, payloads, given.at_once, given.roughness, given.seed, name=given.name)
+    sender = Sender(address, payloads, given.at_once, given.roughness, given.seed, asks=given.ask, name=given.name)
     is_done = sender.run(given.seconds)
     sender.leave()
-    say(sender.report())
+    answers = [cbor2.loads(value) if code == 0 else code for code, value in sender.answers]
+    say(sender.report() | ({"answers": answers} if given.ask else {}))
     sender.close()
     return 0 if is_done else 1
 

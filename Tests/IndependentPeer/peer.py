@@ -71,6 +71,9 @@ class Peer:
     def outcome(self, number: int, entry: wire.Entry, code: int, seq: int) -> None:
         """What became of an entry."""
 
+    def answered(self, answer: wire.Answer) -> None:
+        """The answer to an entry that has asked, before its outcome."""
+
     def ended(self, news: wire.Ended) -> None:
         """The loop has an outcome."""
 
@@ -343,6 +346,8 @@ class Peer:
         if outcomes:
             self.moved = time.monotonic()
             self.new_pushes = 0
+            for answer in news.answers:
+                self.answered(answer)
         for outcome in outcomes or []:
             self.outcome(*outcome)
 
@@ -357,11 +362,12 @@ class Peer:
 
     # What is sent.
 
-    def post(self, payload: bytes) -> int:
-        """An event that belongs to no effect; its outcome has the seq."""
+    def post(self, payload: bytes, asks: bool = False) -> int:
+        """An event that belongs to no effect; its outcome has the seq, and the answer to it if it asks."""
+        flags = wire.WANTS_SEQ | (wire.WANTS_ANSWER if asks else 0)
         if not self.outbox.entries:
             self.moved = time.monotonic()
-        return self.outbox.add(wire.Entry(wire.EVENT, wire.WANTS_SEQ, None, None, payload))
+        return self.outbox.add(wire.Entry(wire.EVENT, flags, None, None, payload))
 
     def push(self) -> None:
         for first, entries in self.outbox.batches():

@@ -15,10 +15,11 @@ class Sender(Peer):
     `roughness` is the share of batches that are lost, of those that are sent twice, and of those that are sent late.
     """
 
-    def __init__(self, address, payloads, at_once: int = 64, roughness: float = 0, seed: int = 0, pause: float = 0, **names):
+    def __init__(self, address, payloads, at_once: int = 64, roughness: float = 0, seed: int = 0, pause: float = 0, asks: bool = False, **names):
         super().__init__(address, **names)
         self.payloads = iter(payloads)
-        self.at_once, self.pause = at_once, pause
+        self.at_once, self.pause, self.asks = at_once, pause, asks
+        self.answers: list[tuple[int, bytes]] = []
         self.roughness, self.dice = roughness, random.Random(seed)
         if roughness:
             self.outbox.batch_entries = 4
@@ -38,7 +39,7 @@ class Sender(Peer):
             if payload is None:
                 self.is_dry = True
                 return
-            self.sent_at[self.post(payload)] = now
+            self.sent_at[self.post(payload, self.asks)] = now
             if self.pause:
                 self.next_event = now + self.pause
 
@@ -52,6 +53,11 @@ class Sender(Peer):
         else:
             name = REFUSAL.get(code, f"code {code}")
             self.refused[name] = self.refused.get(name, 0) + 1
+
+    def answered(self, answer: wire.Answer) -> None:
+        # One that comes again belongs to an entry that is settled.
+        if answer.number in self.sent_at:
+            self.answers.append((answer.code, answer.value))
 
     def drop_session(self) -> None:
         super().drop_session()

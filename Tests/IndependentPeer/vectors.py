@@ -11,7 +11,7 @@ def again(name: str, data: bytes) -> tuple[str, bytes]:
         assert rest == b"rest"
         loop = int.from_bytes(topic[:8], "little")
         return topic[10:11].decode(), wire.topic(loop, topic[10:11], topic[11:])
-    if what == "batch":
+    if what.startswith("batch"):
         loop, batch = wire.read_batch(data)
         return str(batch), wire.batch(loop, batch)
     if kind == "peer":

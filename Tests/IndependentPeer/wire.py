@@ -158,6 +158,25 @@ class Maybe(Codec):
         return self.value.read(reader) if FLAG.read(reader) else None
 
 
+class Trailing(Codec):
+    """A list that is left out where it is empty: nothing follows it."""
+
+    def __init__(self, item: Codec):
+        self.list = List(item)
+
+    def write(self, out, value):
+        if value:
+            self.list.write(out, value)
+
+    def read(self, reader):
+        if reader.at == len(reader.data):
+            return []
+        items = self.list.read(reader)
+        if not items:
+            raise Malformed("a list of nothing")
+        return items
+
+
 class Fields(Codec):
     """The fields of a record, one after the other."""
 
@@ -361,7 +380,7 @@ def read_body(reader: Reader, table: dict[int, type]):
 # 9.2 From a peer to the reducer, over PUSH
 
 EVENT, COMPLETED, FAILED, RELEASED = 1, 2, 3, 4
-HAS_EFFECT, WANTS_SEQ, LAST = 1, 2, 4
+HAS_EFFECT, WANTS_SEQ, LAST, WANTS_ANSWER = 1, 2, 4, 8
 
 
 @dataclass(frozen=True)
@@ -384,7 +403,8 @@ class EntryCodec(Codec):
 
     def read(self, reader):
         kind, flags = U8.read(reader), U8.read(reader)
-        if not EVENT <= kind <= RELEASED or flags > 7:
+        asks_rightly = kind == EVENT and flags & ~HAS_EFFECT == WANTS_SEQ | WANTS_ANSWER
+        if not EVENT <= kind <= RELEASED or flags > 7 and not asks_rightly:
             raise Malformed(f"an entry of kind {kind} with flags {flags}")
         effect = attempt = None
         if flags & HAS_EFFECT:
@@ -504,11 +524,19 @@ class Notable:
     seq: int = of(U64)
 
 
+@record
+class Answer:
+    number: int = of(U64)
+    code: int = of(U8)
+    value: bytes = of(BYTES)
+
+
 @message(TO_PEER, 4)
 class Acknowledgement:
     base: int = of(U64)
     watermark: int = of(U64)
     notable: list = of(List(Notable.codec))
+    answers: list = of(Trailing(Answer.codec))
 
 
 @message(TO_PEER, 5)
@@ -534,6 +562,7 @@ class Outcomes:
     base: int = of(U64)
     watermark: int = of(U64)
     notable: list = of(List(Notable.codec))
+    answers: list = of(Trailing(Answer.codec))
 
 
 @message(TO_PEER, 8)

@@ -37,6 +37,16 @@ struct Lamps: LoopDefinition {
         }
     }
 
+    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+        switch event {
+        case .light: state.burning
+        case .note: state.notes
+        // As many bytes as one asks for.
+        case .mine(let size): String(repeating: "m", count: size)
+        case .darken, .finish: nil
+        }
+    }
+
     var feedbacks: [Feedback<State, Event>] {
         let onMine = onMine
         let lamps = Feedback<State, Event>(

@@ -118,10 +118,12 @@ struct ReducerBench {
         }.first ?? .none
     }
 
-    func event(_ event: Lamps.Event, of effect: (EffectID, Attempt)? = nil, wantsSeq: Bool = false) throws -> Entry {
+    func event(
+        _ event: Lamps.Event, of effect: (EffectID, Attempt)? = nil, wantsSeq: Bool = false, wantsAnswer: Bool = false
+    ) throws -> Entry {
         Entry(
             kind: .event, effect: effect?.0, attempt: effect?.1 ?? .none, payload: try coder.encode(event)[...],
-            wantsSeq: wantsSeq)
+            wantsSeq: wantsSeq, wantsAnswer: wantsAnswer)
     }
 
     func batch(_ session: SessionID, from first: UInt64, _ entries: [Entry]) -> Batch {

@@ -153,8 +153,8 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(alice)
         let document = try bench.machine.core.snapshot()
-        // Format 1 ends before the idle times, the senders and the owners, of which there are none here.
-        let older = shortened(document, by: 4 + 4 + 4, to: 1)
+        // Format 1 ends before the idle times, the senders, the owners and the answers, of which there are none here.
+        let older = shortened(document, by: 4 + 4 + 4 + 4, to: 1)
         let restored = try JournaledState(restoring: older, definition: Lamps(), coder: CBORCoder())
         #expect(try restored.differences(from: bench.machine.core) == [])
         #expect(restored.sessions[session] != nil)
@@ -177,9 +177,9 @@ import Testing
         #expect(restored.sessions == bench.machine.core.sessions)
         #expect(restored.sessions[worker]?.isOnlyOfEffects == true)
         #expect(restored.sessions[sender]?.isOnlyOfEffects == false)
-        // Format 2 ends before the one sender and the owners.
+        // Format 2 ends before the one sender, the owners and the answers.
         let older = try JournaledState(
-            restoring: shortened(document, by: 4 + 8 + 4, to: 2), definition: Lamps(), coder: CBORCoder())
+            restoring: shortened(document, by: 4 + 8 + 4 + 4, to: 2), definition: Lamps(), coder: CBORCoder())
         #expect(older.sessions[worker]?.isOnlyOfEffects == false)
         #expect(older.sessions[sender]?.isOnlyOfEffects == false)
     }

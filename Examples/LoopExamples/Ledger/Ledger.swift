@@ -41,6 +41,14 @@ public struct Ledger: LoopDefinition {
         }
     }
 
+    /// The answer to a deposit.
+    public struct Receipt: Codable, Equatable, Sendable {
+        /// The deposit's number.
+        public let number: UInt64
+        /// How many deposits are open, with this one.
+        public let open: Int
+    }
+
     public static let name = "ledger"
     public static let abstract = "Book numbered deposits, one file each; every event that is lost or doubled shows."
 
@@ -52,6 +60,11 @@ public struct Ledger: LoopDefinition {
     public var initial: LedgerState { LedgerState(folder: folder) }
 
     public func reduce(_ state: inout LedgerState, _ event: Event) { state.apply(event) }
+
+    public func answer(to event: Event, in state: LedgerState) -> (any Codable & Sendable)? {
+        guard case .deposit(let number, _) = event else { return nil }
+        return Receipt(number: number, open: state.open.count)
+    }
 
     /// What is open is being booked, on some worker. A failed attempt is tried again, for as long as it takes.
     public var feedbacks: [Feedback<LedgerState, Event>] {

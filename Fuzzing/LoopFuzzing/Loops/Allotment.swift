@@ -43,6 +43,14 @@ struct Allotment: LoopDefinition {
         }
     }
 
+    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+        switch event {
+        case .plant, .dig: state.beds
+        case .sleep: state.days
+        case .weather, .shed, .call, .leave: nil
+        }
+    }
+
     var sections: [StateSection<State>] { [StateSection("beds", \.beds)] }
 
     func migrateState(_ old: Encoded, from schema: Int) throws -> State { State(days: try old.decode(Int.self)) }

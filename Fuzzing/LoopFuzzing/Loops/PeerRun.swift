@@ -69,8 +69,9 @@ struct PeerRun {
             time += 50 * Int64(input.byte())
             machine.advance(to: now)
         case .send:
-            let wantsSeq = input.byte() & 1 != 0
-            _ = machine.send(input.chunk()[...], of: nil, wantsSeq: wantsSeq)
+            let wishes = input.byte()
+            _ = machine.send(
+                input.chunk()[...], of: nil, wantsSeq: wishes & 1 != 0, wantsAnswer: wishes & 2 != 0)
         case .end:
             let kind = input.byte()
             guard let (effect, attempt) = running.min(by: { $0.key < $1.key }) else { break }
@@ -114,7 +115,8 @@ struct PeerRun {
                 running[effect] = nil
             case .update(let effect, let attempt, _):
                 try require(isStopping || running[effect] == attempt, "\(effect) is updated and does not run")
-            case .connect, .rebuildPush, .settled, .hasSpace, .keptWaiting, .refused, .loopEnded, .finished: break
+            case .connect, .rebuildPush, .settled, .answered, .hasSpace, .keptWaiting, .refused, .loopEnded, .finished:
+                break
             }
         }
         let held = Dictionary(uniqueKeysWithValues: machine.running.map { ($0.key, $0.value.attempt) })

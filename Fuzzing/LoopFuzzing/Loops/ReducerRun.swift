@@ -108,7 +108,9 @@ struct ReducerRun {
     }
 
     mutating func send(_ events: [Allotment.Event], _ session: SessionID) throws {
-        let entries = try events.map { Entry(kind: .event, payload: try CBOR.encode($0)[...], wantsSeq: true) }
+        let entries = try events.enumerated().map { index, event in
+            Entry(kind: .event, payload: try CBOR.encode(event)[...], wantsSeq: true, wantsAnswer: index % 2 == 1)
+        }
         // Only what can cross the wire reaches a reducer.
         guard let batch = try? Batch(bytes: batch(entries, session).bytes) else { return }
         try turn { $0.receive(batch, by: .unknown) }

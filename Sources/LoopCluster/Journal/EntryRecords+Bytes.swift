@@ -12,6 +12,8 @@ struct RecordFlags {
     static let wantsSeq: UInt8 = 4
     /// Of an event.
     static let isLastEvent: UInt8 = 8
+    /// Of an event.
+    static let wantsAnswer: UInt8 = 16
     /// Of an entry that was refused or set aside.
     static let isLast: UInt8 = 4
     static let entry: UInt8 = 1
@@ -31,7 +33,7 @@ extension EventRecord {
         output.fields(.event, and: bytes.count) {
             $0.append(
                 RecordFlags.of(effect, attempt) | (wantsSeq ? RecordFlags.wantsSeq : 0)
-                    | (isLast ? RecordFlags.isLastEvent : 0))
+                    | (isLast ? RecordFlags.isLastEvent : 0) | (wantsAnswer ? RecordFlags.wantsAnswer : 0))
             $0.varint(seq.value)
             $0.time(time)
             $0.varint(session.value)
@@ -43,7 +45,7 @@ extension EventRecord {
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 15)
+        let flags = try reader.flags(max: 31)
         seq = Seq(try reader.varint())
         time = try reader.time()
         session = try reader.session()
@@ -51,6 +53,7 @@ extension EventRecord {
         (effect, attempt) = try reader.owner(flags)
         wantsSeq = flags & RecordFlags.wantsSeq != 0
         isLast = flags & RecordFlags.isLastEvent != 0
+        wantsAnswer = flags & RecordFlags.wantsAnswer != 0
         bytes = try reader.shortPrefixed()
         if isOfTimer { throw .malformed(what: "a last event of no session", offset: reader.position) }
     }

@@ -103,6 +103,8 @@ public struct QuarantineRecord: Equatable, Sendable {
         case reducing = 2
         /// The query of a feedback was running, on the state after the event.
         case query = 3
+        /// The definition's `answer` was running, on the state after the event.
+        case answering = 4
 
         /// The step as a noun phrase, for people.
         public var description: String {
@@ -110,6 +112,7 @@ public struct QuarantineRecord: Equatable, Sendable {
             case .decoding: "decoding the event"
             case .reducing: "reduce"
             case .query: "a feedback's query"
+            case .answering: "answer"
             }
         }
     }
@@ -202,6 +205,8 @@ public struct EventRecord: Equatable, Sendable {
     public var attempt: Attempt
     /// Whether the sender asked for the seq.
     public var wantsSeq: Bool
+    /// Whether the sender asked for the definition's answer. It is not in the record: a replay makes it again.
+    public var wantsAnswer: Bool
     /// Whether the effect's body has ended with it: the effect is completed, where it is still live behind the event.
     public var isLast: Bool
     /// The event's bytes as received.
@@ -212,9 +217,10 @@ public struct EventRecord: Equatable, Sendable {
     /// Creates a record from its parts.
     public init(
         seq: Seq, time: WallTime, session: SessionID, number: UInt64, effect: EffectID?, attempt: Attempt,
-        wantsSeq: Bool, isLast: Bool = false, bytes: ArraySlice<UInt8>
+        wantsSeq: Bool, isLast: Bool = false, wantsAnswer: Bool = false, bytes: ArraySlice<UInt8>
     ) {
         self.isLast = isLast
+        self.wantsAnswer = wantsAnswer
         self.seq = seq
         self.time = time
         self.session = session

@@ -68,6 +68,8 @@ public enum PeerAction: Equatable, Sendable {
     case stop(EffectID, Attempt)
     /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq.
     case settled(number: UInt64, EntryOutcome)
+    /// An entry that has asked was applied at this seq: its answer. Nil: it is kept no longer, and the seq may be `.initial`.
+    case answered(number: UInt64, Seq, EntryAnswer?)
     /// The outbox has room again.
     case hasSpace
     /// The reducer does not let this peer in for now, and says why. The peer asks again by itself; it is let in when it

@@ -49,14 +49,15 @@ extension PeerMachine {
     ///   - effect: the effect and the attempt that send it; nil for a client.
     ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: the effect's body ends with the event, if that is accepted.
+    ///   - wantsAnswer: whether the sender asks for an answer, and for the seq with it. Not with the last event of a body.
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
-        isLast: Bool = false
+        isLast: Bool = false, wantsAnswer: Bool = false
     ) -> SendResult {
         let acceptance = accept([
             Entry(
                 kind: .event, effect: effect?.id, attempt: effect?.attempt ?? .none, payload: payload,
-                wantsSeq: wantsSeq, isLast: isLast)
+                wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer)
         ])
         guard let refusal = acceptance.refused.first?.refusal else { return .accepted(number: acceptance.first) }
         return refusal.reason == .overloaded ? .full : .refused(refusal)

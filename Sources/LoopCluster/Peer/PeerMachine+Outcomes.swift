@@ -7,31 +7,38 @@ extension PeerMachine {
     mutating func acknowledge(_ acknowledgement: Acknowledgement) {
         if delivery.isForeign(acknowledgement.watermark, brokenRules) { return abandonSession() }
         guard delivery.takes(acknowledgement, brokenRules) else { return }
-        settle(upTo: acknowledgement.watermark, acknowledgement.notable)
+        settle(upTo: acknowledgement.watermark, acknowledgement.notable, acknowledgement.answers)
     }
 
     /// Outcomes that were asked for.
     mutating func takeAnswer(_ outcomes: Acknowledgement) {
         if delivery.isForeign(outcomes.watermark, brokenRules) { return abandonSession() }
         guard delivery.takesAnswer(outcomes) else { return }
-        settle(upTo: outcomes.watermark, outcomes.notable)
+        settle(upTo: outcomes.watermark, outcomes.notable, outcomes.answers)
     }
 
-    mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome]) {
+    mutating func settle(upTo watermark: UInt64, _ notable: [NotableOutcome], _ answers: [NumberedAnswer] = []) {
         guard watermark > outbox.settled else { return }
         let base = outbox.base
         let told = notable.sorted { $0.number < $1.number }
+        var answers = answers.sorted { $0.number < $1.number }[...]
         for (number, entry, outcome) in delivery.settle(upTo: watermark, told: told, at: now) {
-            settle(base + number, entry, outcome)
+            attempts.settle(entry, outcome, &actions)
+            guard entry.wantsAnswer, case .applied(let seq) = outcome else {
+                tell(base + number, outcome, wantsSeq: entry.wantsSeq)
+                continue
+            }
+            answers = answers.drop { $0.number < number }
+            let answer = answers.first?.number == number ? answers.first?.answer : nil
+            actions.append(.answered(number: base + number, seq, answer))
         }
         finishSettling()
     }
 
-    private mutating func settle(_ number: UInt64, _ entry: EntryHead, _ outcome: EntryOutcome) {
-        attempts.settle(entry, outcome, &actions)
+    private mutating func tell(_ number: UInt64, _ outcome: EntryOutcome, wantsSeq: Bool) {
         switch outcome {
         case .refused: actions.append(.settled(number: number, outcome))
-        case .applied where entry.wantsSeq: actions.append(.settled(number: number, outcome))
+        case .applied where wantsSeq: actions.append(.settled(number: number, outcome))
         case .applied: break
         }
     }

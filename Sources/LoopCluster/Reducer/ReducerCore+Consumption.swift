@@ -162,6 +162,9 @@ extension ReducerCore {
         _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ origin: EntryNumber, at place: Int?
     ) {
         if payload.count > context.configuration.eventBytesMax { return refuse(entry, origin, .tooLarge, at: place) }
+        if entry.wantsAnswer, journaled.keepsTooManyAnswers(of: origin.session) {
+            return refuse(entry, origin, .overloaded, at: place)
+        }
         journaled.note?.enter(origin.session, origin.number, entry.effectIfAny, payload)
         defer { journaled.note?.leave() }
         if let older = admission.olderSchema(of: origin.session, journaled.loop) {
@@ -176,7 +179,7 @@ extension ReducerCore {
             seq: journaled.seq.next, time: breaks(.timeNeverGoesBack) ? now : max(journaled.time, now),
             session: origin.session, number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
-            bytes: payload)
+            wantsAnswer: entry.wantsAnswer, bytes: payload)
         guard apply(record, at: place) else {
             sayWhatIsWrong(with: record.bytes, from: nil, origin)
             return refuse(entry, origin, .undecodable, at: place)

@@ -177,6 +177,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case schedulesMoveOn
     /// 7: a schedule goes on after a recovery where it stood.
     case schedulesAreKept
+    /// 2: an answer is of the state right after its event.
+    case answersFollowTheirEvent
+    /// 7: a snapshot has the answers that senders have not confirmed.
+    case snapshotsHoldAnswers
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -19,6 +19,13 @@ package protocol ErasedFold: Sendable {
     /// - Parameter event: one of the definition's.
     mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange])
 
+    /// What the definition answers to an event that has just been applied: by the present state.
+    /// - Parameters:
+    ///   - schema: that of the bytes, where it is an older one.
+    ///   - bytesMax: how large the encoded answer may be.
+    ///   - note: where it is noted that the definition is asked.
+    func answer(to bytes: ArraySlice<UInt8>, from schema: UInt64?, bytesMax: Int, _ note: CrashNote?) -> EntryAnswer
+
     /// An event of an older schema in the present one.
     func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8]
 
@@ -138,6 +145,16 @@ where Definition.State == State, Definition.Event == Event {
 
     func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool {
         (try? Self.decode(bytes, from: nil, definition, coder)) != nil
+    }
+
+    func answer(
+        to bytes: ArraySlice<UInt8>, from schema: UInt64?, bytesMax: Int, _ note: CrashNote?
+    ) -> EntryAnswer {
+        guard let event = try? Self.decode(bytes, from: schema, definition, coder) else { return .missing(.undefined) }
+        note?.step(.answering)
+        guard let answer = definition.answer(to: event, in: state) else { return .missing(.undefined) }
+        guard let encoded = try? coder.encode(answer) else { return .missing(.unencodable) }
+        return encoded.count <= bytesMax ? .value(encoded) : .missing(.tooLarge)
     }
 
     // MARK: The state

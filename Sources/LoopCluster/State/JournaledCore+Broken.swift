@@ -16,6 +16,10 @@ extension JournaledCore {
         if rules.contains(.snapshotsHoldSessions) {
             for (place, _) in sessions.places { sessions[at: place] = SessionRecord(peer: sessions[at: place].peer) }
         }
+        if rules.contains(.snapshotsHoldAnswers) {
+            for (place, _) in sessions.places { sessions[at: place].answers = KeptAnswers() }
+            answersBytes = 0
+        }
         if rules.contains(.snapshotsHoldFloors) {
             for effect in effects.keys { effects[effect]?.floor = .none }
         }

@@ -38,9 +38,9 @@ extension JournaledCore {
             }
             sessions[session]?.owner = owner
         case .sessionRetired(let session):
-            if let record = sessions.removeValue(forKey: session), sessionByPeer[record.peer] == session {
-                sessionByPeer[record.peer] = nil
-            }
+            guard let record = sessions.removeValue(forKey: session) else { break }
+            answersBytes -= record.answers.byteCount
+            if sessionByPeer[record.peer] == session { sessionByPeer[record.peer] = nil }
         case .epochBegun(let epoch, let time):
             epochs.append(epoch)
             if epochs.count > Self.epochsMax { epochs.removeFirst() }
@@ -78,6 +78,7 @@ extension JournaledCore {
             self.history = history
             self.time = max(self.time, time)
             sessions.removeAll()
+            answersBytes = 0
             sessionByPeer = [:]
             if brokenRules.contains(.newHistoriesVoid) { break }
             for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
@@ -129,10 +130,9 @@ extension JournaledCore {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = FoldStep(
             transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
+        let early = record.wantsAnswer && brokenRules.contains(.answersFollowTheirEvent) ? answer(to: record) : nil
         if event.isEmpty {
-            let schema = journaledDefinition?.schema
-            let older = schema == loop.schema ? nil : schema
-            try fold.apply(record.bytes, from: older, step, into: &changes)
+            try fold.apply(record.bytes, from: schemaOfEvents, step, into: &changes)
         } else {
             fold.apply(decoded: event, step, into: &changes)
         }
@@ -142,6 +142,7 @@ extension JournaledCore {
         consume(
             record.session, record.number, ofEffect: record.effect != nil,
             notable: record.wantsSeq ? .applied(record.seq) : nil)
+        if record.wantsAnswer { keep(early ?? answer(to: record), of: record) }
         if let run = record.run, !run.isByHand, !brokenRules.contains(.schedulesMoveOn) {
             stand(run.schedule, at: run.next, run.plan, ran: run.due)
         }

@@ -18,9 +18,10 @@ import LoopWire
 /// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
 /// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
 /// | 4 + 40 each | sessions that are of a key, by number: session u64, the key's 32 bytes; from format 4 on |
-/// | 4 + 30 each | where schedules stand, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; from format 5 on |
+/// | 4 + … | sessions that keep answers, by number: session u64, their answers as in an acknowledgement; from format 5 on |
+/// | 4 + 30 each | where schedules stand, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
 ///
-/// Equal states give equal bytes; only the notable outcomes may differ, since forgetting them is not journaled.
+/// Equal states give equal bytes; only the notable outcomes and the answers may differ, since forgetting them is not journaled.
 extension JournaledCore {
     /// Everything as one document, from which `init(restoring:)` goes on.
     /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
@@ -53,6 +54,7 @@ extension JournaledCore {
             writeIdleTimes(to: &body)
             writeSenders(to: &body)
             writeOwners(to: &body)
+            writeAnswers(to: &body)
             if !schedules.isEmpty { writeSchedules(to: &body) }
         }
     }
@@ -148,7 +150,8 @@ extension JournaledCore {
             for (place, _) in sessions.places { sessions[at: place].isOnlyOfEffects = false }
         }
         if header.format > 3 { try readOwners(from: &reader) }
-        if header.format > 4 { try readSchedules(from: &reader) }
+        if header.format > 4 { try readAnswers(from: &reader) }
+        if header.format > 5 { try readSchedules(from: &reader) }
         return memories
     }
 }

@@ -31,6 +31,9 @@ package struct JournaledCore: Sendable {
     package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
     package internal(set) var nextSession = SessionID(1)
+    /// How much all sessions keep of answers, and how much that may be.
+    package internal(set) var answersBytes = 0
+    package var answersBytesMax = KeptAnswers.totalBytesMax
     /// Entries that were set aside, by their number.
     package internal(set) var quarantine: [UInt64: QuarantineRecord] = [:]
     package internal(set) var quarantinedCount: UInt64 = 0
@@ -102,6 +105,9 @@ package struct JournaledCore: Sendable {
     /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         if brokenRules.contains(.settledOutcomesAreForgotten) { return }
-        if let index = sessions.index(forKey: session) { sessions[at: index].forget(upTo: settled) }
+        guard let index = sessions.index(forKey: session) else { return }
+        let before = sessions[at: index].answers.byteCount
+        sessions[at: index].forget(upTo: settled)
+        if before > 0 { answersBytes += sessions[at: index].answers.byteCount - before }
     }
 }

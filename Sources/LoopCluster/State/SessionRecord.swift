@@ -10,6 +10,8 @@ package struct SessionRecord: Equatable, Sendable {
     /// Every entry up to this number is consumed: applied or refused.
     package internal(set) var watermark: UInt64 = 0
     package internal(set) var notable: [NotableOutcome] = []
+    /// Of the notable entries that have asked.
+    package internal(set) var answers = KeptAnswers()
     /// The time from which on no record is of the session, as the journal knows it: when the epoch after that of its newest
     /// record began. Nil: a record of the present epoch is.
     package internal(set) var idleSince: WallTime?
@@ -29,6 +31,7 @@ package struct SessionRecord: Equatable, Sendable {
     mutating func forget(upTo settled: UInt64) {
         guard let first = notable.first, first.number <= settled else { return }
         notable.removeAll { $0.number <= settled }
+        if !answers.isEmpty { answers.forget(upTo: settled) }
     }
 
     package func notable(after number: UInt64) -> [NotableOutcome] {
@@ -40,9 +43,30 @@ package struct SessionRecord: Equatable, Sendable {
     /// acknowledgement's watermark is in it. If that is below the session's watermark, the next one goes on there.
     package func acknowledgement(after base: UInt64, bytesMax: Int) -> Acknowledgement {
         let notable = notable(after: base)
+        if !answers.isEmpty, !notable.isEmpty { return acknowledgement(of: notable, after: base, bytesMax: bytesMax) }
         let countMax = max(1, bytesMax / NotableOutcome.byteCount)
         if notable.count <= countMax { return Acknowledgement(base: base, watermark: watermark, notable: notable) }
         return Acknowledgement(
             base: base, watermark: notable[countMax - 1].number, notable: Array(notable[..<countMax]))
+    }
+
+    /// The same where some of it may be answers, which go with their entries.
+    private func acknowledgement(
+        of notable: [NotableOutcome], after base: UInt64, bytesMax: Int
+    ) -> Acknowledgement {
+        let answers = answers.within(notable[0].number...notable[notable.count - 1].number)
+        var (bytes, count, answered) = (0, 0, 0)
+        while count < notable.count {
+            var size = NotableOutcome.byteCount
+            let hasAnswer = answered < answers.count && answers[answered].number == notable[count].number
+            if hasAnswer { size += answers[answered].byteCount }
+            if count > 0, bytes + size > bytesMax { break }
+            bytes += size
+            count += 1
+            if hasAnswer { answered += 1 }
+        }
+        return Acknowledgement(
+            base: base, watermark: count == notable.count ? watermark : notable[count - 1].number,
+            notable: Array(notable[..<count]), answers: Array(answers[..<answered]))
     }
 }

@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 5 where there are schedules, else 4; 1 to 3 are read too |
+/// | 2 | format version u16: 6 where there are schedules, else 5; 1 to 4 are read too |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -18,9 +18,9 @@ package import LoopWire
 ///
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
-    package static var formatVersion: UInt16 { 5 }
-    /// Loops without schedules keep the format that earlier builds read.
-    private static var formatWithoutSchedules: UInt16 { 4 }
+    package static var formatVersion: UInt16 { 6 }
+    /// Of loops without schedules.
+    private static var formatWithoutSchedules: UInt16 { 5 }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
 

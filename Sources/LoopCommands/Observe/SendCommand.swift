@@ -17,6 +17,9 @@ enum SendCommand {
     static let flush = Option(
         flag: "flush", help: "send what is left in the outbox; EVENT may be left out", environment: .none)
 
+    static let answer = Option(
+        flag: "answer", help: "print the answer to the event as JSON, instead of the seq", environment: .none)
+
     static let subcommand = Subcommand(
         command: Command(
             "send", abstract: "Send one event, and print the seq at which it was applied.",
@@ -31,10 +34,13 @@ enum SendCommand {
                 The reducer is asked first whether it reads the whole event. One that is no event of the loop, or that has \
                 fields which the loop does not read, is not sent. Where no reducer can say, the event is sent as it is.
 
-                Exit codes: 0 applied, 1 refused, 2 the outcome is not known, 64 wrong usage.
+                With --answer the loop's definition is asked what it answers to the event, by the state right after it.
+
+                Exit codes: 0 applied, 1 refused, 2 the outcome is not known, 3 applied but not answered (with --answer), \
+                64 wrong usage.
                 """,
             groups: [
-                OptionGroup("Connection", AddressOptions.all + [timeout]),
+                OptionGroup("Connection", AddressOptions.all + [timeout, answer]),
                 OptionGroup("Check", [SendCheck.allowUnknownFields]),
                 OptionGroup("Outbox", [outbox, flush]),
             ], positionals: [event]),
@@ -44,7 +50,15 @@ enum SendCommand {
     private struct Report: Sendable {
         var left: [RecoveredEvent] = []
         /// Of the event; nil: there was none to send.
-        var outcome: Result<Seq, SendRefusal>?
+        var outcome: Result<Applied, AskError>?
+    }
+
+    /// Where an event was applied, and the answer to it, if that was asked for.
+    private struct Applied: Sendable {
+        var seq: Seq
+        var answer: [UInt8]?
+
+        var text: String { answer.map { JSONText.document($0) } ?? "\(seq.value)" }
     }
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
@@ -55,6 +69,7 @@ enum SendCommand {
             StandardError.line("loopctl: not sent: \(flaw)")
             return 1
         }
+        let asks = arguments[answer]
         let connection = try RemoteConnection(
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))
@@ -63,7 +78,7 @@ enum SendCommand {
             ?? "whether the event is applied is not known"
         let tooLate = CommandError("no outcome from \(reducer) within \(limit): \(fate); is the reducer running?")
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
-            group.addTask { await send(event, by: connection) }
+            group.addTask { await send(event, asks: asks, by: connection) }
             group.addTask {
                 // No outcome, after all, is nothing that anybody could tell.
                 try? await Task.sleep(for: limit)
@@ -80,13 +95,13 @@ enum SendCommand {
             if event == nil { StandardOutput.line(line) } else { StandardError.line("loopctl: \(line)") }
         }
         switch report.outcome {
-        case .success(let seq):
-            StandardOutput.line("\(seq.value)")
+        case .success(let applied):
+            StandardOutput.line(applied.text)
             return 0
-        case .failure(let refusal):
+        case .failure(let error):
             if let failure = connection.failure { throw failure }
-            StandardError.line("loopctl: \(refusal)")
-            return 1
+            StandardError.line("loopctl: \(error)")
+            return error.seq == nil ? 1 : 3
         case nil:
             if report.left.isEmpty { StandardOutput.line("nothing to recover") }
             return report.left.allSatisfy(\.isApplied) ? 0 : 1
@@ -115,21 +130,35 @@ enum SendCommand {
     }
 
     /// What was left over goes first, since it stands before the event in the stream.
-    private static func send(_ event: [UInt8]?, by connection: RemoteConnection) async -> Result<Report, any Error> {
+    private static func send(
+        _ event: [UInt8]?, asks: Bool, by connection: RemoteConnection
+    ) async -> Result<Report, any Error> {
         var report = Report()
-        if let event {
-            do throws(SendRefusal) {
-                report.outcome = .success(try await connection.send(event, confirmed: true))
-            } catch {
-                report.outcome = .failure(error)
-            }
-        }
+        if let event { report.outcome = await apply(event, asks: asks, by: connection) }
         do throws(NodeError) {
             report.left = try await connection.recoveredEvents()
         } catch {
             return .failure(error)
         }
         return .success(report)
+    }
+
+    private static func apply(
+        _ event: [UInt8], asks: Bool, by connection: RemoteConnection
+    ) async -> Result<Applied, AskError> {
+        do throws(AskError) {
+            if asks {
+                let (answer, seq) = try await connection.ask(event)
+                return .success(Applied(seq: seq, answer: answer))
+            }
+            do throws(SendRefusal) {
+                return .success(Applied(seq: try await connection.send(event, confirmed: true)))
+            } catch {
+                throw AskError.refused(error)
+            }
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// One line on an event that an earlier run had left.

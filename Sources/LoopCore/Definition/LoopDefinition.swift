@@ -51,6 +51,22 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// How far a loop that is a job has come, for people. Nil: it does not say.
     func progress(of state: State) -> Progress?
 
+    /// The answer to an event that was asked with: a function of the event and of the state right after the event was
+    /// applied, and of nothing else. Nil, unless said otherwise: it has none.
+    ///
+    ///     func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    ///         switch event {
+    ///         case .withdraw(let account, _): Receipt(balance: state.balances[account] ?? 0)
+    ///         case .opened: nil
+    ///         }
+    ///     }
+    ///
+    /// It is asked for events whose sender has called `ask`, and for no others. Encoded it has at most 512 KiB.
+    /// - Parameters:
+    ///   - event: the event that was applied.
+    ///   - state: the state after it, and before the next one.
+    func answer(to event: Event, in state: State) -> (any Codable & Sendable)?
+
     /// The state that an older definition of this loop has left in a snapshot, in the present schema. Decodes it as it is
     /// unless said otherwise.
     /// - Parameters:
@@ -105,6 +121,9 @@ extension LoopDefinition {
 
     /// Nil, for a definition that does not say otherwise: the loop reports no progress.
     public func progress(of state: State) -> Progress? { nil }
+
+    /// Nil, for a definition that does not say otherwise: it answers nothing.
+    public func answer(to event: Event, in state: State) -> (any Codable & Sendable)? { nil }
 
     /// Decodes the old bytes as the present `State`. This is enough where the encoding has only gained optional fields.
     /// - Throws: the decoding error, where the bytes are not a present `State`.

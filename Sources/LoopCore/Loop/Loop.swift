@@ -54,8 +54,8 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     ) where Definition.State == State, Definition.Event == Event {
         let runtime = LoopRuntime(
             name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
-            outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, clock: LoopClock(clock),
-            seed: seed)
+            outcome: { definition.outcome(of: $0) }, answer: { definition.answer(to: $0, in: $1) },
+            feedbacks: definition.allFeedbacks, clock: LoopClock(clock), seed: seed)
         self.runtime = runtime
         scope = nil
         runtime.start()
@@ -66,7 +66,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         self.scope = scope
     }
 
-    private var seat: LoopSeat<State, Event> {
+    var seat: LoopSeat<State, Event> {
         if let runtime { return .root(runtime) }
         guard let scope else { preconditionFailure("a loop has a runtime or is a scope") }
         return .scope(scope)
@@ -182,7 +182,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 }
 
 /// Where a loop's work is done: in a runtime of its own, or in the one that it is a scope of.
-private enum LoopSeat<State: Sendable, Event: Sendable>: Sendable {
+enum LoopSeat<State: Sendable, Event: Sendable>: Sendable {
     case root(LoopRuntime<State, Event>)
     case scope(LoopScope<State, Event>)
 }

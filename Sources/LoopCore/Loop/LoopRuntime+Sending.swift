@@ -28,12 +28,23 @@ extension LoopRuntime {
         }
         let result = await withCheckedContinuation { [entry] continuation in
             var entry = entry
-            entry.waiter = continuation
+            entry.waiter = .outcome(continuation)
             if let refusal = accept(entry, sender) {
                 continuation.resume(returning: .failure(refusal))
             } else {
                 drain()
             }
+        }
+        return try result.get()
+    }
+
+    /// Queues an event, and waits for the answer to it.
+    func ask(_ event: Event) async throws(SendRefusal) -> LoopAnswer {
+        let result = await withCheckedContinuation { continuation in
+            var entry = Shared.Entry(input: .event(event))
+            entry.waiter = .answer(continuation)
+            let refusal = locked { [entry] in $0.enqueue(entry) }
+            if let refusal { continuation.resume(returning: .failure(refusal)) } else { drain() }
         }
         return try result.get()
     }

@@ -25,6 +25,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     private var customs: [Custom]
     private let feedbacks: [Feedback<State, Event>]
     private let outcomeOf: (@Sendable (State) -> Outcome?)?
+    private let answerOf: (@Sendable (Event, State) -> (any Codable & Sendable)?)?
     private let clock: LoopClock
     /// The time of day where it is not the system's.
     @usableFromInline let wallTime: (@Sendable () -> WallTime)?
@@ -35,8 +36,9 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     init(
         name: String, initial: State, reduce: LoopReduce<State, Event>,
-        outcome: (@Sendable (State) -> Outcome?)?, feedbacks: [Feedback<State, Event>], clock: LoopClock, seed: UInt64,
-        isPaced: Bool = false
+        outcome: (@Sendable (State) -> Outcome?)?,
+        answer: (@Sendable (Event, State) -> (any Codable & Sendable)?)? = nil, feedbacks: [Feedback<State, Event>],
+        clock: LoopClock, seed: UInt64, isPaced: Bool = false
     ) {
         let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
@@ -46,6 +48,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         self.name = name
         self.seed = seed
         outcomeOf = outcome
+        answerOf = answer
         customs = []
         for feedback in feedbacks { if let custom = feedback.custom { customs.append(Custom(feedback: custom)) } }
         isSimple = outcome == nil && customs.isEmpty
@@ -118,7 +121,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             return shared.stop()
         }
         guard let remains else { return }
-        for waiter in remains.waiters { waiter.resume(returning: .failure(SendRefusal(.ended))) }
+        for waiter in remains.waiters { waiter.refuse(SendRefusal(.ended)) }
         for handle in remains.handles { handle.cancel() }
         for custom in remains.customs { custom.cancel() }
         remains.timer?.cancel()
@@ -209,7 +212,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     }
 
     @usableFromInline
-    func refuse(_ entry: Shared.Entry) { entry.waiter?.resume(returning: .failure(SendRefusal(.stale))) }
+    func refuse(_ entry: Shared.Entry) { entry.waiter?.refuse(SendRefusal(.stale)) }
 
     /// Makes a transition visible that nobody waits for, and gives the right to drain back; false: that is not all there is
     /// to do.
@@ -249,7 +252,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.commit(state: state, seq: seq, outcome: outcome) ? shared.subscribers : nil
         }
         guard let subscribers else {
-            entry.waiter?.resume(returning: .failure(SendRefusal(.ended)))
+            entry.waiter?.refuse(SendRefusal(.ended))
             return
         }
         for subscriber in subscribers { subscriber.states.yield(state) }
@@ -257,9 +260,21 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             let event: Event? = if case .event(let event) = entry.input { event } else { nil }
             tellCustoms(state, event)
         }
-        entry.waiter?.resume(returning: .success(seq))
+        tell(entry, state, seq)
         if outcome != nil { return stop() }
         if !wishes.isEmpty { perform(apply(wishes)) }
+    }
+
+    /// Tells who waits for it that an event was applied.
+    private func tell(_ entry: Shared.Entry, _ state: State, _ seq: Seq) {
+        switch entry.waiter {
+        case .outcome(let continuation): continuation.resume(returning: .success(seq))
+        case .answer(let continuation):
+            var answer: (any Codable & Sendable)?
+            if case .event(let event) = entry.input { answer = answerOf?(event, state) }
+            continuation.resume(returning: .success(LoopAnswer(seq: seq, value: answer)))
+        case nil: break
+        }
     }
 
     // MARK: Effects

@@ -13,6 +13,7 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     let retryParked: @Sendable (EffectID) -> Bool
     let subscribe: @Sendable (Buffering) -> AsyncStream<State>
     let send: @Sendable (Event) -> Void
+    let ask: @Sendable (Event) async throws(SendRefusal) -> LoopAnswer
     let mutate: @Sendable (@escaping @Sendable (inout State) -> Void) -> Void
     let stop: @Sendable () -> Void
     /// Keeps the projection alive, and not the loop below.
@@ -45,6 +46,12 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
         self.link = link
         // The closures of the link do not keep the loop alive; those of the scope do.
         send = { event in withExtendedLifetime(base) { link.send(event) } }
+        ask = { event async throws(SendRefusal) in
+            guard let embed, project(base.state) != nil else {
+                throw SendRefusal(.ended, detail: "the part of the state that the loop is scoped to is gone")
+            }
+            return try await base.answer(to: embed(event))
+        }
         mutate = { change in withExtendedLifetime(base) { link.mutate(change) } }
         stop = { base.stop() }
     }

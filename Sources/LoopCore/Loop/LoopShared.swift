@@ -3,14 +3,11 @@
 @usableFromInline
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
-    package typealias Waiter = CheckedContinuation<Result<Seq, SendRefusal>, Never>
-
-    @usableFromInline
     package struct Entry: Sendable {
         @usableFromInline package var input: LoopInput<State, Event>
         /// The effect that sent it; nil: nobody whose end removes it.
         @usableFromInline package var source: EffectID?
-        @usableFromInline var waiter: Waiter?
+        @usableFromInline var waiter: LoopWaiter?
 
         @inlinable
         package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
@@ -339,7 +336,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     /// Everything that has to hear of the end.
     package struct Remains: Sendable {
-        var waiters: [Waiter]
+        var waiters: [LoopWaiter]
         var handles: [Handle]
         var subscribers: [Subscriber]
         var customs: [CustomHandle]

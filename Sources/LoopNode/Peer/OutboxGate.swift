@@ -21,6 +21,17 @@ struct PostedEntries: Sendable {
     }
 }
 
+/// What a sender that waits learns of its event.
+struct Settlement: Equatable, Sendable {
+    /// Where it was applied; `.initial`: its sender does not ask for that, or it is not known any more.
+    var seq = Seq.initial
+    /// What is answered to it; nil: its sender has not asked, or the answer is kept no longer.
+    var answer: EntryAnswer?
+
+    /// Of an event that was accepted, and of which nothing else is wanted.
+    static var accepted: Settlement { Settlement() }
+}
+
 /// Lets entries into the outbox of a peer. Senders wait while it has no room (G10).
 ///
 ///     send ──▶ line ──── room ────▶ posted ── the owning thread takes it ──▶ the machine's outbox
@@ -30,7 +41,7 @@ struct PostedEntries: Sendable {
 /// the owning thread reports room. The gate resumes and signals after it has given its lock back.
 final class OutboxGate: Sendable {
     /// Nil: there is no room.
-    private typealias Reply = CheckedContinuation<Result<Seq, SendRefusal>?, Never>
+    private typealias Reply = CheckedContinuation<Result<Settlement, SendRefusal>?, Never>
 
     private struct State {
         let countMax: Int
@@ -127,10 +138,15 @@ final class OutboxGate: Sendable {
     /// - Returns: the seq at which the event was applied if it wants that, else `.initial`.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
-    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Seq {
+    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Seq { try await settle(event).seq }
+
+    /// Hands an event over, as `send` does.
+    /// - Returns: what its sender wants to know of it.
+    @inline(__always)
+    nonisolated(nonsending) func settle(_ event: Entry) async throws(SendRefusal) -> Settlement {
         if event.effect != nil, Task.isCancelled { throw SendRefusal(.cancelled) }
         switch try post(event) {
-        case .posted: return .initial
+        case .posted: return .accepted
         case .wantsOutcome:
             // Only who stands in the line has to hear that it is cancelled.
             if let result = await withCheckedContinuation({ postIfRoom(event, $0) }) { return try result.get() }
@@ -168,7 +184,7 @@ final class OutboxGate: Sendable {
     }
 
     /// Waits for room, and then for what the sender of an event wants to know of it.
-    private nonisolated(nonsending) func waitInLine(with event: Entry) async -> Result<Seq, SendRefusal> {
+    private nonisolated(nonsending) func waitInLine(with event: Entry) async -> Result<Settlement, SendRefusal> {
         let ticket = state.withLock { $0.nextTicket() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
@@ -190,7 +206,7 @@ final class OutboxGate: Sendable {
             return (state.letIn(), nil)
         }
         if let closed { reply.resume(returning: .failure(closed)) }
-        for reply in accepted { reply.resume(returning: .success(.initial)) }
+        for reply in accepted { reply.resume(returning: .success(.accepted)) }
     }
 
     /// The sender of an event was cancelled: the event leaves the line, if it still stands there.
@@ -251,11 +267,11 @@ final class OutboxGate: Sendable {
             (state.outboxCount, state.outboxBytes) = (outboxCount, outboxBytes)
             return state.letIn()
         }
-        for reply in accepted { reply.resume(returning: .success(.initial)) }
+        for reply in accepted { reply.resume(returning: .success(.accepted)) }
     }
 
     /// What senders have waited for has come: their events are on disk, or the outcomes are known.
-    func resolve(_ results: [(ticket: UInt64, result: Result<Seq, SendRefusal>)]) {
+    func resolve(_ results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)]) {
         for (ticket, result) in results {
             let reply = state.withLock { $0.replies.removeValue(forKey: ticket) }
             reply?.resume(returning: result)

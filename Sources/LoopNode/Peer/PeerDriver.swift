@@ -15,7 +15,7 @@ struct PeerDriver {
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// What senders are to be told at the end of the turn.
-    private var results: [(ticket: UInt64, result: Result<Seq, SendRefusal>)] = []
+    private var results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)] = []
     /// Nothing is accepted any more from the end of the turn on, for this reason.
     private var closing: (refusal: SendRefusal, mayBeApplied: Bool)?
     /// When the process asked the peer to stop.
@@ -124,7 +124,7 @@ struct PeerDriver {
         guard let outbox else { return }
         try outbox.commit(machine, loop: loopName, at: now, isLast: isLast)
         machine.kept(settled: outbox.head.settled)
-        for ticket in unkept { results.append((ticket, .success(.initial))) }
+        for ticket in unkept { results.append((ticket, .success(.accepted))) }
         unkept.removeAll(keepingCapacity: true)
     }
 
@@ -148,6 +148,7 @@ struct PeerDriver {
                 body.cancel()
             }
         case .settled(let number, let outcome): settle(number, outcome)
+        case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)
         case .hasSpace: break
         case .loopEnded, .finished:
             // The machine has told the outcome of all that left: what still waits has not.
@@ -179,11 +180,11 @@ struct PeerDriver {
         machine.effectEnded(grant.effect, grant.attempt, failure: Failure(message: message))
     }
 
-    private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome) {
+    private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome, _ answer: EntryAnswer? = nil) {
         recovered?.settle(number, RecoveredEvent.Outcome(outcome))
         guard let ticket = confirmations.removeValue(forKey: number) else { return }
         switch outcome {
-        case .applied(let seq): results.append((ticket, .success(seq)))
+        case .applied(let seq): results.append((ticket, .success(Settlement(seq: seq, answer: answer))))
         case .refused(let reason): results.append((ticket, .failure(SendRefusal(reason))))
         }
     }

@@ -267,7 +267,7 @@ struct PeerShell: ~Copyable {
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
         case .finished: return .stopped
         case .keptWaiting(let reason): log.note("the reducer keeps this peer waiting: \(reason)")
-        case .run, .update, .stop, .settled, .hasSpace: break
+        case .run, .update, .stop, .settled, .answered, .hasSpace: break
         }
         return nil
     }

@@ -136,6 +136,25 @@ public final class RemoteConnection: Sendable {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
+    /// Hands an encoded event over, and waits for the definition's answer to it.
+    /// - Returns: the answer, encoded, and the seq at which the event was applied.
+    /// - Throws: why the event was not applied, or why there is no answer although it was.
+    public nonisolated(nonsending) func ask(
+        _ event: [UInt8]
+    ) async throws(AskError) -> (answer: [UInt8], seq: Seq) {
+        let settlement: Settlement
+        do throws(SendRefusal) {
+            settlement = try await gate.settle(Entry(kind: .event, payload: event[...], wantsAnswer: true))
+        } catch {
+            throw .refused(error)
+        }
+        switch settlement.answer {
+        case .value(let bytes)?: return (bytes, settlement.seq)
+        case .missing(let why)?: throw .unanswered(at: settlement.seq, why)
+        case nil: throw .unanswered(at: settlement.seq, .forgotten)
+        }
+    }
+
     /// Runs tasks on the connection's own thread; see ``RemoteLoop/executor``.
     public var executor: any TaskExecutor { ownExecutor }
 

@@ -16,8 +16,11 @@ public import ZMQ
 ///     let loop = try RemoteLoop(folding: Traffic(), reducer: "tcp://127.0.0.1:7710")
 ///     for await news in loop.everyState { … }
 public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
-    private let connection: RemoteConnection
-    private let known: RemoteStates<Definition.State>
+    let connection: RemoteConnection
+    let known: RemoteStates<Definition.State>
+    /// Where the reducer is asked what its newest seq is.
+    let reducer: ReducerAddress
+    let context: ZMQContext?
 
     /// - Parameters:
     ///   - definition: the type of the loop.
@@ -84,8 +87,10 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
             follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", write: log),
             advice: "this is schema \(Definition.schema) of the loop; run the reducer's build")
         self.known = known
+        self.reducer = try reducer.orStandard()
+        self.context = context
         connection = try RemoteConnection(
-            loop: Definition.name, schema: UInt64(Definition.schema), reducer: reducer.orStandard(), name: name,
+            loop: Definition.name, schema: UInt64(Definition.schema), reducer: self.reducer, name: name,
             follower: RemoteConnection.Follower(following: following, take: { known.take($0) }), outbox: outbox,
             stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }
@@ -130,6 +135,35 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     @discardableResult
     public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
         try await connection.send(try encode(event), confirmed: true)
+    }
+
+    /// Hands an event over and waits for the definition's answer to it, which is computed from the state right after the
+    /// event was applied: one round trip.
+    ///
+    ///     let (receipt, seq) = try await loop.ask(.withdraw("ann", 5), for: Receipt.self)
+    ///
+    /// The answer is told once the event is durable. The event is applied once however often it has to be sent again, and
+    /// its answer stays the same.
+    /// - Parameters:
+    ///   - event: one to which the definition answers; see ``LoopCore/LoopDefinition/answer(to:in:)``.
+    ///   - type: the type of the answer.
+    /// - Returns: the answer, and the seq at which the event was applied.
+    /// - Throws: why the event was not applied, or why there is no answer although it was.
+    public nonisolated(nonsending) func ask<Answer: Decodable>(
+        _ event: Definition.Event, for type: Answer.Type
+    ) async throws(AskError) -> (answer: Answer, seq: Seq) {
+        let bytes: [UInt8]
+        do throws(SendRefusal) {
+            bytes = try encode(event)
+        } catch {
+            throw .refused(error)
+        }
+        let (answer, seq) = try await connection.ask(bytes)
+        do {
+            return (try CBOR.decode(type, from: answer), seq)
+        } catch {
+            throw .otherType(at: seq, "\(error)")
+        }
     }
 
     /// Runs tasks on the connection's own thread, which otherwise has to be woken for an event that is sent, and wakes its

@@ -15,6 +15,9 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         var follower: StateFollower<Value>
         /// A whole state that nobody has looked at yet.
         var unread: ObserverAction?
+        /// When the newest state came.
+        var cameAt = MonotonicTime.zero
+        var standing = ObserverStanding()
     }
 
     private let followed: Locked<Followed>
@@ -46,16 +49,21 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     func take(_ action: ObserverAction) -> PeerShell.Observed {
         switch action {
-        case .standing(let standing): tell(.standing(standing))
+        case .standing(let standing):
+            followed.withLock { $0.standing = standing }
+            tell(.standing(standing))
         case .ended(let exitCode, let text):
             // Nothing comes after the end.
             readUnread()
             tell(.ended(exitCode: exitCode, text: text))
         case .state where !dependsOnTheLast && watchers.isEmpty:
-            followed.withLock { $0.unread = action }
+            let now = SystemClock.monotonic
+            followed.withLock { ($0.unread, $0.cameAt) = (action, now) }
             // Somebody may have come meanwhile.
             if !watchers.isEmpty { readUnread() }
         case .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused:
+            let now = SystemClock.monotonic
+            followed.withLock { $0.cameAt = now }
             return follow(action)
         }
         return .fine
@@ -97,6 +105,19 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     }
 
     // MARK: Those who look
+
+    /// The newest state that has come, and how old that is; nil before the first.
+    var newest: KnownState<Value>? {
+        readUnread()
+        let now = SystemClock.monotonic
+        return followed.withLock { followed in
+            followed.follower.current.map { current in
+                KnownState(
+                    seq: current.seq, state: current.value, age: max(.zero, now - followed.cameAt),
+                    isNewest: followed.standing.isCurrent && followed.standing.seq == current.seq)
+            }
+        }
+    }
 
     /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time and in order.
     func look(_ body: @escaping @Sendable (News) -> Void) -> Int {

@@ -21,6 +21,7 @@ package struct Checkers<Work: Workload>: Sendable {
     private var poisonIsSetAside = PoisonIsSetAside()
     private var onlyWhoMay: OnlyWhoMay
     private var inTime: InTime<Work>
+    private var answersAreTrue: AnswersAreTrue<Work>
     /// Whether only what holds without keys is checked, whatever hostile processes do: G1, G7, G8 and G10.
     private let isUnguarded: Bool
     /// Checks that were made outside of a checker.
@@ -37,6 +38,7 @@ package struct Checkers<Work: Workload>: Sendable {
         model = LoopModel(work)
         replayIsExact = ReplayIsExact(work, hasShadow: hasShadow, breaking: rules)
         observersConverge = ObserversConverge(work)
+        answersAreTrue = AnswersAreTrue(work)
     }
 
     /// The entry with a session's number.
@@ -68,6 +70,7 @@ package struct Checkers<Work: Workload>: Sendable {
             nothingLost.lose(records)
             nothingTwice.lose(records)
             poisonIsSetAside.lose(records)
+            answersAreTrue.lose(records)
         case .retried(let id): poisonIsSetAside.retry(id)
         case .trapped(let id, let isItsFault): try poisonIsSetAside.trap(in: id, book[id], isItsFault)
         case .trappedInTimer(let timer, let isItsFault): try poisonIsSetAside.trap(in: timer, isItsFault)
@@ -87,6 +90,7 @@ package struct Checkers<Work: Workload>: Sendable {
         case .saidGoodbye(let session): nothingLost.leave(session)
         case .inherited(let ids, let peer): for id in ids { book.inherit(id, by: peer) }
         case .told(let id, let outcome, let isUnheard): try nothingLost.compare(id, outcome, isUnheard, book)
+        case .answered(let id, let answer): try answersAreTrue.compare(id, answer)
         case .died(let peer):
             nothingLost.die(peer)
             observersConverge.remove(peer)
@@ -147,7 +151,8 @@ package struct Checkers<Work: Workload>: Sendable {
         case .lost, .retried, .trapped, .trappedInTimer, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent,
             .saidGoodbye,
             .inherited,
-            .told, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .shown, .observedEnd, .ran, .forgotten,
+            .told, .answered, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .shown, .observedEnd, .ran,
+            .forgotten,
             .turnBegan, .turnEnded, .keysAdmitted, .judged, .overheard:
             break
         }
@@ -197,6 +202,7 @@ package struct Checkers<Work: Workload>: Sendable {
         lossIsNoticed.follow(journaled.record)
         onlyWhoMay.follow(journaled.record)
         try model.follow(journaled.record)
+        try answersAreTrue.follow(journaled, model)
     }
 
     /// A record became durable.
@@ -240,7 +246,7 @@ package struct Checkers<Work: Workload>: Sendable {
         let all: [any Checker] = [
             oneOrder, nothingLost, nothingTwice, nothingStale, oneOwner, durableBeforeVisible, replayIsExact,
             observersConverge, snapshotComesFirst, lossIsNoticed, bounded, poisonIsSetAside, onlyWhoMay,
-            inTime,
+            inTime, answersAreTrue,
         ]
         var counts = otherCounts
         for checker in all { counts[type(of: checker).promise, default: 0] += checker.checkCount }

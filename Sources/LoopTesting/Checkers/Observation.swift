@@ -19,6 +19,8 @@ package enum Promise: String, CaseIterable, Sendable {
     case onlyWhoMay = "G12"
     case progress = "PROGRESS"
     case inTime = "G15"
+    /// Who asks is answered by the state after its event.
+    case answersAreTrue = "ANSWERS"
     /// What a test demands of its own loop's states.
     case invariant = "INVARIANT"
     /// A test that cannot be run as it is.
@@ -55,6 +57,7 @@ package struct SentEntry: Equatable, Sendable {
     /// The encoded event, where only the sender's side knows it.
     package var payload: ArraySlice<UInt8>?
     package var wantsSeq: Bool
+    package var wantsAnswer = false
 }
 
 /// The session of a peer in a history. Where records are lost, another peer may get the same number.
@@ -105,6 +108,8 @@ package enum Observation: Sendable {
     /// A sender learned the outcome of its entry.
     /// - Parameter isUnheard: no reducer has reported it, and none is heard that could.
     case told(id: Int, EntryOutcome, isUnheard: Bool)
+    /// A sender learned the answer to its entry; nil: it is kept no longer.
+    case answered(id: Int, EntryAnswer?)
     /// A process has said goodbye, and its session ends. Nothing may be sent in it from here on.
     case saidGoodbye(PeerSession)
     /// A process continues with entries that an earlier one left on disk.

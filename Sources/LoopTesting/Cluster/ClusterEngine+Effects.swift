@@ -83,12 +83,14 @@ extension ClusterEngine {
     /// Sends the event that a body holds; it keeps it while the outbox is full.
     /// - Returns: whether the body goes on.
     private func send(_ payload: [UInt8], of body: Peer.Body, _ peer: Peer) throws(Violation) -> Bool {
-        let wantsSeq = chance(0.2)
+        let luck = random.fraction()
+        let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.05 && !body.endsWithHeld)
         let entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: body.effect, attempt: body.attempt,
-            index: body.next, payload: payload[...], wantsSeq: wantsSeq)
+            index: body.next, payload: payload[...], wantsSeq: wantsSeq, wantsAnswer: wantsAnswer)
         let result = peer.machine.send(
-            payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld)
+            payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld,
+            wantsAnswer: wantsAnswer)
         switch result {
         case .accepted where body.endsWithHeld:
             peer.bodies[body.run] = nil
@@ -150,11 +152,12 @@ extension ClusterEngine {
 
     /// - Returns: whether the outbox had room.
     private func send(_ payload: [UInt8], of peer: Peer) throws(Violation) -> Bool {
-        let wantsSeq = chance(0.2)
+        let luck = random.fraction()
+        let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.1)
         let entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: nil, attempt: .none, index: 0, payload: payload[...],
-            wantsSeq: wantsSeq)
-        switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq) {
+            wantsSeq: wantsSeq, wantsAnswer: wantsAnswer)
+        switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq, wantsAnswer: wantsAnswer) {
         case .accepted: try settleAccounts(of: peer, entry)
         case .full: return false
         // The sender knows at once that nothing was accepted.

@@ -218,7 +218,7 @@ extension ClusterEngine {
         }
         return SentEntry(
             id: 0, peer: peer.index, kind: entry.kind, effect: entry.effect, attempt: entry.attempt,
-            index: bodyIndex(peer, entry), payload: nil, wantsSeq: entry.wantsSeq)
+            index: bodyIndex(peer, entry), payload: nil, wantsSeq: entry.wantsSeq, wantsAnswer: entry.wantsAnswer)
     }
 
     private func bodyIndex(_ peer: Peer, _ entry: Entry) -> Int {
@@ -241,12 +241,10 @@ extension ClusterEngine {
         case .stop(let effect, let attempt):
             guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             peer.bodies[run] = nil
-        case .settled(let number, let outcome):
-            guard let id = peer.accounts.tell(number) else {
-                throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
-            }
-            let isUnheard = now > peer.lease.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
-            try observe(.told(id: id, outcome, isUnheard: isUnheard))
+        case .settled(let number, let outcome): try tell(peer, number, outcome)
+        case .answered(let number, let seq, let answer):
+            let id = try tell(peer, number, .applied(seq))
+            try observe(.answered(id: id, answer))
         case .hasSpace: try resume(peer)
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): try endRefused(peer, refused)
@@ -255,6 +253,18 @@ extension ClusterEngine {
             peer.life.hasEnded = true
         case .finished: peer.life.hasFinished = true
         }
+    }
+
+    /// A sender learns the outcome of its entry.
+    /// - Returns: the entry's id.
+    @discardableResult
+    private func tell(_ peer: Peer, _ number: UInt64, _ outcome: EntryOutcome) throws(Violation) -> Int {
+        guard let id = peer.accounts.tell(number) else {
+            throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
+        }
+        let isUnheard = now > peer.lease.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
+        try observe(.told(id: id, outcome, isUnheard: isUnheard))
+        return id
     }
 
     /// A process that was asked to leave has handed everything back.

@@ -115,6 +115,8 @@ extension ClusterEngine {
             switch frame.message {
             case .acknowledgement(let part), .outcomes(let part):
                 try demandFit(part.notable.count, bytesEach: NotableOutcome.byteCount, "an acknowledgement")
+                let bytes = part.answers.reduce(part.notable.count * NotableOutcome.byteCount) { $0 + $1.byteCount }
+                if part.notable.count > 1 { try demandFit(bytes, bytesEach: 1, "an acknowledgement with answers") }
             case .introduction, .joinAccepted, .commands, .tick, .assignments, .busy, .statePart, .status, .ended,
                 .refused, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash,
                 .goodbyeHeard:

@@ -64,6 +64,14 @@ package struct SlotLoop: LoopDefinition {
         }
     }
 
+    /// Clients are answered with the digest, which no other state has.
+    package func answer(to event: SlotEvent, in state: SlotState) -> (any Codable & Sendable)? {
+        switch event.kind {
+        case .on, .off, .bump, .end: state.digest
+        case .step, .finish, .poison, .setTimer, .clearTimer, .expired, .ran: nil
+        }
+    }
+
     package func outcome(of state: SlotState) -> Outcome? {
         state.endedBy.map { Outcome(text: "ended by event \($0)", exitCode: Int32($0 % 2)) }
     }

@@ -85,6 +85,10 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     func progress(of state: Base.State) -> Progress? { base.progress(of: state) }
 
+    func answer(to event: Base.Event, in state: Base.State) -> (any Codable & Sendable)? {
+        base.answer(to: event, in: state)
+    }
+
     func migrateState(_ old: Encoded, from schema: Int) throws -> Base.State {
         try base.migrateState(old, from: schema)
     }

@@ -245,13 +245,17 @@ private struct Wanted {
 
 extension TestLoop {
     /// Takes the transition that the test's call was itself.
+    /// - Returns: the state right after it.
+    @discardableResult
     func takeTransition(
         after count: Int, _ change: ((inout State) throws -> Void)?, _ call: TestCall
-    ) throws {
+    ) throws -> State {
         guard let index = machine.log[count...].firstIndex(where: \.isTransition) else {
             throw call.failure("it was not applied, because the loop had ended")
         }
+        guard case .applied(_, _, _, let after) = machine.log[index].what else { return state }
         try take(transitionAt: index, change, call)
+        return after
     }
 
     private func take(

@@ -61,7 +61,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result where Definition.State == State, Definition.Event == Event {
         let machine = TestMachine(
             name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
-            outcome: { definition.outcome(of: $0) }, feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
+            outcome: { definition.outcome(of: $0) }, answer: { definition.answer(to: $0, in: $1) },
+            feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
         return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
     }
 
@@ -166,13 +167,15 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try send(.change { $0[keyPath: keyPath] = value }, call) { $0[keyPath: keyPath] = value }
     }
 
-    private func send(
+    /// - Returns: the state right after the input.
+    @discardableResult
+    func send(
         _ input: LoopInput<State, Event>, _ call: TestCall, _ change: ((inout State) throws -> Void)?
-    ) throws {
+    ) throws -> State {
         try begin(call)
         let count = machine.log.count
         if let refusal = try perform(call, { try $0.send(input) }) { throw call.failure("\(refusal)") }
-        try takeTransition(after: count, change, call)
+        return try takeTransition(after: count, change, call)
     }
 
     /// Lets time pass: timers, delays of retries, limits of rates and timeouts take effect, each at its moment.

@@ -21,6 +21,8 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     private var shared: Shared
     private var turn: LoopTurn<State, Event>
     private let outcomeOf: @Sendable (State) -> Outcome?
+    /// What the definition answers; nil: there is no definition.
+    let answerOf: (@Sendable (Event, State) -> (any Codable & Sendable)?)?
     private let run: String
     private let wallTime: WallTime
     /// The attached custom feedbacks, by name.
@@ -34,12 +36,14 @@ struct TestMachine<State: Sendable, Event: Sendable> {
 
     init(
         name: String, initial: State, reduce: LoopReduce<State, Event>,
-        outcome: @escaping @Sendable (State) -> Outcome?, feedbacks: [Feedback<State, Event>], seed: UInt64,
-        wallTime: WallTime
+        outcome: @escaping @Sendable (State) -> Outcome?,
+        answer: (@Sendable (Event, State) -> (any Codable & Sendable)?)? = nil, feedbacks: [Feedback<State, Event>],
+        seed: UInt64, wallTime: WallTime
     ) {
         let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         outcomeOf = outcome
+        answerOf = answer
         self.wallTime = wallTime
         run = "\(name)@\(String(seed, radix: 16))"
         shared = Shared(state: initial, table: EffectTable(feedbacks: feedbacks, seed: seed))

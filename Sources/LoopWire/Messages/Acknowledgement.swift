@@ -8,6 +8,7 @@ public import LoopCore
 /// | 8 | base u64 |
 /// | 8 | watermark u64 |
 /// | 4 + … | notable: count u32, (number u64, 0 = applied or the reason u8, seq u64)… |
+/// | 4 + … | answers, only if there are any: count u32, (number u64, 0 = answered or why not u8, 4 + n)… |
 ///
 /// It settles an outbox only if `base` is at most the sender's own settled number. Otherwise the sender asks for
 /// outcomes.
@@ -19,24 +20,30 @@ public struct Acknowledgement: Equatable, Sendable {
     /// The outcomes that the sender must know one by one, in the order of their numbers. Every other entry was
     /// applied.
     public var notable: [NotableOutcome]
+    /// The answers to those of the notable entries that have asked, in the order of their numbers. An entry that has asked,
+    /// was applied and has none here had an answer that is kept no longer.
+    public var answers: [NumberedAnswer]
 
     /// Creates an acknowledgement from its parts.
-    public init(base: UInt64, watermark: UInt64, notable: [NotableOutcome]) {
+    public init(base: UInt64, watermark: UInt64, notable: [NotableOutcome], answers: [NumberedAnswer] = []) {
         self.base = base
         self.watermark = watermark
         self.notable = notable
+        self.answers = answers
     }
 
     func write(to writer: inout ByteWriter) {
         writer.u64(base)
         writer.u64(watermark)
         writer.outcomes(notable)
+        if !answers.isEmpty { writer.answers(answers) }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
         base = try reader.u64()
         watermark = try reader.u64()
         notable = try reader.outcomes()
+        answers = reader.remaining > 0 ? try reader.answers() : []
     }
 }
 

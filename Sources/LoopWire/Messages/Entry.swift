@@ -6,7 +6,7 @@ public import LoopCore
 /// | bytes | field |
 /// |---|---|
 /// | 1 | kind: 1 event, 2 completed, 3 failed, 4 released |
-/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq, 4 = the effect's body has ended with this event |
+/// | 1 | flags: 1 = has an effect, 2 = the sender wants the seq, 4 = the effect's body has ended with this event, 8 = the sender wants an answer (only with 2) |
 /// | 16 | effect: feedback u32, seq u64, index u32 (only with flag 1) |
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
 /// | 4 + n | payload: count u32, bytes |
@@ -27,6 +27,8 @@ public struct Entry: Equatable, Sendable {
     public var kind: Kind
     /// Whether the sender wants the seq of the transition in the acknowledgement.
     public var wantsSeq: Bool
+    /// Whether the sender wants the definition's answer to the event, and the seq with it.
+    public var wantsAnswer: Bool
     /// Whether the effect's body has ended with this event: the event and the `completed` that follows are one entry.
     public var isLast: Bool
     /// The effect on whose behalf the entry is sent, and its attempt; nil for events of clients.
@@ -44,17 +46,20 @@ public struct Entry: Equatable, Sendable {
     ///   - payload: the encoded event or failure.
     ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
+    ///   - wantsAnswer: whether the sender asks for an answer; true only for an event that is not the last.
     public init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
-        wantsSeq: Bool = false, isLast: Bool = false
+        wantsSeq: Bool = false, isLast: Bool = false, wantsAnswer: Bool = false
     ) {
         precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
+        precondition(!wantsAnswer || kind == .event && !isLast, "only an event that is not the last can ask")
         self.isLast = isLast
         self.kind = kind
         self.effect = effect
         self.attempt = attempt
         self.payload = payload
-        self.wantsSeq = wantsSeq
+        self.wantsSeq = wantsSeq || wantsAnswer
+        self.wantsAnswer = wantsAnswer
     }
 
     /// Creates the entry that ends an effect's attempt.
@@ -73,7 +78,8 @@ public struct Entry: Equatable, Sendable {
 
     package func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
-        writer.u8(EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast))
+        writer.u8(
+            EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer))
         if let effect {
             writer.effect(effect)
             writer.attempt(attempt)

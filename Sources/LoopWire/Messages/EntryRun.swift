@@ -112,7 +112,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     public mutating func append(_ entry: Entry) {
         append(
             entry.kind, of: entry.effect.map { ($0, entry.attempt) }, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
-            payload: entry.payload.span)
+            wantsAnswer: entry.wantsAnswer, payload: entry.payload.span)
     }
 
     /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
@@ -121,13 +121,15 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     ///   - effect: nil only for an `event`.
     ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: true only for an event of an effect.
+    ///   - wantsAnswer: true only for an event that is not the last, and whose seq is wanted.
     ///   - payload: the encoded event or failure.
     public mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
-        payload: Span<UInt8>
+        wantsAnswer: Bool = false, payload: Span<UInt8>
     ) {
-        precondition(!isLast || kind == .event && effect != nil, "only an event of an effect can be its last")
-        let flags = EntryHead.flags(hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast)
+        let flags = EntryHead.flags(
+            hasEffect: effect != nil, wantsSeq: wantsSeq, isLast: isLast, wantsAnswer: wantsAnswer)
+        precondition(EntryHead.areSound(flags, of: kind), "a \(kind) entry with flags \(flags)")
         let head = effect == nil ? 6 : 38
         run.append(head + payload.count) { output in
             output.append(kind.rawValue)
@@ -171,7 +173,8 @@ extension EntryRun: ExpressibleByArrayLiteral {
 /// What stands before an entry's payload, and where that is.
 package struct EntryHead: Equatable, Sendable {
     package let kind: Entry.Kind
-    /// 1: has an effect; 2: the sender wants the seq; 4: the effect's body has ended with this event.
+    /// 1: has an effect; 2: the sender wants the seq; 4: the effect's body has ended with this event; 8: the sender wants an
+    /// answer.
     let flags: UInt8
     /// Where it has one.
     package let effect: EffectID
@@ -182,21 +185,23 @@ package struct EntryHead: Equatable, Sendable {
     package var hasEffect: Bool { flags & 1 != 0 }
     package var effectIfAny: EffectID? { hasEffect ? effect : nil }
     package var wantsSeq: Bool { flags & 2 != 0 }
+    package var wantsAnswer: Bool { flags & 8 != 0 }
     /// Whether it is an event with which the effect's body has ended.
     package var isLast: Bool { flags & 4 != 0 }
     /// Whether the effect's body has ended with this entry.
     package var endsTheBody: Bool { kind != .event || flags & 4 != 0 }
 
     @inline(__always)
-    static func flags(hasEffect: Bool, wantsSeq: Bool, isLast: Bool) -> UInt8 {
-        (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0)
+    static func flags(hasEffect: Bool, wantsSeq: Bool, isLast: Bool, wantsAnswer: Bool) -> UInt8 {
+        (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0) | (wantsAnswer ? 8 : 0)
     }
 
     /// Whether an entry of a kind may have these flags.
     @inline(__always)
-    private static func areSound(_ flags: UInt8, of kind: Entry.Kind) -> Bool {
-        if flags & 1 == 0 { return flags <= 3 && kind == .event }
-        return flags <= 3 || flags <= 7 && kind == .event
+    static func areSound(_ flags: UInt8, of kind: Entry.Kind) -> Bool {
+        // An event that asks for an answer asks for its seq too, and is not its effect's last.
+        if flags & 1 == 0 { return (flags <= 3 || flags == 10) && kind == .event }
+        return flags <= 3 || (flags <= 7 || flags == 11) && kind == .event
     }
 
     /// Reads a whole entry, and skips its payload.
@@ -263,6 +268,6 @@ extension Entry {
     package init(_ head: EntryHead, _ payload: ArraySlice<UInt8>) {
         self.init(
             kind: head.kind, effect: head.effectIfAny, attempt: head.attempt, payload: payload,
-            wantsSeq: head.wantsSeq, isLast: head.isLast)
+            wantsSeq: head.wantsSeq, isLast: head.isLast, wantsAnswer: head.wantsAnswer)
     }
 }

@@ -28,6 +28,8 @@ public enum Wire {
     /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger
     /// one is parked.
     public static let requestBytesMax = 512 << 10
+    /// How many bytes an encoded answer may have; one that is larger is not told.
+    public static let answerBytesMax = 512 << 10
     /// The longest name in bytes of UTF-8: of a peer, a loop, a section, a group of effects.
     public static let nameBytesMax = 128
     /// The longest line in bytes of UTF-8 that stands for a feedback, "name@placement".

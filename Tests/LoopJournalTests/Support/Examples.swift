@@ -27,6 +27,10 @@ enum Examples {
             EventRecord(
                 seq: Seq(.max), time: WallTime(milliseconds: -1), session: SessionID(.max), number: .max, effect: nil,
                 attempt: attempt, wantsSeq: true, bytes: [])),
+        .event(
+            EventRecord(
+                seq: Seq(301), time: time, session: SessionID(9), number: 70_001, effect: nil, attempt: .none,
+                wantsSeq: true, wantsAnswer: true, bytes: [0x01])),
         .refused(
             RefusalRecord(session: SessionID(4), number: 12, reason: .stale, effect: effect, attempt: attempt)),
         .refused(

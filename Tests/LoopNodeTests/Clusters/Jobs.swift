@@ -45,6 +45,14 @@ struct Jobs: LoopDefinition {
         }
     }
 
+    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+        switch event {
+        case .add: JobCount(total: state.total, waiting: state.waiting.count)
+        case .note(let text): Array(state.notes.drop { $0 != text })
+        case .squared, .forget: nil
+        }
+    }
+
     var feedbacks: [Feedback<State, Event>] {
         let work = work
         return [
@@ -58,4 +66,10 @@ struct Jobs: LoopDefinition {
         guard ends, state.total > 0, state.done.count == state.total else { return nil }
         return Outcome(text: "sum \(state.done.values.reduce(0, +))")
     }
+}
+
+/// What is answered to jobs that are added.
+struct JobCount: Codable, Sendable, Equatable {
+    var total: Int
+    var waiting: Int
 }

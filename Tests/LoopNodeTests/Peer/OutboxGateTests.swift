@@ -110,7 +110,7 @@ import Testing
         await watch()
         let posted = take()
         #expect(posted.waiters.map(\.index) == [0])
-        gate.resolve(posted.waiters.map { ($0.ticket, .success(Seq(7))) })
+        gate.resolve(posted.waiters.map { ($0.ticket, .success(Settlement(seq: Seq(7)))) })
         #expect(try await sender.value == Seq(7))
     }
 
@@ -121,7 +121,7 @@ import Testing
         var posted = PostedEntries()
         gate.take(into: &posted, isSignalled: true)
         #expect(posted.waiters.map(\.index) == [0])
-        gate.resolve(posted.waiters.map { ($0.ticket, .success(.initial)) })
+        gate.resolve(posted.waiters.map { ($0.ticket, .success(.accepted)) })
         #expect(try await sender.value == .initial)
     }
 

@@ -49,6 +49,8 @@ enum MessageExamples {
         ("state hash", .stateHash(Seq(7), 0xbeef)),
         ("goodbye heard", .goodbyeHeard),
         ("answer", .answer(AnswerPart(request: 9, part: 1, parts: 2, bytes: [0xa0]))),
+        ("acknowledgement with answers", .acknowledgement(answered)),
+        ("outcomes with answers", .outcomes(answered)),
     ].map { ($0, PeerFrame(history: History(0xabcd), epoch: epoch, session: SessionID(11), message: $1)) }
 
     private static let introduction = ToPeer.introduction(
@@ -60,6 +62,14 @@ enum MessageExamples {
         notable: [
             NotableOutcome(number: 4, outcome: .applied(Seq(7))),
             NotableOutcome(number: 5, outcome: .refused(.stale)),
+        ])
+
+    private static let answered = Acknowledgement(
+        base: 3, watermark: 6,
+        notable: (4...6).map { NotableOutcome(number: $0, outcome: .applied(Seq($0 + 3))) },
+        answers: [
+            NumberedAnswer(number: 4, answer: .value([0x18, 0x2a])),
+            NumberedAnswer(number: 5, answer: .missing(.undefined)),
         ])
 
     private static let transitions = ToPeer.transitions([
@@ -116,6 +126,13 @@ enum MessageExamples {
             Entry(kind: .released, effect: effect, attempt: attempt),
         ])
 
+    static let asking = Batch(
+        loop: loop, history: History(0xabcd), session: SessionID(11), settled: 5, applied: 4, first: 12,
+        entries: [
+            Entry(kind: .event, payload: [0x01, 0x02], wantsAnswer: true),
+            Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03], wantsAnswer: true),
+        ])
+
     static let topics: [(name: String, topic: Topic)] = [
         ("whole states", .updates(loop, UpdateStream(.full))),
         ("deltas", .updates(loop, UpdateStream(.delta, interval: 200))),
@@ -130,6 +147,7 @@ enum MessageExamples {
         toPeer.map { ("reducer: \($0.name)", $0.frame.bytes(topic: nil)) }
             + [("reducer: tick in its inbox", toPeer[4].frame.bytes(topic: .inbox(loop, peer)))]
             + toReducer.map { ("peer: \($0.name)", $0.message.bytes(loop: loop)) } + [("peer: batch", batch.bytes)]
+            + [("peer: batch that asks", asking.bytes)]
             + topics.map { ("topic: \($0.name)", $0.topic.bytes) }
     }
 }

@@ -27,7 +27,9 @@ import Testing
             let bytes = message.bytes(loop: MessageExamples.loop)
             #expect(try ToReducer(bytes: bytes[...], loop: MessageExamples.loop) == message, "\(name)")
         }
-        #expect(try Batch(bytes: MessageExamples.batch.bytes) == MessageExamples.batch)
+        for batch in [MessageExamples.batch, MessageExamples.asking] {
+            #expect(try Batch(bytes: batch.bytes) == batch)
+        }
     }
 
     @Test func `a failure comes back as it went`() throws {
@@ -92,7 +94,11 @@ import Testing
 
     @Test func `a message cut at any byte is refused`() {
         for (name, bytes) in MessageExamples.all {
-            for count in 0..<bytes.count { #expect(!decodes(name, Array(bytes[..<count])), "\(name) cut to \(count)") }
+            // Answers are left out where there are none: what ends before them is whole.
+            let whole = name.hasSuffix("with answers") ? bytes.count - 32 : bytes.count
+            for count in 0..<bytes.count where count != whole {
+                #expect(!decodes(name, Array(bytes[..<count])), "\(name) cut to \(count)")
+            }
         }
     }
 

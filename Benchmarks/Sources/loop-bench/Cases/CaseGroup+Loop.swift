@@ -26,6 +26,9 @@ extension CaseGroup {
             Variant(name: "loop-tcp-window-1-own-thread") { effort in
                 try await send(PackedEvent.word, window: 1, count: effort.count(2500), "p50", thread: "own")
             },
+            Variant(name: "loop-tcp-ask-1") { effort in
+                try await send(PackedEvent.word, window: 1, count: effort.count(2500), "p50", asks: true)
+            },
         ])
 
     /// The same with a journal that syncs each event before its outcome is told.
@@ -53,24 +56,25 @@ extension CaseGroup {
     }
 
     /// - Parameters:
+    ///   - asks: whether the sender asks for an answer to each event; with a window of 1.
     ///   - thread: where the sender's task runs: on the `pool`, or on its connection's `own` thread.
     ///   - keys: the folder of keys that the reducer and the sender have; nil: they have none.
     /// - Returns: what the sender says under `answer`.
     static func send(
         _ loop: String, window: Int, count: Int, _ answer: String, journal: String? = nil, thread: String = "pool",
-        keys: String? = nil
+        keys: String? = nil, asks: Bool = false
     ) async throws -> Double {
         try await withRoles { roles in
             roles.shared["keys"] = keys
             var arguments = ["loop": loop]
             arguments["journal"] = journal
             let reducer = try roles.start("reducer", arguments)
-            let sender = try roles.start(
-                "sender",
-                [
-                    "loop": loop, "reducer": try await reducer.answer("listening"), "window": "\(window)",
-                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))", "thread": thread,
-                ])
+            var sending = [
+                "loop": loop, "reducer": try await reducer.answer("listening"), "window": "\(window)",
+                "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))", "thread": thread,
+            ]
+            sending["asks"] = asks ? "yes" : nil
+            let sender = try roles.start("sender", sending)
             let result = try await sender.number(answer)
             _ = try await sender.number("checked")
             try await sender.finish()

@@ -8,6 +8,8 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
 
     func reduce(_ state: inout CountingState, _ event: Event) { state.apply(event.number) }
 
+    func answer(to event: Event, in state: CountingState) -> (any Codable & Sendable)? { state.applied }
+
     var feedbacks: [Feedback<CountingState, Event>] { [] }
 }
 

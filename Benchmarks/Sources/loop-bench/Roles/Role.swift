@@ -6,7 +6,7 @@ import LoopNode
 /// What this program is when it is one node of a case.
 struct Role {
     let name: String
-    private let arguments: [String: String]
+    let arguments: [String: String]
 
     init(name: String, words: [String]) throws {
         self.name = name

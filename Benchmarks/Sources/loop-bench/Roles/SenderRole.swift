@@ -16,6 +16,7 @@ enum SenderRole<Event: NumberedEvent> {
         for _ in 0..<warmUp { try await loop.send(next()) }
         try await loop.sendAndConfirm(next())
 
+        let asks = role.arguments["asks"] != nil
         let clock = ContinuousClock()
         if try role.number("window") == 1 {
             var waits: [Double] = []
@@ -23,7 +24,11 @@ enum SenderRole<Event: NumberedEvent> {
             try await withTaskExecutorPreference(role.isOnItsThread ? loop.executor : nil) {
                 for _ in 0..<count {
                     let sent = clock.now
-                    try await loop.sendAndConfirm(next())
+                    if asks {
+                        _ = try await loop.ask(next(), for: UInt64.self)
+                    } else {
+                        try await loop.sendAndConfirm(next())
+                    }
                     waits.append((clock.now - sent).inSeconds * 1e6)
                 }
             }

@@ -1,0 +1,32 @@
+extension Loop {
+    /// Queues one event, and waits for the definition's answer to it.
+    ///
+    ///     let (receipt, seq) = try await loop.ask(.withdraw("ann", 5), for: Receipt.self)
+    ///
+    /// The answer is computed from the state right after the event was applied, before the next one is.
+    /// - Parameters:
+    ///   - event: one to which the definition answers; see ``LoopDefinition/answer(to:in:)``.
+    ///   - type: the type of the answer.
+    /// - Returns: the answer, and the number of the event's transition.
+    /// - Throws: why the event was not applied, or why there is no answer although it was. A loop that was not made from a
+    ///   definition answers nothing.
+    public func ask<Answer: Sendable>(
+        _ event: Event, for type: Answer.Type
+    ) async throws(AskError) -> (answer: Answer, seq: Seq) {
+        let told: LoopAnswer
+        do throws(SendRefusal) {
+            told = try await answer(to: event)
+        } catch {
+            throw .refused(error)
+        }
+        return (try told.value(as: type), told.seq)
+    }
+
+    /// What is answered to an event, of whichever type.
+    func answer(to event: Event) async throws(SendRefusal) -> LoopAnswer {
+        switch seat {
+        case .root(let runtime): try await runtime.ask(event)
+        case .scope(let scope): try await scope.ask(event)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+public import LoopCore
+
+/// What a follower knows of a state: not always the newest, and never one that did not exist.
+public struct KnownState<State: Sendable>: Sendable {
+    /// The seq of the transition that made the state.
+    public let seq: Seq
+    /// The state.
+    public let state: State
+    /// How long ago it came.
+    public let age: Duration
+    /// Whether nothing newer was heard of, from a reducer that is heard. A newer state may have been made in the last
+    /// tick interval.
+    public let isNewest: Bool
+}
+
+extension KnownState: Equatable where State: Equatable {}
