@@ -98,6 +98,12 @@ enum Samples {
         ("state request", .stateRequest(transfer: 1, part: 8)), ("goodbye", .goodbye(session, peer, history)),
         ("section request", .stateRequest(transfer: 1, part: 8, form: .chunks, section: "beds", deltas: 0)),
         ("transitions request", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
+        (
+            "progress",
+            .progress(
+                session, epoch,
+                [AttemptProgress(effect: effect, attempt: attempt, progress: EffectProgress(0.4, "page 12"))])
+        ),
         ("status request", .statusRequest), ("administration", .administration(request: 9, [0xa0])),
     ]
 

@@ -345,6 +345,21 @@ class TransitionsWanted:
     after: int = of(U64)
 
 
+@record
+class Report:
+    effect: Effect = of(Effect.codec)
+    attempt: Attempt = of(Attempt.codec)
+    hundredths: int = of(U16)
+    text: str = of(TEXT)
+
+
+@message(TO_REDUCER, 12)
+class Progress:
+    session: int = of(U64)
+    epoch: Epoch = of(Epoch.codec)
+    reports: list = of(List(Report.codec))
+
+
 def to_reducer(loop: int, body, version: int = VERSION) -> bytes:
     """A frame for ROUTER."""
     out = bytearray([0x4C, version])

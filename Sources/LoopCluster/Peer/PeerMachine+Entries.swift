@@ -68,6 +68,11 @@ extension PeerMachine {
         _ = accept([Entry(endOf: effect, attempt, failure)])
     }
 
+    /// The body of an effect says how far it has come. The newest report leaves with the next heartbeat.
+    public mutating func report(_ report: AttemptProgress) {
+        if attempts.runs(report.effect, report.attempt) { progress.note(report) }
+    }
+
     /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
     public mutating func stop(at now: MonotonicTime) {
         self.now = max(self.now, now)

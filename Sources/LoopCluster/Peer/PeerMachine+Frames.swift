@@ -118,6 +118,7 @@ extension PeerMachine {
         busyReason = nil
         if delivery.isForeign(watermark, brokenRules) { return abandonSession() }
         delivery.admit(watermark, at: now)
+        progress.begin()
         phase = .claiming(next: now, AssignmentParts())
     }
 

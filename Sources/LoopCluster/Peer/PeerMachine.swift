@@ -22,6 +22,7 @@ public struct PeerMachine: Sendable {
     var delivery: Delivery
     var inbox = PeerInbox()
     var attempts = HeldAttempts()
+    var progress = ProgressReports()
 
     /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
     public internal(set) var loop: LoopID
@@ -204,13 +205,22 @@ public struct PeerMachine: Sendable {
     }
 
     private mutating func heartbeatIfDue() {
-        guard isDue || inbox.isReportDue else { return }
+        let isTimely = isDue
+        guard isTimely || inbox.isReportDue else { return }
         phase.next = now + terms.tickInterval
         inbox.report()
         let heartbeat = Heartbeat(
             session: session, epoch: epoch, echo: inbox.echo, applied: inbox.applied,
             settled: delivery.settledForGood, capacity: capacity)
         actions.append(.send(.heartbeat(heartbeat)))
+        if isTimely, !progress.isEmpty { tellProgress() }
+    }
+
+    private mutating func tellProgress() {
+        let attempts = attempts
+        for part in progress.take(bytesMax: configuration.payloadBytesMax, runs: { attempts.runs($0, $1) }) {
+            actions.append(.send(.progress(session, epoch, part)))
+        }
     }
 
     private var isMissingSomething: Bool { phase.needsAssignments || delivery.needsOutcomes }

@@ -71,7 +71,8 @@ extension ReducerCore {
         switch message {
         case .hello, .statusRequest, .administration: access.violation(of: .readStatus, by: principal, context)
         case .join(let joinRequest): access.violation(of: joinRequest, by: principal, context)
-        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch):
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch),
+            .progress(let session, let epoch, _):
             violation(of: session, by: principal, isPresent: epoch == journaled.epoch)
         case .heartbeat(let heartbeat):
             violation(of: heartbeat.session, by: principal, isPresent: heartbeat.epoch == journaled.epoch)

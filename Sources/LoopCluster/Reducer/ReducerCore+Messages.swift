@@ -33,6 +33,9 @@ extension ReducerCore {
         case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
         case .statusRequest: turn.reply(.status(statusDocument()), to: route)
         case .administration(let request, let document): administer(document, request, route, principal)
+        case .progress(let session, let epoch, let reports):
+            guard isCurrent(session, epoch) else { return }
+            for report in reports { dispatch.note(report, of: session, journaled.effects) }
         }
     }
 
@@ -224,7 +227,9 @@ extension ToReducer {
     /// from, for a connection that was lost comes back under another routing id.
     fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
         switch self {
-        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch): (session, epoch)
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch),
+            .progress(let session, let epoch, _):
+            (session, epoch)
         case .heartbeat(let heartbeat): (heartbeat.session, heartbeat.epoch)
         case .hello, .join, .outcomesRequest, .goodbye, .stateRequest, .statusRequest, .administration,
             .transitionsRequest:
@@ -236,7 +241,8 @@ extension ToReducer {
     fileprivate var isAnsweredWithoutRecords: Bool {
         switch self {
         case .hello, .join, .statusRequest, .administration: true
-        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest, .goodbye:
+        case .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest, .goodbye,
+            .progress:
             false
         }
     }

@@ -31,6 +31,7 @@ extension ReducerCore {
             admission.members.count > report.peers.count ? admission.members.count - report.peers.count : nil
         report.feedbacks = feedbackCounts()
         (report.parked, report.parkedLeftOut) = parked()
+        (report.effectReports, report.effectReportsLeftOut) = effectReports()
         report.quarantined = journaled.quarantine.count
         if let next = timers.queue.first {
             report.timers = timers.queue.count
@@ -72,6 +73,17 @@ extension ReducerCore {
         return counts
     }
 
+    /// The first hundred by name, and how many others there are.
+    private func effectReports() -> ([StatusReport.EffectReport]?, Int?) {
+        let all = dispatch.progress(journaled.effects)
+        if all.isEmpty { return (nil, nil) }
+        let named = all.prefix(100).map { report, session in
+            StatusReport.EffectReport(
+                report, feedback: journaled.feedbackName(of: report.effect), session: session)
+        }
+        return (named, all.count > named.count ? all.count - named.count : nil)
+    }
+
     /// What an operator should do something about.
     private func warnings() -> [String] {
         var warnings: [String] = []
@@ -109,6 +121,11 @@ extension StatusReport {
     /// Leaves out half of what there may be very much of.
     /// - Returns: whether there was something to leave out.
     fileprivate mutating func cut() -> Bool {
+        if let reports = effectReports {
+            effectReports = nil
+            effectReportsLeftOut = (effectReportsLeftOut ?? 0) + reports.count
+            return true
+        }
         if !peers.isEmpty || !parked.isEmpty {
             let (peersCut, parkedCut) = ((peers.count + 1) / 2, (parked.count + 1) / 2)
             peers.removeLast(peersCut)

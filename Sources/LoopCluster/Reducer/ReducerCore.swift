@@ -261,6 +261,7 @@ public struct ReducerCore: Sendable {
         updates.announce(journaled.seq)
         updates.publishHashes(journaled, &turn)
         updates.dropTransfers(at: context.now.monotonic)
+        dispatch.forgetEndedProgress(journaled.effects)
     }
 
     mutating func sendTick(to session: SessionID, resend: Bool) {

@@ -19,7 +19,7 @@ struct StatusTable {
 
     /// Sections with a blank line between them, without a line end after the last.
     var text: String {
-        [head, warnings, workers, feedbacks, parked, refusals].compactMap { $0 }.joined(separator: "\n\n")
+        [head, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }.joined(separator: "\n\n")
     }
 
     private var head: String {
@@ -70,6 +70,20 @@ struct StatusTable {
         }
         return rows.isEmpty
             ? nil : Self.table(["FEEDBACK", "RUNNING", "WAITING", "COMPLETED", "PARKED"], rows, left: [0])
+    }
+
+    /// How far effects have come that have said so; hidden if none has.
+    private var reports: String? {
+        let rows = (report.effectReports ?? []).map {
+            [
+                $0.effect, JSONText.onOneLine($0.feedback), "\($0.session)", "\(Int(($0.fraction * 100).rounded())) %",
+                JSONText.onOneLine($0.text),
+            ]
+        }
+        return rows.isEmpty
+            ? nil
+            : Self.table(["RUNNING EFFECT", "FEEDBACK", "SESSION", "DONE", "PROGRESS"], rows, left: [0, 1, 4])
+                + Self.more(report.effectReportsLeftOut)
     }
 
     private var parked: String? {

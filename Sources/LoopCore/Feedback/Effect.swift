@@ -46,6 +46,8 @@ package protocol EffectSource: AnyObject, Sendable {
     /// The newer requests, the same stream for all who ask.
     var newerRequests: AsyncStream<any Sendable> { get }
     var idempotencyKey: String { get }
+    /// The body says how far it has come.
+    func report(_ progress: EffectProgress)
 }
 
 /// What an effect is told about itself.
@@ -60,27 +62,41 @@ public struct EffectContext: Sendable {
     /// history and the effect.
     public var idempotencyKey: String {
         switch source {
-        case .given(_, let makeKey): makeKey()
+        case .given(_, let makeKey, _): makeKey()
         case .asked(let source): source.idempotencyKey
+        }
+    }
+
+    /// Says how far the effect has come, for people: `context.progress(0.4, "page 12")`. The status of the loop shows the
+    /// newest report of each attempt that runs. It is not journaled, does not wait, and may be called as often as one likes:
+    /// a worker sends the newest one with its next heartbeat.
+    /// - Parameters:
+    ///   - fraction: how much is done, from 0 to 1.
+    ///   - text: a few words; 128 bytes of UTF-8 of them.
+    public func progress(_ fraction: Double, _ text: String = "") {
+        let progress = EffectProgress(fraction, text)
+        switch source {
+        case .given(_, _, let report): report(progress)
+        case .asked(let source): source.report(progress)
         }
     }
 
     private let source: Source
 
     private enum Source {
-        case given(AsyncStream<any Sendable>, @Sendable () -> String)
+        case given(AsyncStream<any Sendable>, @Sendable () -> String, @Sendable (EffectProgress) -> Void)
         /// Most effects ask neither for their key nor for newer requests: what both take is made for those that do.
         case asked(any EffectSource)
     }
 
     package init(
         id: EffectID, failures: Int, isResumed: Bool, idempotencyKey: @autoclosure @escaping @Sendable () -> String,
-        updates: AsyncStream<any Sendable>
+        updates: AsyncStream<any Sendable>, report: @escaping @Sendable (EffectProgress) -> Void = { _ in }
     ) {
         self.id = id
         self.failures = failures
         self.isResumed = isResumed
-        source = .given(updates, idempotencyKey)
+        source = .given(updates, idempotencyKey, report)
     }
 
     package init(id: EffectID, failures: Int, isResumed: Bool, source: any EffectSource) {
@@ -93,7 +109,7 @@ public struct EffectContext: Sendable {
     /// Newer requests for a keyed effect that goes on, erased.
     package var updates: AsyncStream<any Sendable> {
         switch source {
-        case .given(let stream, _): stream
+        case .given(let stream, _, _): stream
         case .asked(let source): source.newerRequests
         }
     }

@@ -163,6 +163,14 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
+    /// How far the effects have come that run now and have said so; see ``EffectContext/progress(_:_:)``.
+    public var effectProgress: [EffectID: EffectProgress] {
+        switch seat {
+        case .root(let runtime): runtime.effectProgress
+        case .scope(let scope): scope.effectProgress()
+        }
+    }
+
     /// Where every live effect stands, those that have completed and are still asked for included.
     package var phases: [EffectID: EffectPhase] {
         switch seat {

@@ -73,6 +73,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     var outcome: Outcome? { shared.withLock { $0.outcome } }
     var parked: [ParkedEffect] { shared.withLock { $0.table.parked } }
     var phases: [EffectID: EffectPhase] { shared.withLock { $0.table.phases } }
+    var effectProgress: [EffectID: EffectProgress] { shared.withLock { $0.runningProgress } }
 
     func start() {
         // Without feedbacks nothing follows from the initial state.
@@ -309,7 +310,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         let context = EffectContext(
             id: id, failures: launch.effect.failures, isResumed: false,
             idempotencyKey: "\(name)@\(String(seed, radix: 16))/\(id)",
-            updates: launch.updates)
+            updates: launch.updates,
+            report: { [weak self] progress in self?.shared.withLock { $0.report(progress, of: id, attempt: attempt) } })
         let effect = feedbacks[Int(id.feedback)].effect(launch.effect.request, context)
         switch effect.body {
         case .events(let events):

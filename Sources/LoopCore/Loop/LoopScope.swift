@@ -10,6 +10,7 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     let outcome: @Sendable () -> Outcome?
     let parked: @Sendable () -> [ParkedEffect]
     let phases: @Sendable () -> [EffectID: EffectPhase]
+    let effectProgress: @Sendable () -> [EffectID: EffectProgress]
     let retryParked: @Sendable (EffectID) -> Bool
     let subscribe: @Sendable (Buffering) -> AsyncStream<State>
     let send: @Sendable (Event) -> Void
@@ -39,6 +40,7 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
         outcome = { base.outcome }
         parked = { base.parked }
         phases = { base.phases }
+        effectProgress = { base.effectProgress }
         retryParked = { base.retryParked($0) }
         // The states do not keep the loop alive, as those of the loop itself do not.
         subscribe = States<State>.subscription(base.subscription, project)

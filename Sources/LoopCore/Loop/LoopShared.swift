@@ -98,6 +98,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
     private var customs: [UInt64: CustomHandle] = [:]
+    /// The newest report of each attempt that has made one; some may have ended.
+    private var progress: [EffectID: (attempt: Int, report: EffectProgress)] = [:]
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
 
@@ -270,6 +272,20 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return work
     }
 
+    /// The body of an attempt says how far it has come.
+    mutating func report(_ report: EffectProgress, of id: EffectID, attempt: Int) {
+        guard !isStopped, table.isRunning(id, attempt: attempt) else { return }
+        progress[id] = (attempt, report)
+        if progress.count > 2 * handles.count + 16 {
+            progress = progress.filter { table.isRunning($0.key, attempt: $0.value.attempt) }
+        }
+    }
+
+    /// How far the attempts have come that run now.
+    var runningProgress: [EffectID: EffectProgress] {
+        progress.filter { table.isRunning($0.key, attempt: $0.value.attempt) }.mapValues(\.report)
+    }
+
     private mutating func prepare(_ launch: EffectTable.Launch) -> Launch {
         let (updates, continuation) = AsyncStream<any Sendable>.makeStream(bufferingPolicy: .bufferingNewest(1))
         handles[launch.id] = Handle(attempt: launch.attempt, task: nil, updates: continuation)
@@ -353,6 +369,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         handles = [:]
         subscribers = []
         customs = [:]
+        progress = [:]
         timer = nil
         table.cancelAll()
         return remains

@@ -60,6 +60,10 @@ final class EffectBody: Sendable, EffectSource {
 
     var idempotencyKey: String { "\(effects.loop)/\(history)/\(grant.effect)" }
 
+    func report(_ progress: EffectProgress) {
+        gate.report(AttemptProgress(effect: grant.effect, attempt: grant.attempt, progress: progress))
+    }
+
     /// Hands an event over; see `OutboxGate.send`.
     @discardableResult
     nonisolated(nonsending) func send(

@@ -11,6 +11,8 @@ struct PostedEntries: Sendable {
     var waiters: [(index: Int, ticket: UInt64)] = []
     /// The peer is to hand back what it runs, and to end.
     var isStop = false
+    /// The newest report of each attempt that has made one. It wakes nobody.
+    var progress: [EffectID: AttemptProgress] = [:]
 
     fileprivate var isEmpty: Bool { run.isEmpty && !isStop }
 
@@ -18,6 +20,7 @@ struct PostedEntries: Sendable {
         run.removeAll()
         waiters.removeAll(keepingCapacity: true)
         isStop = false
+        if !progress.isEmpty { progress.removeAll() }
     }
 }
 
@@ -223,6 +226,11 @@ final class OutboxGate: Sendable {
     func end(_ effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         let end = Entry(endOf: effect, attempt, failure)
         change { $0.posted.run.append(end) }
+    }
+
+    /// Hands over how far a body has come. It leaves with the next heartbeat.
+    func report(_ progress: AttemptProgress) {
+        state.withLock { if $0.closed == nil { $0.posted.progress[progress.effect] = progress } }
     }
 
     /// Asks the peer to hand back what it runs, and to end.

@@ -79,6 +79,7 @@ struct PeerDriver {
         gate.take(into: &posted, isSignalled: isSignalled)
         let acceptance = machine.accept(posted.run)
         for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
+        for (_, progress) in posted.progress { machine.report(progress) }
         for (index, ticket) in posted.waiters {
             switch acceptance[index] {
             case .success(let number) where posted.run[index].wantsSeq: confirmations[number] = ticket

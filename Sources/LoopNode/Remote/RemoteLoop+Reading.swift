@@ -1,4 +1,5 @@
 public import LoopCore
+public import LoopWire
 
 /// Reads of one state. What each promises is in its name: of a follower, of a follower that has come to a seq, or through the
 /// reducer.
@@ -31,10 +32,20 @@ extension RemoteLoop {
     public func currentState(
         within limit: Duration = .seconds(10)
     ) async throws -> (seq: Seq, state: Definition.State) {
+        try await self.state(atLeast: Seq(status(within: limit).seq))
+    }
+
+    /// How far the effects have come that run now and have said so, the first hundred: asks the reducer.
+    /// - Parameter limit: how long the answer may take.
+    /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if none comes.
+    public func effectReports(within limit: Duration = .seconds(10)) async throws -> [StatusReport.EffectReport] {
+        try await status(within: limit).effectReports ?? []
+    }
+
+    private func status(within limit: Duration) async throws -> StatusReport {
         let (reducer, context) = (reducer, context)
-        let status = try await NodeThread.run("loop-read") {
+        return try await NodeThread.run("loop-read") {
             try StatusProbe.ask(reducer, within: limit, context: context)
         }
-        return try await state(atLeast: Seq(status.seq))
     }
 }

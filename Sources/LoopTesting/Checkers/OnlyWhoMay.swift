@@ -161,7 +161,8 @@ struct OnlyWhoMay: Checker {
         case .administration: return demand([.admin], key)
         case .stateRequest, .transitionsRequest: return demand([.observer], key)
         case .join(let joinRequest): return verdict(on: joinRequest, by: key)
-        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch):
+        case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch),
+            .progress(let session, let epoch, _):
             return verdict(on: session, in: epoch, by: key)
         case .heartbeat(let heartbeat): return verdict(on: heartbeat.session, in: heartbeat.epoch, by: key)
         case .outcomesRequest(let session, _): return verdict(on: session, by: key)
@@ -250,7 +251,7 @@ struct OnlyWhoMay: Checker {
         case .goodbye(let session, let peer, _):
             turn.touch(session, of: peer)
         case .hello, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest,
-            .statusRequest, .administration:
+            .statusRequest, .administration, .progress:
             break
         }
     }

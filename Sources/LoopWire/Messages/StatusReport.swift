@@ -53,6 +53,20 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var message: String
     }
 
+    /// How far one effect has come that runs and has said so.
+    public struct EffectReport: Codable, Equatable, Sendable {
+        /// The effect as `feedback.seq.index`.
+        public var effect: String
+        /// The name of the feedback.
+        public var feedback: String
+        /// The session of the peer that runs it.
+        public var session: UInt64
+        /// How much is done, from 0 to 1.
+        public var fraction: Double
+        /// A few words from its body, for people; at most 128 bytes of UTF-8.
+        public var text: String
+    }
+
     /// The name of the loop.
     public var loop: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
@@ -90,6 +104,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var timers: Int?
     /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
     public var nextTimer: Int64?
+    /// The newest reports of effects that run, at most 100; nil if there are none.
+    public var effectReports: [EffectReport]?
+    /// How many more effects have reported than `effectReports` lists; nil if there are none.
+    public var effectReportsLeftOut: Int?
     /// How many connections are open; nil where the reducer has no sockets.
     public var connections: Int?
     /// How many connections may be open.
@@ -121,6 +139,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         parkedLeftOut = nil
         timers = nil
         nextTimer = nil
+        effectReports = nil
+        effectReportsLeftOut = nil
         connections = nil
         connectionsMax = nil
         quarantined = 0
@@ -153,6 +173,17 @@ extension StatusReport.FeedbackCounts {
         waiting = 0
         completed = 0
         parked = 0
+    }
+}
+
+extension StatusReport.EffectReport {
+    /// Creates the report of an effect from its parts.
+    public init(_ report: AttemptProgress, feedback: String, session: SessionID) {
+        effect = report.effect.description
+        self.feedback = feedback
+        self.session = session.value
+        fraction = report.progress.fraction
+        text = report.progress.text
     }
 }
 

@@ -18,6 +18,7 @@ public import LoopCore
 /// | 9 | status? | nothing |
 /// | 10 | administration | request u64, an `AdministrationRequest` as CBOR: count u32, bytes |
 /// | 11 | transitions? | fingerprint u64, after u64 |
+/// | 12 | progress | session u64, epoch, reports: count u32, `AttemptProgress`… |
 public enum ToReducer: Equatable, Sendable {
     /// The first message to the reducer's published address. It asks for the loop and the addresses of the other
     /// sockets.
@@ -45,6 +46,8 @@ public enum ToReducer: Equatable, Sendable {
     /// Asks for the transitions after a seq, as far as the reducer keeps them. `fingerprint` is that of the peer's
     /// definition; one that differs from the reducer's is refused.
     case transitionsRequest(fingerprint: UInt64, after: Seq)
+    /// How far attempts that run here have come, for people. Not repeated, and not answered.
+    case progress(SessionID, Epoch, [AttemptProgress])
 
     /// The whole frame.
     /// - Parameter loop: the sender's loop; value 0 for a tool that knows none, which may ask for the status and as
@@ -101,6 +104,12 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(11)
             writer.u64(fingerprint)
             writer.u64(after.value)
+        case .progress(let session, let epoch, let reports):
+            writer.u8(12)
+            writer.u64(session.value)
+            writer.epoch(epoch)
+            writer.u32(UInt32(reports.count))
+            for report in reports { report.write(to: &writer) }
         }
         return writer.bytes
     }
@@ -137,6 +146,13 @@ public enum ToReducer: Equatable, Sendable {
         case 9: self = .statusRequest
         case 10: self = .administration(request: try reader.u64(), try reader.prefixed())
         case 11: self = .transitionsRequest(fingerprint: try reader.u64(), after: Seq(try reader.u64()))
+        case 12:
+            let (session, epoch) = (SessionID(try reader.u64()), try reader.epoch())
+            var reports: [AttemptProgress] = []
+            for _ in 0..<(try reader.count(bytesEach: AttemptProgress.bytesMin)) {
+                reports.append(try AttemptProgress(from: &reader))
+            }
+            self = .progress(session, epoch, reports)
         default: throw .malformed(what: "verb \(verb)", offset: 12)
         }
         try reader.end()

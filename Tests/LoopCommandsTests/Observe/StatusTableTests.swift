@@ -41,6 +41,25 @@ import Testing
         return report
     }
 
+    @Test func `shows how far effects have come, with control characters escaped, and nothing if none has said so`() {
+        var report = Self.report
+        #expect(!StatusTable(report).text.contains("PROGRESS"))
+        let progress = AttemptProgress(
+            effect: EffectID(feedback: 0, seq: Seq(9), index: 0), attempt: Attempt(epoch: 1, count: 3),
+            progress: EffectProgress(0.4, "page 12\u{1b}[2J"))
+        report.effectReports = [StatusReport.EffectReport(progress, feedback: "fetch", session: SessionID(2))]
+        report.effectReportsLeftOut = 3
+        let text = StatusTable(report).text
+        #expect(
+            text.contains(
+                """
+                RUNNING EFFECT  FEEDBACK  SESSION  DONE  PROGRESS
+                0.9.0           fetch           2  40 %  page 12
+                """))
+        #expect(!text.contains("\u{1b}"))
+        #expect(text.contains("… and 3 more"))
+    }
+
     @Test func `leaves out peers that have left, and counters that are 0`() {
         var report = Self.report
         let text = StatusTable(report).text

@@ -108,6 +108,12 @@ enum MessageExamples {
         ("state? in chunks", .stateRequest(transfer: 0, part: 0, form: .chunks)),
         ("state? for deltas", .stateRequest(transfer: 0, part: 0, deltas: 200)),
         ("transitions?", .transitionsRequest(fingerprint: 0xfeed, after: Seq(7))),
+        (
+            "progress",
+            .progress(
+                SessionID(11), epoch,
+                [AttemptProgress(effect: effect, attempt: attempt, progress: EffectProgress(0.4, "page 12"))])
+        ),
         ("goodbye", .goodbye(SessionID(11), peer, History(0xabcd))),
         ("status?", .statusRequest),
         ("administration", .administration(request: 9, [0xa1, 0x66, 0x70, 0x61, 0x72, 0x6b, 0x65, 0x64, 0xa0])),

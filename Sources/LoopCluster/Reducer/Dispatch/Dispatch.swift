@@ -15,6 +15,7 @@ struct Dispatch: Sendable {
     private(set) var scheduler = PlacedScheduler(policies: [:])
     private var deadlines = BinaryHeap<AttemptDeadline>()
     var stranded = Stranded()
+    var progress = ProgressTable()
     /// How many attempts were granted in this epoch; the newest has this number.
     private var grantsCount: UInt64 = 0
     private var random: SeededRandom

@@ -1,0 +1,50 @@
+import CBOR
+public import LoopCore
+
+/// How far one attempt of an effect has come.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 16 | effect |
+/// | 16 | attempt |
+/// | 2 | hundredths of a percent u16, at most 10,000 |
+/// | 4 + n | a text for people: UTF-8, at most 128 bytes |
+public struct AttemptProgress: Equatable, Sendable {
+    /// The effect that runs.
+    public var effect: EffectID
+    /// The attempt that has come so far.
+    public var attempt: Attempt
+    /// How far.
+    public var progress: EffectProgress
+
+    /// Creates a report from its parts.
+    public init(effect: EffectID, attempt: Attempt, progress: EffectProgress) {
+        self.effect = effect
+        self.attempt = attempt
+        self.progress = progress
+    }
+
+    /// The most bytes that one takes in a message.
+    package static var byteCountMax: Int { bytesMin + EffectProgress.textBytesMax }
+
+    /// The fewest.
+    static var bytesMin: Int { 38 }
+
+    func write(to writer: inout ByteWriter) {
+        writer.effect(effect)
+        writer.attempt(attempt)
+        writer.u16(progress.hundredths)
+        writer.string(progress.text)
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        effect = try reader.effect()
+        attempt = try reader.attempt()
+        let hundredths = try reader.u16()
+        guard hundredths <= EffectProgress.hundredthsMax else {
+            throw .malformed(what: "\(hundredths) hundredths of a percent", offset: reader.position)
+        }
+        progress = EffectProgress(
+            hundredths: hundredths, try reader.string(bytesMax: EffectProgress.textBytesMax))
+    }
+}
