@@ -50,16 +50,16 @@ enum IndependentPeer {
         async throws
     {
         let ledger = try await LedgerProcess(keys: false)
-        ledger.folder.write("events", deposits(1...100, milliseconds: 0))
+        ledger.folder.write("events", deposits(1...300, milliseconds: 0))
         let sender = try IndependentPeer.start(
             ["sender", "--ask", "--events", "\(ledger.folder.path)/events", "--at-once", "16", "--roughness", "0.1"]
                 + ledger.independentOptions(.sender))
         let report = try IndependentPeer.report(try await sender.finished())
         let answers = try #require(report["answers"] as? [[String: Int]])
         // No worker books: after each deposit one more is open.
-        #expect(answers == (1...100).map { ["number": $0, "open": $0] })
+        #expect(answers == (1...300).map { ["number": $0, "open": $0] })
         #expect(try #require(report["lost"] as? Int) > 0 && #require(report["doubled"] as? Int) > 0)
-        #expect(try await ledger.status().seq == 100)
+        #expect(try await ledger.status().seq == 300)
     }
 
     @Test(arguments: [false, true])
