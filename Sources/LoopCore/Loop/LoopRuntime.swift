@@ -23,14 +23,14 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @usableFromInline let isSimple: Bool
     /// Touched by the thread that has the right to drain alone.
     private var customs: [Custom]
-    private let feedbacks: [Feedback<State, Event>]
+    let feedbacks: [Feedback<State, Event>]
     private let outcomeOf: (@Sendable (State) -> Outcome?)?
     private let answerOf: (@Sendable (Event, State) -> (any Codable & Sendable)?)?
-    private let clock: LoopClock
+    let clock: LoopClock
     /// The time of day where it is not the system's.
     @usableFromInline let wallTime: (@Sendable () -> WallTime)?
     /// Whether there are timers: then the clocks are read where effects begin.
-    private let hasTimers: Bool
+    let hasTimers: Bool
     private let name: String
     private let seed: UInt64
 
@@ -177,7 +177,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     /// Does what a critical section outside of a drain has left to do. What is sent from inside of the effects that it
     /// starts is reduced afterwards, and not while the others have yet to start.
-    private func performAndDrain(_ work: Shared.Work) {
+    func performAndDrain(_ work: Shared.Work) {
         let mayDrain = shared.withLock { !$0.isStopped && gate.claim(CurrentThread.identity, isPending: false) }
         perform(work)
         if mayDrain { takeSteps() } else { drain() }
@@ -352,29 +352,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     /// A timer is due: its feedback has the event.
     private func fire(_ id: EffectID, _ request: any Sendable) {
         if let event = feedbacks[Int(id.feedback)].timer?.event(request) { _ = locked { $0.fire(id, event) } }
-    }
-
-    // MARK: Time
-
-    private func arm(_ timer: Shared.Timer) {
-        timer.replaced?.cancel()
-        guard let deadline = timer.deadline else { return }
-        let generation = timer.generation
-        // Detached, as an effect is. The timer after it cancels it, or the loop's end.
-        let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
-            guard (try? await clock.sleep(deadline)) != nil else { return }
-            self?.timerFired(generation)
-        }
-        if !shared.withLock({ $0.attachTimer(task, generation: generation) }) { task.cancel() }
-    }
-
-    private func timerFired(_ generation: UInt64) {
-        let limits = feedbacks.map { $0.policy.timeout ?? .zero }
-        let work = locked { [clock, hasTimers] shared in
-            if hasTimers { shared.see(clock.moment) }
-            return shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
-        }
-        performAndDrain(work)
     }
 
     // MARK: Custom feedbacks
