@@ -8,7 +8,7 @@ import Testing
         (
             [],
             "loopctl needs to be told what to do: up, status, ready, tail, send, parked, quarantine, history, state, "
-                + "verify, trim, serve, keygen; see loopctl --help"
+                + "verify, trim, serve, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),

@@ -44,7 +44,7 @@ import Testing
         #expect(
             without
                 == Set(
-                    ["loopctl up", "loopctl serve", "loopctl keygen"]
+                    ["loopctl up", "loopctl serve", "loopctl keygen", "loopctl new"]
                         + ["run", "verify", "history", "state", "rehearse", "trim"].map { "loop-reducer idle \($0)" }))
         #expect(found.count == 15, "\(found)")
     }

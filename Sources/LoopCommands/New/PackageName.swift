@@ -27,9 +27,8 @@ struct PackageName: Equatable, CustomStringConvertible {
     /// cannot have another module of the same name.
     static let modules: Set<String> = [
         "CBOR", "CCMarkGFM", "CCurl", "CHTTPD", "CLinux", "CMemory", "CMeter", "CSQLite", "CXML2", "CZLib", "CZMQ",
-        "Dispatch",
-        "Foundation", "Glibc", "HTTPServer", "Linux", "NewLoop", "Observation", "SQLite", "Swift", "Synchronization",
-        "TestFolders", "XCTest", "ZLib", "ZMQ",
+        "Dispatch", "Foundation", "Glibc", "HTTPServer", "Linux", "NewLoop", "Observation", "SQLite", "Swift",
+        "Synchronization", "TestFolders", "XCTest", "ZLib", "ZMQ",
     ]
 
     /// What begins with a capital letter in the code of a new package, besides its own name.
