@@ -209,7 +209,7 @@ import Testing
             guard case .reply(_, let frame) = outbound, case .refused(let refused) = frame.message else { return nil }
             return refused
         }
-        #expect(refusals.map(\.reason) == [.placement])
+        #expect(refusals.map(\.what) == [.placement])
         #expect(refusals.first?.description.contains("(reducer)") == true)
     }
 

@@ -36,6 +36,28 @@ import ZMQ
         await remote.close()
     }
 
+    @Test func `nodes end when their tasks are cancelled, and a worker that has no reducer too`() async throws {
+        let context = try ZMQContext()
+        let address: ReducerAddress = "inproc://jobs-cancelled"
+        let reducer = try ReducerNode(Jobs(), configuration: .test(address, context))
+        let owner = Task { try await reducer.run() }
+        let worker = try EffectNode(Jobs(), configuration: .test(address, context, "w"))
+        let helper = Task { try await worker.run() }
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        _ = try await remote.sendAndConfirm(.forget(0))
+        helper.cancel()
+        #expect(try await helper.value == .stopped)
+        await remote.close()
+        owner.cancel()
+        #expect(try await owner.value == nil)
+        let lonely = try EffectNode(Jobs(), configuration: .test("inproc://jobs-nowhere", context, "w"))
+        let early = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await lonely.run()
+        }
+        #expect(try await early.value == .stopped)
+    }
+
     @Test func `effects placed locally run in the reducer's own process`() async throws {
         let context = try ZMQContext()
         let address: ReducerAddress = "inproc://jobs-local"
