@@ -17,7 +17,9 @@ extension LocalCluster {
     /// - Throws: why it was not applied, or that this is not known.
     @discardableResult
     public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
-        try await own.sendAndConfirm(event)
+        let seq = try await own.sendAndConfirm(event)
+        confirmed.withLock { $0 = max($0, seq) }
+        return seq
     }
 
     // MARK: States
@@ -25,23 +27,25 @@ extension LocalCluster {
     /// Waits until an observer shows a state as it is wanted.
     ///
     /// An observer may skip states while others come. What is wanted should stay so; for each single state there is
-    /// ``follower(_:)``.
+    /// ``follower(_:)``. States from before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
     /// - Parameters:
     ///   - what: what is waited for, for the failure.
+    ///   - seq: states before it do not count: where another handle has sent.
     ///   - isReached: whether a state is as wanted.
     /// - Returns: the state, and its seq.
     /// - Throws: ``LocalClusterError``, with the last state.
     @discardableResult
     public nonisolated(nonsending) func until(
-        _ what: String = "the state is as it is waited for",
+        _ what: String = "the state is as it is waited for", atLeast seq: Seq = .initial,
         _ isReached: @escaping @Sendable (Definition.State) -> Bool
     ) async throws -> (seq: Seq, state: Definition.State) {
         let states = own.states
+        let first = max(seq, confirmed.withLock { $0 })
         let last = Locked<String?>(nil)
         let shown: @Sendable () -> String = { last.withLock { $0 } ?? "no state" }
         return try await within(waitLimit, what, last: shown) {
             for await (seq, state) in states {
-                if isReached(state) { return (seq, state) }
+                if seq >= first, isReached(state) { return (seq, state) }
                 last.withLock { $0 = "seq \(seq): \(String("\(state)".prefix(1000)))" }
             }
             try Task.checkCancellation()

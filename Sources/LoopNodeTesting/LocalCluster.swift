@@ -37,6 +37,8 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private let nodes = Locked(Nodes())
     /// What ended a node that nobody had killed or stopped.
     let failure = Fact<any Error>()
+    /// The newest seq that the cluster's own handle was told.
+    let confirmed = Locked(Seq.initial)
     /// The cluster's own handle.
     let own: RemoteLoop<Definition>
 

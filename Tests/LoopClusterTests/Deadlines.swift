@@ -72,15 +72,17 @@ struct DeadlineBench {
 
     init(
         _ definition: Deadlines = Deadlines(), replaying records: [Record] = [], at time: Int64 = 10_000,
-        note: CrashNote? = nil, breaking rules: [Rule] = []
+        note: CrashNote? = nil, breaking rules: [Rule] = [], reinterprets: Bool = false
     ) throws {
         self.time = time
         self.records = records
         var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
-            definition, from: journal, coder: coder, note: note, breaking: BrokenRules(rules))
+            definition, from: journal, coder: coder, reinterprets: reinterprets, note: note,
+            breaking: BrokenRules(rules))
         replayed = JournaledState(definition: definition, coder: coder, history: Self.history)
+        replayed.core.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
             recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),

@@ -52,14 +52,19 @@ private struct ChimeBench {
 
     init(
         _ definition: Chimes = Chimes(), replaying records: [Record] = [], at time: Int64 = 15_000,
-        note: CrashNote? = nil
+        note: CrashNote? = nil, reinterprets: Bool = false
     ) throws {
         self.time = time
         self.records = records
         var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
         _ = try journal.append(records, through: UInt64(records.count))
-        let recovery = try Recovery(definition, from: journal, coder: coder, note: note)
-        replayed = JournaledState(definition: definition, coder: coder, history: Self.history)
+        let recovery = try Recovery(
+            definition, from: journal, coder: coder, reinterprets: reinterprets, note: note)
+        // Only the machine steps on mines.
+        var harmless = definition
+        harmless.onRun = {}
+        replayed = JournaledState(definition: harmless, coder: coder, history: Self.history)
+        replayed.core.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
             recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),
@@ -154,10 +159,11 @@ private struct ChimeBench {
     @Test func `begin anew where the definition has another one under their name, and end with it`() throws {
         var bench = try ChimeBench()
         try bench.turn(after: 5_000)
-        let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000)
+        let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000, reinterprets: true)
         #expect(other.runs == ["20"])
         #expect(other.machine.core.schedules[0]?.next == WallTime(milliseconds: 120_000))
-        let without = try ChimeBench(Chimes(hasSchedule: false), replaying: bench.records, at: 61_000)
+        let without = try ChimeBench(
+            Chimes(hasSchedule: false), replaying: bench.records, at: 61_000, reinterprets: true)
         #expect(without.machine.core.schedules.isEmpty)
     }
 
@@ -231,6 +237,7 @@ private struct ChimeBench {
         let again = NoteMemory(try #require(memory.image))
         var second = try begin(again, records, at: 21_000)
         #expect(second.runs == [])
+        #expect(second.machine.status().counters["reducedAlone"] == 0)
         let before = second.records
         try second.turn()
         #expect(second.runs == ["20"])

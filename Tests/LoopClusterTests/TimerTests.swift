@@ -218,7 +218,8 @@ import Testing
     @Test func `of a feedback that another definition lacks are cancelled`() throws {
         var bench = try DeadlineBench()
         try bench.send(.set("a", at: 11_000))
-        var other = try DeadlineBench(Deadlines(hasTimers: false), replaying: bench.records, at: 20_000)
+        var other = try DeadlineBench(
+            Deadlines(hasTimers: false), replaying: bench.records, at: 20_000, reinterprets: true)
         try other.turn(after: 1000)
         #expect(other.expired == [])
         #expect(other.machine.core.effects.isEmpty)

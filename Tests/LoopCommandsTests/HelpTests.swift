@@ -21,6 +21,7 @@ import Testing
                   parked      List the effects that failed for good, or run one again.
                   quarantine  List events that were set aside; look into one, apply it after
                               all, or drop it.
+                  schedules   List the schedules with their next runs; pause, resume or run one.
                   history     Print the records of the journal.
                   state       Print the state, also as it was after an earlier transition.
                   schema      Show what a loop's events, requests and state look like, with

@@ -8,7 +8,7 @@ import Testing
         .worker: [.readStatus, .join, .runEffects],
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
         .sender: [.readStatus, .join, .sendEvents, .explainEvents],
-        .admin: [.readStatus, .readHistory, .readSchema, .parked, .quarantine, .trim, .drain, .shutDown],
+        .admin: [.readStatus, .readHistory, .readSchema, .parked, .quarantine, .schedules, .trim, .drain, .shutDown],
         .reducer: [],
     ]
 

@@ -45,7 +45,9 @@ struct InTime<Work: Workload>: Checker {
             if event.isOfTimer, let effect = event.effect { try follow(event, of: effect, model) }
             if let run = event.run, !run.isByHand { try follow(run, event) }
         case .scheduled(let record): try follow(record)
-        default: break
+        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
+            .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun:
+            break
         }
     }
 

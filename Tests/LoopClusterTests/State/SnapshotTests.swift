@@ -130,7 +130,7 @@ import Testing
         end.u64(StableHash.fnv1a(newer))
         #expect(
             message { try restored(newer + end.bytes) }
-                == "the snapshot is of format 7, this release reads formats up to 5; start a newer release")
+                == "the snapshot is of format 7, this release reads formats up to 6; start a newer release")
         let unborn = JournaledState(definition: Garden(), coder: CBORCoder(), history: History(1))
         #expect(
             message { try unborn.snapshot() }

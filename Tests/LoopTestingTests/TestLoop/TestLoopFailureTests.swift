@@ -185,7 +185,7 @@ import Testing
             failure { loop in
                 try loop.expectStart("timer")
                 try loop.advance()
-            } == "advance(): nothing waits for time: no retry, no rate, no timeout")
+            } == "advance(): nothing waits for time: no timer, no retry, no rate, no timeout")
         #expect(
             failure { try $0.advance(by: .seconds(-1)) } == "advance(by: -1.0 seconds): time does not go back")
     }
