@@ -12,10 +12,15 @@ struct NothingTwice: Checker {
     /// The quarantined entries by their number, and the one that an operator had applied: the next record is its event.
     private var aside: [UInt64: SentEntry] = [:]
     private var retried: SentEntry?
+    /// The events of timers and schedules in quarantine.
+    private var timersAside: Set<UInt64> = []
+    /// Whether an operator has asked for one of them.
+    private var isTimerRetried = false
 
     mutating func begin() {
         consumed = []
         aside = [:]
+        timersAside = []
     }
 
     mutating func lose(_ records: [JournaledRecord]) {
@@ -33,13 +38,16 @@ struct NothingTwice: Checker {
             applied.remove(entry.id)
         }
         retried = nil
+        isTimerRetried = false
     }
 
     mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         defer { if case .event = journaled.record { retried = nil } }
         if case .operatorAction(let action) = journaled.record, case .retryQuarantined(let id) = action.what {
             retried = aside[id]
+            isTimerRetried = timersAside.contains(id)
         }
+        if case .quarantined(let record) = journaled.record, record.session == .none { timersAside.insert(record.id) }
         if let entry = journaled.entry {
             checkCount += 1
             if !consumed.insert(entry.id) {
@@ -57,6 +65,11 @@ struct NothingTwice: Checker {
         } else if case .event(let record) = journaled.record, record.session == .none,
             !record.isOfTimer, record.run == nil
         {
+            // Of a timer or a schedule, which no entry has brought.
+            if isTimerRetried {
+                isTimerRetried = false
+                return
+            }
             guard let retried else {
                 throw Violation(.nothingTwice, "event \(record.seq) has no sender, and no operator has asked for it")
             }
