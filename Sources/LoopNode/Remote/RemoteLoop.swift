@@ -145,7 +145,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// The answer is told once the event is durable. The event is applied once however often it has to be sent again, and
     /// its answer stays the same.
     /// - Parameters:
-    ///   - event: one to which the definition answers; see ``LoopCore/LoopDefinition/answer(to:in:)``.
+    ///   - event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
     ///   - type: the type of the answer.
     /// - Returns: the answer, and the seq at which the event was applied.
     /// - Throws: why the event was not applied, or why there is no answer although it was.

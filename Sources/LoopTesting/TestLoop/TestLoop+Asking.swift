@@ -7,7 +7,7 @@ extension TestLoop {
     ///     #expect(receipt.balance == 95)
     ///
     /// - Parameters:
-    ///   - event: one to which the definition answers; see ``LoopCore/LoopDefinition/answer(to:in:)``.
+    ///   - event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
     ///   - type: the type of the answer.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.
