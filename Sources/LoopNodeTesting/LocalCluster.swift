@@ -35,7 +35,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private let log: @Sendable (String) -> Void
     private let checksPurity: Bool
     private let nodes = Locked(Nodes())
-    /// What ended a node that nobody had killed or stopped.
+    /// What ended a node that was neither killed nor stopped.
     let failure = Fact<any Error>()
     /// The newest seq that the cluster's own handle was told.
     let confirmed = Locked(Seq.initial)

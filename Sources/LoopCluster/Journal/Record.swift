@@ -240,7 +240,7 @@ extension EventRecord {
             isLast: true, bytes: bytes)
     }
 
-    /// Whether a timer sent the event: nobody's entry, and the end of its effect.
+    /// Whether a timer sent the event: it is no session's entry, and ends its effect.
     public var isOfTimer: Bool { isLast && session == .none && effect != nil }
 }
 

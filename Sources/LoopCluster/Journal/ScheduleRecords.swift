@@ -10,7 +10,7 @@ public struct ScheduleRecord: Equatable, Sendable {
     public var time: WallTime
     /// The time of its next run.
     public var next: WallTime
-    /// A hash of the schedule: another one under its name begins anew.
+    /// A hash of the schedule: another one under its name starts over.
     public var plan: UInt64
 
     /// Creates a record from its parts.

@@ -12,7 +12,7 @@ enum SendCheck {
     private static var outboxLimit: Duration { .seconds(1) }
 
     /// Asks the reducer.
-    /// - Returns: why the event is not to be sent; nil: it may be, also where nobody could say.
+    /// - Returns: why the event is not to be sent; nil: it may be, also where no reducer could say.
     static func flaw(
         in event: [UInt8], for reducer: ReducerAddress, within limit: Duration, isKept: Bool, allowsUnknown: Bool
     ) async throws -> String? {
@@ -22,7 +22,7 @@ enum SendCheck {
                 var call = try AdministrationCall(reducer: reducer)
                 return try call.ask(.explain(event: event), within: limit)
             } catch is AdministrationError {
-                // An earlier release, a key that may not ask, or nobody: what becomes of the event tells.
+                // An earlier release, a key that may not ask, or no reducer: the outcome of the event will tell.
                 return nil
             } catch is NodeError {
                 return nil

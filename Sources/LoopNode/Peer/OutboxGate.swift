@@ -11,7 +11,7 @@ struct PostedEntries: Sendable {
     var waiters: [(index: Int, ticket: UInt64)] = []
     /// The peer is to hand back what it runs, and to end.
     var isStop = false
-    /// The newest report of each attempt that has made one. It wakes nobody.
+    /// The newest report of each attempt that has made one. A report wakes no thread.
     var progress: [EffectID: AttemptProgress] = [:]
 
     fileprivate var isEmpty: Bool { run.isEmpty && !isStop }
