@@ -48,4 +48,18 @@ import Testing
             _ = fourth
         }
     }
+
+    @Test func `ships for each customer in turn, and of each the urgent parcels first`() throws {
+        let parcels = (1...4).map {
+            Parcel(number: $0, customer: $0 == 4 ? "Bob" : "Ada", cents: 100, urgency: $0 == 3 ? 5 : 0)
+        }
+        let paid = TrackedDictionary(parcels.map { ($0.number, $0) })
+        try TestLoop.run(Parcelling(initial: Parcels(paid: paid)), mode: .withoutStates) { loop in
+            let effects = try parcels.map { try loop.expectWaiting("ship", $0) }
+            for number in [3, 4, 1, 2] {
+                try loop.advance()
+                try loop.expectStart(effects[number - 1])
+            }
+        }
+    }
 }

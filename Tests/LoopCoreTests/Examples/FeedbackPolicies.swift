@@ -5,6 +5,8 @@ struct Parcel: Codable, Equatable, Sendable {
     var number: Int
     var customer: String
     var cents: Int
+    /// The greater, the sooner it is shipped.
+    var urgency = 0
 }
 
 struct Parcels: Codable, Equatable, Sendable {
@@ -56,6 +58,8 @@ func parcelFeedbacks(
         }
         .on(.workers("warehouse"))
         .retry(.exponential(max: 10))
-        .rated(RateLimit(perSecond: 5, burst: 10)),
+        .rated(RateLimit(perSecond: 5, burst: 10))
+        .fair(by: \Parcel.customer)
+        .priority(\Parcel.urgency, step: .seconds(60)),
     ]
 }
