@@ -40,13 +40,20 @@ public struct NewLoop: LoopDefinition {
         case refunded(number: String)
     }
 
+    /// One event of each kind, for `loopctl schema` and for errors about events that cannot be read.
+    public static let examples: [Event] = [
+        .place(Order(number: "1", customer: "Ada", cents: 2500)), .cancel(number: "1"), .charged(number: "1"),
+        .declined(number: "1", reason: "the card was declined"), .shipped(number: "1", parcel: "parcel-1"),
+        .refunded(number: "1"),
+    ]
+
     public func reduce(_ state: inout State, _ event: Event) {
         switch event {
         case .place(let order):
-            // A number is used once: who places the same order twice, to be sure, has one order.
+            // A number is used once: an order that is placed twice, to be sure, is one order.
             if !state.knows(order.number) { state.unpaid[order.number] = order }
         case .cancel(let number):
-            // The charge may have happened already, although nobody has heard of it yet: it is given back in any case.
+            // The charge may have happened already, although its event has not arrived: the money is given back in any case.
             let unpaid = state.unpaid.removeValue(forKey: number)
             if let order = unpaid ?? state.paid.removeValue(forKey: number) { state.refunds[number] = order }
         case .charged(let number):

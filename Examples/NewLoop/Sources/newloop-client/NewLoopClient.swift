@@ -17,12 +17,16 @@ import NewLoop
     private static func run(_ words: [String]) async throws {
         switch words.first {
         case "place" where words.count == 4:
-            guard let cents = Int(words[3]) else { return print("\(words[3]) is no number of cents") }
+            guard let cents = Int(words[3]) else {
+                print("newloop-client: \(words[3]) is no number of cents")
+                exit(64)
+            }
             try await send(.place(Order(number: words[1], customer: words[2], cents: cents)), about: words[1])
         case "cancel" where words.count == 2:
             try await send(.cancel(number: words[1]), about: words[1])
         default:
             print("Usage: newloop-client place NUMBER CUSTOMER CENTS\n       newloop-client cancel NUMBER")
+            if words != ["--help"] { exit(64) }
         }
     }
 

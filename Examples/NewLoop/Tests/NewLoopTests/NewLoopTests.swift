@@ -35,7 +35,7 @@ private let order = Order(number: "1", customer: "Ada", cents: 2500)
         }
     }
 
-    @Test func `that is cancelled is refunded, even if nobody has heard of its charge`() throws {
+    @Test func `that is cancelled is refunded, even if its charge is not known yet`() throws {
         try TestLoop.run(NewLoop()) { loop in
             try loop.send(.place(order)) { $0.unpaid["1"] = order }
             let charge = try loop.expectStart("charge", order)
